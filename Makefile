@@ -1,0 +1,32 @@
+# Needs python3 (3.11 or newer) and make; everything else goes into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: demo test test-full lint clean
+
+demo: $(INSTALLED)
+	$(BIN)/anyboost demo
+
+test: lint
+	$(BIN)/pytest -m "not full" -n 2 --dist worksteal
+
+test-full: lint
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# An interrupted install leaves no stamp, and one without pip is made again.
+$(INSTALLED): pyproject.toml
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { echo "creating .venv"; $(PYTHON) -m venv .venv; }
+	@echo "installing anyboost[dev] into .venv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,41 @@
+"""Boosting for any convex loss, with any weak learner, and a certificate of how far from optimal it is.
+
+Names are loaded on first use, so that `import anyboost` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from anyboost._version import __version__
+
+if TYPE_CHECKING:
+    from anyboost import certificates, descent, ensemble, losses, space, steps, weak
+    from anyboost.boosting import Run, boost
+
+_MODULES = {"certificates", "descent", "ensemble", "losses", "space", "steps", "weak"}
+_NAMES = {"boost": "anyboost.boosting", "Run": "anyboost.boosting"}
+
+__all__ = [
+    "Run",
+    "__version__",
+    "boost",
+    "certificates",
+    "descent",
+    "ensemble",
+    "losses",
+    "space",
+    "steps",
+    "weak",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"anyboost.{name}")
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'anyboost' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,47 @@
+"""Numba at arm's length: one decorator for every kernel.
+
+Kernels release the GIL and never use Numba's own threads (`backends.threads` says why).
+"""
+
+import os
+import sys
+import threading
+
+import numba
+from numba.core import event
+
+_OWN_FILES = os.path.dirname(os.path.abspath(__file__))
+_NOTICE = "anyboost: compiling kernels for this machine, once; this takes some seconds."
+
+
+def kernel(function):
+    """Compile `function` on first call, from the on-disk cache where that can be written."""
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(function, cache=True, **options)
+    except RuntimeError:  # Numba refuses to cache where no cache folder can be written.
+        return numba.njit(function, **options)
+
+
+class _FirstCompile(event.Listener):
+    """Says one line when a kernel of ours is compiled rather than read from the cache."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._said = False
+
+    def on_start(self, event):
+        code = getattr(event.data["dispatcher"].py_func, "__code__", None)
+        if code is None or not code.co_filename.startswith(_OWN_FILES):
+            return
+        with self._lock:
+            if self._said:
+                return
+            self._said = True
+        print(_NOTICE, file=sys.stderr)
+
+    def on_end(self, event):
+        pass
+
+
+event.register("numba:compile", _FirstCompile())

@@ -1,0 +1,352 @@
+"""`boost`: data in, a Run out. Everything is checked before any work starts."""
+
+import math
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import certificates, checks, losses, weak
+from anyboost import descent as descents
+from anyboost.backends import threads
+from anyboost.certificates import Evidence, Witness
+from anyboost.descent import Descent, State, Step, descend
+from anyboost.ensemble import Ensemble
+from anyboost.losses import Functional, Loss
+from anyboost.space import Space
+from anyboost.weak import Learner
+
+Callback = Callable[[Step, "Run"], object]
+
+
+@dataclass(eq=False)
+class Watch:
+    """A validation set that follows the run: its scores and losses, the one at the start first."""
+
+    functional: Functional
+    X: np.ndarray
+    scores: np.ndarray  # (n, k)
+    losses: list[float]
+
+    def follow(self, ensemble: Ensemble, first: int, n_threads: int) -> float:
+        """Take in hypotheses `first` and later; the new validation loss."""
+        ensemble.advance(self.X, self.scores, first, n_threads)
+        self.losses.append(self.value())
+        return self.losses[-1]
+
+    def value(self) -> float:
+        return self.functional.value(self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores)
+
+
+@dataclass(eq=False)
+class Run:
+    """A descent on one sample: the model, its Steps, and what certifies it."""
+
+    loss: Loss
+    learner: Learner
+    descent: Descent
+    seed: int
+    start_loss: float
+    space: Space = field(repr=False)
+    functional: Functional = field(repr=False)
+    state: State = field(repr=False)
+    watch: Watch | None = field(default=None, repr=False)
+    steps: list[Step] = field(default_factory=list, repr=False)
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The model after the last round."""
+        return self.state.ensemble
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The model's scores on the training rows of positive weight."""
+        return self.state.scores
+
+    @property
+    def best_round(self) -> int:
+        """The round with the lowest validation loss, 0 being the start; without `valid` the last."""
+        return len(self.steps) if self.watch is None else int(np.argmin(self.watch.losses))
+
+    @property
+    def best(self) -> Ensemble:
+        """The model after `best_round`."""
+        return self.ensemble.truncate(self.best_round)
+
+    @property
+    def witnesses(self) -> list[Witness]:
+        """The proofs behind `floor`."""
+        evidence = self.state.evidence
+        return evidence.witnesses + evidence.current(lambda G: self.learner.support(self.space, G))
+
+    def floor(self, radius: float) -> float:
+        """A certified lower bound: no function start + (l1 norm <= radius of atoms |h| <= 1) has a smaller loss."""
+        return certificates.floor(self.witnesses, radius)
+
+    def floor_estimate(self, radius: float) -> float:
+        """For learners without an exact extreme (trees): the floor if greed found the extreme. No certificate."""
+        return certificates.floor(self.witnesses, radius, estimate=True)
+
+    def gap(self, radius: float) -> float:
+        """The model's loss minus the floor: at most this much could be gained within the radius."""
+        return self.state.loss - self.floor(radius)
+
+
+def boost(
+    X: Any,
+    y: Any,
+    loss: str | Loss | None = None,
+    learner: str | Learner | None = None,
+    descent: str | Descent | None = None,
+    rounds: int = 100,
+    *,
+    start: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    valid: tuple[Any, Any] | Mapping[str, Any] | None = None,
+    patience: int | None = None,
+    callbacks: Sequence[Callback] = (),
+    resume: Run | None = None,
+    row_fraction: float = 1.0,
+    feature_fraction: float = 1.0,
+    max_bins: int = 255,
+    n_threads: int | None = None,
+    random_state: int | None = None,
+) -> Run:
+    """Fit a sum of weak hypotheses to a convex loss by restricted gradient descent.
+
+    Parameters
+    ----------
+    X, y : table of numbers and targets, one row each.
+    loss : a loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); default squared.
+    learner : a learner of `anyboost.weak` or its name ("stump", "tree:31"); default stump.
+    descent : a descent of `anyboost.descent` or its name; default residual.
+    rounds : how many rounds the run has in all, those of `resume` included.
+    start : None for the loss's best constant, a number, or an array of scores. An array is an offset:
+        `predict` leaves it out unless passed `offset=`.
+    sample_weight : the measure; weight 2 is the row twice, weight 0 the row deleted.
+    groups : one label a row, for losses that use them.
+    valid : `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start".
+    patience : stop after this many rounds without a lower validation loss; the best model is `run.best`.
+    callbacks : called as `callback(step, run)` after each round; a true answer stops the run.
+    resume : an earlier run on the same data to continue; loss, learner and descent default to its own.
+    row_fraction, feature_fraction : the share of rows and columns each projection is fitted on.
+    max_bins : most bins a column, 2 to 255.
+    n_threads : None for all cores. The model does not depend on it.
+    random_state : seed for the sampling; None draws one.
+    """
+    if resume is not None and not isinstance(resume, Run):
+        raise TypeError(f"resume must be a Run that boost returned, got {type(resume).__name__}")
+    method = Method(
+        losses.get(_choice("loss", loss, resume, "squared")),
+        weak.get(_choice("learner", learner, resume, "stump")),
+        descents.get(_choice("descent", descent, resume, "residual")),
+    )
+    checks.count(rounds, "rounds", least=0)
+    checks.count(max_bins, "max_bins", least=2, most=255)
+    n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+    sample = Sample.check("", method.loss, X, y, sample_weight, groups, start)
+    sampling = Sampling.check(sample.X.shape, row_fraction, feature_fraction, random_state, resume)
+    valid_sample = _check_valid(method.loss, valid, sample)
+    if patience is not None:
+        checks.count(patience, "patience", least=1)
+        if valid_sample is None:
+            raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")
+
+    space = Space(sample.X, sample.weights, max_bins=max_bins, n_threads=n_threads)
+    functional = method.loss.on(sample.y, space, sample.groups)
+    if resume is None:
+        run = _begin(method, sample, space, functional, sampling.seed, valid_sample)
+    else:
+        run = _go_on(resume, rounds, space, functional, valid_sample)
+
+    progress = descend(functional, run.learner, space, run.descent, run.state, sampling)
+    while len(run.steps) < rounds:
+        known = len(run.ensemble)
+        step = next(progress)
+        if run.watch is not None:
+            step = step._replace(valid_loss=run.watch.follow(run.ensemble, known, n_threads))
+        run.steps.append(step)
+        stops = [callback(step, run) for callback in callbacks]
+        if any(stops) or (patience is not None and len(run.steps) - run.best_round >= patience):
+            break
+    return run
+
+
+class Method(NamedTuple):
+    loss: Loss
+    learner: Learner
+    descent: Descent
+
+
+class Sample(NamedTuple):
+    """A checked sample, rows of weight zero dropped. `start` is None, a number, or scores."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray | None
+    groups: np.ndarray | None
+    start: float | np.ndarray | None
+    outputs: int
+
+    @classmethod
+    def check(
+        cls,
+        prefix: str,
+        loss: Loss,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        start: Any = None,
+        outputs: int | None = None,
+    ) -> "Sample":
+        table = checks.table(X, f"{prefix}X")
+        targets = loss.check(y)
+        n = len(table)
+        if len(targets) != n:
+            raise ValueError(f"{prefix}y must have one value for each of the {n} rows of X, got {len(targets)}")
+        weights = None if sample_weight is None else checks.sample_weight(sample_weight, n, f"{prefix}sample_weight")
+        labels = None if groups is None else checks.labels(groups, f"{prefix}groups", n)
+        outputs = loss.outputs(targets) if outputs is None else outputs
+        if start is not None:
+            start = checks.scores(start, f"{prefix}start", n, outputs)
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            table, targets, weights = table[kept], targets[kept], weights[kept]
+            labels = None if labels is None else labels[kept]
+            start = start[kept] if isinstance(start, np.ndarray) else start
+        return cls(table, targets, weights, labels, start, outputs)
+
+    def scores(self, constant: np.ndarray) -> np.ndarray:
+        """f_0 on this sample: the offset where one is given, else the constant."""
+        if isinstance(self.start, np.ndarray):
+            return self.start
+        scores = np.empty((len(self.X), self.outputs))
+        scores[:] = constant
+        return scores[:, 0] if self.outputs == 1 else scores
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which rows and columns a projection sees. Drawn anew from (seed, round, projection): no state to keep."""
+
+    shape: tuple[int, int]
+    row_fraction: float
+    feature_fraction: float
+    seed: int
+
+    @classmethod
+    def check(
+        cls,
+        shape: tuple[int, ...],
+        row_fraction: float,
+        feature_fraction: float,
+        random_state: int | None,
+        resume: Run | None,
+    ) -> "Sampling":
+        checks.fraction(row_fraction, "row_fraction", zero=False)
+        checks.fraction(feature_fraction, "feature_fraction", zero=False)
+        if random_state is not None:
+            checks.count(random_state, "random_state", least=0)
+        if resume is None:
+            seed = secrets.randbits(64) if random_state is None else int(random_state)
+        elif random_state not in (None, resume.seed):
+            raise ValueError(f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out")
+        else:
+            seed = resume.seed
+        return cls((shape[0], shape[1]), row_fraction, feature_fraction, seed)
+
+    def __call__(self, t: int, k: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+        if self.row_fraction == 1.0 and self.feature_fraction == 1.0:
+            return None, None
+        random = np.random.default_rng((self.seed, t, k))
+        n, n_features = self.shape
+        rows = features = None
+        if self.row_fraction < 1.0:
+            rows = np.flatnonzero(random.random(n, dtype=np.float32) < self.row_fraction)
+            rows = rows if len(rows) else random.integers(n, size=1)
+        if self.feature_fraction < 1.0:
+            count = max(1, round(self.feature_fraction * n_features))
+            features = np.sort(random.choice(n_features, size=count, replace=False))
+        return rows, features
+
+
+def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
+    if resume is None:
+        return default if given is None else given
+    earlier = getattr(resume, name)
+    if given is None:
+        return earlier
+    chosen = {"loss": losses, "learner": weak, "descent": descents}[name].get(given)
+    if repr(chosen) != repr(earlier):
+        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {chosen!r}; leave it out")
+    return earlier
+
+
+def _check_valid(loss: Loss, valid: Any, sample: Sample) -> Sample | None:
+    if valid is None:
+        return None
+    if not isinstance(valid, Mapping):
+        if not (isinstance(valid, tuple | list) and len(valid) == 2):
+            raise TypeError('valid must be (X, y), or a mapping with "X", "y" and optional "sample_weight", ...')
+        valid = {"X": valid[0], "y": valid[1]}
+    unknown = set(valid) - {"X", "y", "sample_weight", "groups", "start"}
+    if unknown or not {"X", "y"} <= set(valid):
+        raise ValueError(f'valid needs "X" and "y" and may have "sample_weight", "groups", "start"; got {list(valid)}')
+    checked = Sample.check("valid ", loss, **valid, outputs=sample.outputs)
+    if checked.X.shape[1] != sample.X.shape[1]:
+        raise ValueError(f"valid X must have the {sample.X.shape[1]} columns of X, got {checked.X.shape[1]}")
+    if isinstance(sample.start, np.ndarray) and not isinstance(checked.start, np.ndarray):
+        raise ValueError('start is an array, so valid needs its own: a mapping with "X", "y" and "start"')
+    return checked
+
+
+def _begin(
+    method: Method, sample: Sample, space: Space, functional: Functional, seed: int, valid: Sample | None
+) -> Run:
+    offset_given = isinstance(sample.start, np.ndarray)
+    if sample.start is None:
+        constant = np.atleast_1d(functional.best_constant())
+    else:
+        constant = np.full(sample.outputs, 0.0 if offset_given else sample.start)
+    start = sample.scores(constant)
+    start_loss = functional.value(start)
+    if not math.isfinite(start_loss):
+        raise ValueError(f"start gives a loss of {start_loss}; use another start")
+    ensemble = Ensemble(constant, sample.X.shape[1], offset_given)
+    state = State(start, start, np.zeros_like(start), start_loss, ensemble, Evidence(start.shape))
+    watch = None if valid is None else _watch(method.loss, valid, ensemble, space.n_threads)
+    return Run(*method, seed, start_loss, space, functional, state, watch)
+
+
+def _watch(loss: Loss, valid: Sample, ensemble: Ensemble, n_threads: int) -> Watch:
+    space = Space(valid.X, valid.weights, n_threads=n_threads)
+    functional = loss.on(valid.y, space, valid.groups, outputs=valid.outputs)
+    scores = valid.scores(ensemble.start).reshape(len(valid.X), -1).copy()
+    watch = Watch(functional, valid.X, scores, [])
+    watch.losses.append(watch.value())
+    return watch
+
+
+def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid: Sample | None) -> Run:
+    done = len(resume.steps)
+    if rounds < done:
+        raise ValueError(f"rounds counts from the first one: the run to resume has {done}, got rounds={rounds}")
+    if (valid is None) != (resume.watch is None):
+        raise ValueError("valid must be given again, or left out again, as in the run to resume")
+    if valid is None:
+        watch = None
+    else:
+        watch = replace(_watch(resume.loss, valid, resume.ensemble, space.n_threads))
+        watch.scores, watch.losses = resume.watch.scores.copy(), resume.watch.losses[:]  # type: ignore[union-attr]
+    state = replace(
+        resume.state, ensemble=resume.ensemble.copy(), evidence=deepcopy(resume.state.evidence)
+    )
+    known = state.scores
+    if len(known) != space.n or functional.value(known) != state.loss:
+        raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
+    return replace(resume, space=space, functional=functional, state=state, watch=watch, steps=resume.steps[:])

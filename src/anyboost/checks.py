@@ -1,0 +1,185 @@
+"""Input sentences: each check returns clean values or raises one sentence.
+
+A sentence names the argument, the offending value (and row), and what to do about it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+
+def numbers(values: Any, name: str) -> Floats:
+    """`values` as a contiguous float64 array of any shape, or a sentence."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            if array.dtype.kind not in "OUS":
+                raise TypeError
+            array = array.astype(np.float64)
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {_short(values)}: convert it first") from None
+
+
+def finite(array: Floats, name: str) -> Floats:
+    """Refuse the first NaN or infinity, naming its row."""
+    good = np.isfinite(array)
+    if not good.all():
+        where = np.argwhere(~good)[0]
+        raise ValueError(
+            f"{name} must be finite, got {array[tuple(where)]} at row {where[0]}: "
+            "drop that row or fill the value in"
+        )
+    return array
+
+
+def column(values: Any, name: str) -> Floats:
+    """A finite, nonempty 1-D float64 array."""
+    array = numbers(values, name)
+    if array.ndim != 1:
+        advice = (
+            f"pass {name}.ravel()" if array.size == max(array.shape, default=0) else "pass one value a row"
+        )
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}: {advice}")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: give at least one row")
+    return finite(array, name)
+
+
+def sample_weight(weights: Any, n_rows: int, name: str = "sample_weight") -> Floats:
+    """Finite, nonnegative weights, not all zero, one a row; None means ones."""
+    if weights is None:
+        return np.ones(n_rows)
+    array = column(weights, name)
+    if len(array) != n_rows:
+        raise ValueError(f"{name} must have one weight a row, got {len(array)} weights for {n_rows} rows")
+    if array.min() < 0:
+        row = int(np.argmax(array < 0))
+        raise ValueError(
+            f"{name} must not be negative, got {array[row]} at row {row}: use 0 to leave a row out"
+        )
+    if array.max() == 0:
+        raise ValueError(f"{name} is zero for every row: give at least one row a positive weight")
+    return array
+
+
+def real(value: Any, name: str) -> float:
+    """One finite number (True and False are not numbers here)."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return float(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """One finite number above 0."""
+    number = real(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+    return number
+
+
+def between(value: Any, name: str, low: float, high: float) -> float:
+    """One number strictly between two bounds."""
+    number = real(value, name)
+    if not low < number < high:
+        raise ValueError(f"{name} must be strictly between {low:g} and {high:g}, got {value}")
+    return number
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def count(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """One whole number between two bounds."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    if value < least or (most is not None and value > most):
+        bounds = f"at least {least}" if most is None else f"between {least} and {most}"
+        raise ValueError(f"{name} must be {bounds}, got {value}")
+    return int(value)
+
+
+def fraction(value: Any, name: str, zero: bool = True) -> float:
+    """One number in [0, 1], or in (0, 1] where zero makes no sense."""
+    number = real(value, name)
+    if not 0 <= number <= 1 or (number == 0 and not zero):
+        raise ValueError(f"{name} must be {'between' if zero else 'above'} 0 and at most 1, got {value}")
+    return number
+
+
+def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+    return str(value)
+
+
+def named(spec: str, name: str, makers: Mapping[str, Callable[..., T]]) -> T:
+    """The object that "name" or "name:parameter" stands for; numbers after the colon, comma-separated."""
+    word, _, rest = spec.partition(":")
+    if word not in makers:
+        raise ValueError(f"{name} {word!r} is not known: use one of {', '.join(sorted(makers))}")
+    try:
+        parameters = [
+            int(part) if part.strip().isdigit() else float(part) for part in rest.split(",") if rest
+        ]
+    except ValueError:
+        raise ValueError(
+            f"{name} {spec!r} has a parameter that is not a number: write e.g. '{word}:2'"
+        ) from None
+    try:
+        return makers[word](*parameters)
+    except TypeError:
+        raise ValueError(f"{name} {spec!r} has parameters that {word!r} does not take") from None
+
+
+def table(X: Any, name: str, n_features: int | None = None) -> np.ndarray:
+    """A 2-D table of numbers as float32 or float64, not copied where it is one already. NaN means missing."""
+    if hasattr(X, "tocsr"):
+        raise ValueError(f"{name} is a sparse matrix: pass a dense one, {name}.toarray()")
+    array = np.asarray(X)
+    if array.ndim != 2:
+        advice = f"pass {name}.reshape(-1, 1) for one column" if array.ndim == 1 else "pass rows and columns"
+        raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}: {advice}")
+    if array.dtype not in (np.float32, np.float64):
+        array = numbers(array, name)
+    if array.shape[0] == 0:
+        raise ValueError(f"{name} has no rows: give at least one")
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} has no columns: give at least one")
+    if n_features is not None and array.shape[1] != n_features:
+        raise ValueError(
+            f"{name} must have the {n_features} columns of the training data, got {array.shape[1]}"
+        )
+    return array
+
+
+def labels(values: Any, name: str, n_rows: int) -> np.ndarray:
+    """One label a row, of any sortable kind."""
+    array = np.asarray(values)
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} must have one label for each of the {n_rows} rows, got shape {array.shape}")
+    return array
+
+
+def scores(values: Any, name: str, n_rows: int, outputs: int) -> float | Floats:
+    """One finite number, or finite scores of the shape (n,) or (n, k) that the outputs ask for."""
+    if np.ndim(values) == 0:
+        return real(values, name)
+    array = numbers(values, name)
+    expected = (n_rows,) if outputs == 1 else (n_rows, outputs)
+    if array.shape != expected:
+        raise ValueError(f"{name} must be a number or scores of shape {expected}, got shape {array.shape}")
+    return finite(array, name)

@@ -1,0 +1,67 @@
+"""The `anyboost` command.
+
+One file a command: a module of this package whose name has no leading underscore is a command, its
+function `command` does the work, and that function's docstring is the help. Command modules import
+the library inside `command`, so that `anyboost --help` stays instant.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typer import Typer
+
+_NEEDED = ("typer", "rich", "matplotlib")
+
+
+def main() -> None:
+    """Run the command line, or say what to install when its libraries are missing."""
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        needs = " and ".join(missing)
+        print(f'The anyboost command needs {needs}: pip install "anyboost[cli]"', file=sys.stderr)
+        raise SystemExit(1)
+    build()()
+
+
+def build() -> Typer:
+    """The typer application, with every command module of this package in it."""
+    import typer
+
+    app = typer.Typer(
+        name="anyboost",
+        help="Boosting for any convex loss, with any weak learner, and a certificate.",
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        add_completion=False,
+        pretty_exceptions_show_locals=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            from anyboost._version import __version__
+
+            typer.echo(f"anyboost {__version__}")
+            raise typer.Exit
+
+    version = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version.")
+
+    @app.callback()
+    def options(version: bool = version) -> None:
+        pass
+
+    for name in command_names():
+        module = importlib.import_module(f"{__name__}.{name}")
+        app.command(name.replace("_", "-"))(module.command)
+    return app
+
+
+def command_names() -> list[str]:
+    """The modules of this package that are commands."""
+    return sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))

@@ -1,0 +1,125 @@
+"""The contrast that `anyboost demo` shows: three descents, the same stumps, the same number of them.
+
+With the multiclass hinge loss and vector-valued stumps one projection of the subgradient often points at
+the stump that was already taken. Naive descent takes it again; the other two first project what is left over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.datasets import load_digits, load_iris
+from sklearn.model_selection import train_test_split
+
+import anyboost as ab
+
+if TYPE_CHECKING:
+    from anyboost.boosting import Run
+    from anyboost.descent import Descent
+
+METHODS = ("naive", "repeated", "residual")
+RADIUS = 1.0  # of the sums of stumps that the certified floor is about
+
+
+@dataclass(frozen=True)
+class Data:
+    """One data set, split into rows to learn from and rows to test on."""
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How one method went on one data set; the arrays have one entry a round."""
+
+    data: str
+    method: str
+    stumps: np.ndarray
+    loss: np.ndarray
+    test_error: np.ndarray
+    distinct: int
+    floor: float
+    seconds: float
+
+
+def load() -> list[Data]:
+    """The data sets of the demo, both bundled with scikit-learn."""
+    return [_split("digits", load_digits), _split("iris", load_iris)]
+
+
+def _split(name: str, load: Callable[..., Any]) -> Data:
+    X, y = load(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
+    return Data(name, X, y, X_test, y_test)
+
+
+def repeated_rounds(stumps: int) -> int:
+    """The rounds of 1, 2, 3, ... stumps that fit into this many stumps."""
+    return (isqrt(8 * stumps + 1) - 1) // 2
+
+
+def equal_stumps(stumps: int) -> int:
+    """The largest number up to `stumps` that repeated descent can spend in whole rounds: 1, 3, 6, 10, ..."""
+    rounds = repeated_rounds(stumps)
+    return rounds * (rounds + 1) // 2
+
+
+def warm_up(data: Data) -> None:
+    """Compile or load the kernels, so that the first method's seconds are its own."""
+    _boost(data, "repeated", rounds=2)
+
+
+def fit(data: Data, method: str, stumps: int, progress: Callable[[int], None]) -> Curve:
+    """Fit this many stumps by one method; `progress` hears the number so far after every round."""
+    began = time.perf_counter()
+    rounds = repeated_rounds(stumps) if method == "repeated" else stumps
+    run = _boost(data, method, rounds, callbacks=(lambda step, _run: progress(step.learners),))
+    seconds = time.perf_counter() - began
+    return Curve(
+        data=data.name,
+        method=method,
+        stumps=np.array([step.learners for step in run.steps]),
+        loss=np.array([step.loss for step in run.steps]),
+        test_error=_test_errors(run, data),
+        distinct=_distinct(run),
+        floor=run.floor(RADIUS),
+        seconds=seconds,
+    )
+
+
+def _boost(data: Data, method: str, rounds: int, callbacks: tuple[Callable[..., None], ...] = ()) -> Run:
+    return ab.boost(
+        data.X,
+        data.y,
+        loss="multiclass_hinge",
+        learner=ab.weak.Stump(),
+        descent=_descent(method),
+        rounds=rounds,
+        callbacks=callbacks,
+    )
+
+
+def _descent(method: str) -> Descent:
+    step = ab.steps.InverseSqrt(1.0)
+    presets = {"naive": ab.descent.Naive, "repeated": ab.descent.Repeated, "residual": ab.descent.Residual}
+    return presets[method](step=step)
+
+
+def _test_errors(run: Run, data: Data) -> np.ndarray:
+    """Share of test rows put into a wrong class, after every round."""
+    staged = run.ensemble.staged_predict(data.X_test)
+    return np.array([np.mean(scores.argmax(axis=1) != data.y_test) for scores in staged])
+
+
+def _distinct(run: Run) -> int:
+    """How many different splits the stumps of the run make."""
+    return len({(int(tree.feature[0]), float(tree.threshold[0])) for tree in run.ensemble.hypotheses})

@@ -1,0 +1,144 @@
+"""`anyboost demo`: the reason for this library, in a table and a figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+    from rich.table import Table
+
+    from anyboost.cli._contrast import Curve, Data
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def command(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", dir_okay=False, help="Where the figure goes.")
+    ] = Path("anyboost-demo.png"),
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Stumps for each method, one a round; 500 unless given.", show_default=False
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the stumps.")] = False,
+) -> None:
+    """Show what projecting the leftovers is worth.
+
+    Fits the multiclass hinge loss with stumps to two data sets, three ways and with the same number of
+    stumps each, then prints a table and saves a figure.
+    """
+    from rich.console import Console
+
+    from anyboost.cli import _contrast, _figure
+
+    console = Console()
+    _check_output(output)
+    stumps = _contrast.equal_stumps(rounds or (50 if quick else 500))
+    console.print(f"Multiclass hinge loss, up to {stumps} stumps for each method, steps 1/sqrt(t).")
+    curves = _fit_all(_contrast.load(), stumps, console)
+    _figure.draw(curves, output)
+    console.print(_table(curves))
+    for line in (*_reading(curves), f"Figure: {output}"):
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def _check_output(output: Path) -> None:
+    """Refuse a figure that could not be saved before the work, not after it."""
+    if output.suffix not in FORMATS:
+        reason = f"{output.name!r} names no picture format; end it with {', '.join(FORMATS)}"
+    elif not output.parent.is_dir():
+        reason = f"no such folder, create it first: {output.parent}"
+    else:
+        return
+    raise typer.BadParameter(reason, param_hint="--output")
+
+
+def _fit_all(sets: list[Data], stumps: int, console: Console) -> list[Curve]:
+    """Every method on every data set, behind a progress bar over the stumps."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from anyboost.cli import _contrast
+
+    columns = (TextColumn("{task.description:<18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bars = {
+            (data.name, method): progress.add_task(f"{data.name}, {method}", total=stumps, start=False)
+            for data in sets
+            for method in _contrast.METHODS
+        }
+        _contrast.warm_up(sets[0])
+        curves = []
+        for data in sets:
+            for method in _contrast.METHODS:
+                bar = bars[data.name, method]
+                progress.start_task(bar)
+                curve = _contrast.fit(data, method, stumps, _listener(progress, bar))
+                progress.update(bar, total=curve.stumps[-1])  # fewer where the loss reached its minimum
+                curves.append(curve)
+    return curves
+
+
+def _listener(progress: Progress, bar: TaskID) -> Callable[[int], None]:
+    def hear(stumps: int) -> None:
+        progress.update(bar, completed=stumps)
+
+    return hear
+
+
+def _table(curves: list[Curve]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, caption=_certificate(curves), caption_justify="left")
+    for heading in ("data", "method"):
+        table.add_column(heading)
+    for heading in ("stumps", "distinct", "training loss", "test error", "seconds"):
+        table.add_column(heading, justify="right")
+    for curve in curves:
+        table.add_row(
+            curve.data,
+            curve.method,
+            f"{curve.stumps[-1]}",
+            f"{curve.distinct}",
+            f"{curve.loss[-1]:z.4f}",
+            f"{curve.test_error[-1]:.1%}",
+            f"{curve.seconds:.2f}",
+            end_section=curve.method == "residual",
+        )
+    return table
+
+
+def _certificate(curves: list[Curve]) -> str:
+    """The best floor that any of the runs certifies, for each data set."""
+    from anyboost.cli._contrast import RADIUS
+
+    floors: dict[str, float] = {}
+    for curve in curves:
+        floors[curve.data] = max(floors.get(curve.data, 0.0), curve.floor)
+    # Rounded down: a bound that is rounded up is no longer certified.
+    bounds = " or ".join(f"{math.floor(1000 * floor) / 1000:.3f} on {name}" for name, floor in floors.items())
+    return f"Certified: no sum of stumps of norm {RADIUS:g} has a training loss under {bounds}."
+
+
+def _reading(curves: list[Curve]) -> list[str]:
+    """What the table says, in two sentences."""
+    naive = [curve for curve in curves if curve.method == "naive"]
+    residual = [curve for curve in curves if curve.method == "residual"]
+    few = ", ".join(f"{curve.distinct} different on {curve.data}" for curve in naive)
+    return [
+        f"Naive boosting keeps returning to the same stumps ({few}): its loss ends at {_losses(naive)}.",
+        f"Residual descent carries over what a stump missed: with no more stumps, {_losses(residual)}.",
+    ]
+
+
+def _losses(curves: list[Curve]) -> str:
+    return " and ".join(f"{curve.loss[-1]:z.3f}" for curve in curves)

@@ -1,0 +1,56 @@
+"""Convex losses, row by row. Lambda: smoothness, lambda: strong convexity, L: Lipschitz constant.
+
+| loss | targets | l(f, y) | Lambda | lambda | L | best constant | link |
+|---|---|---|---|---|---|---|---|
+| `Squared()` | real | (y - f)^2 / 2 | 1 | 1 | - | mean | f |
+| `Absolute()` | real | abs(y - f) | - | 0 | 1 | median | f |
+| `Quantile(tau)` | real | tau (y-f)+ + (1-tau) (f-y)+ | - | 0 | max(tau, 1-tau) | quantile | f |
+| `Huber(delta)` | real | r^2/2, delta (abs(r) - delta/2) beyond delta | 1 | 0 | delta | M-estimate | f |
+| `Expectile(tau)` | real | a (y - f)^2, a = abs(tau - 1[y<f]) | 2 max a | 2 min a | - | expectile | f |
+| `Poisson()` | >= 0 | exp(f) - y f | - | 0 | - | log mean | exp(f) |
+| `Gamma()` | > 0 | y exp(-f) + f | - | 0 | - | log mean | exp(f) |
+| `Tweedie(power)` | >= 0 | y exp((1-p) f)/(p-1) + exp((2-p) f)/(2-p) | - | 0 | - | log mean | exp(f) |
+| `Logistic()` | -1, +1 | log(1 + exp(-y f)) | 1/4 | 0 | 1 | log odds | label |
+| `Hinge()` | -1, +1 | (1 - y f)+ | - | 0 | 1 | heavier label | label |
+| `SquaredHinge()` | -1, +1 | ((1 - y f)+)^2 / 2 | 1 | 0 | - | P(+1) - P(-1) | label |
+| `Exponential()` | -1, +1 | exp(-y f) | - | 0 | - | log odds / 2 | label |
+| `Softmax()` | 0 .. K-1 | log sum_k exp(f_k) - f_y | 1/2 | 0 | sqrt 2 | log shares | class |
+| `MulticlassHinge()` | 0 .. K-1 | max_k (f_k + 1[k != y]) - f_y | - | 0 | sqrt 2 | unit vector or 0 | class |
+
+Losses add and scale: `0.5 * Absolute() + Squared()`. `pointwise(value, subgradient)` makes one of your own;
+`get("quantile:0.9")` finds one by name.
+"""
+
+from anyboost.losses.base import Functional, Loss, RowwiseLoss
+from anyboost.losses.combine import Sum
+from anyboost.losses.counts import Gamma, Poisson, Tweedie
+from anyboost.losses.domains import Domain
+from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
+from anyboost.losses.multiclass import MulticlassHinge, Softmax
+from anyboost.losses.names import get
+from anyboost.losses.pointwise import pointwise
+from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
+
+__all__ = [
+    "Absolute",
+    "Domain",
+    "Expectile",
+    "Exponential",
+    "Functional",
+    "Gamma",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "MulticlassHinge",
+    "Poisson",
+    "Quantile",
+    "RowwiseLoss",
+    "Softmax",
+    "Squared",
+    "SquaredHinge",
+    "Sum",
+    "Tweedie",
+    "get",
+    "pointwise",
+]

@@ -1,0 +1,286 @@
+"""Losses: convex functionals R of all scores of a sample.
+
+    R(f) = sum_n w_n l(f(x_n), y_n)        for a row-wise loss,     sum_n w_n = 1
+
+A `Loss` knows its targets and constants. `loss.on(y, space)` is the functional R on one sample: its value,
+and a subgradient in L2(P), which carries no weights and no 1/n. Losses that couple rows implement `on`
+alone; row-wise losses are written by their two functions of (score, target).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from anyboost import checks
+from anyboost.checks import Floats
+from anyboost.losses import domains, links
+from anyboost.losses.search import zeros_and_fading
+from anyboost.losses.sums import balance, total
+
+if TYPE_CHECKING:
+    from anyboost.losses.combine import Sum
+
+Array = npt.NDArray[Any]
+
+FARTHEST_CONSTANT = 10.0
+
+
+class Measure(Protocol):
+    """The part of a space that a row-wise loss needs."""
+
+    @property
+    def weights(self) -> Floats:
+        """(n,) positive weights of sum one."""
+
+    def mean(self, values: Any, /) -> float:
+        """Weighted mean of (n,) values."""
+
+
+class Functional(ABC):
+    """R on one sample: a convex function of all scores, (n,) or (n, K)."""
+
+    outputs: int
+    y: Array
+
+    @abstractmethod
+    def value(self, scores: Floats) -> float:
+        """R(scores)."""
+
+    @abstractmethod
+    def subgradient(self, scores: Floats) -> Floats:
+        """A subgradient of R in L2(P), shaped like the scores."""
+
+    @abstractmethod
+    def best_constant(self) -> float | Floats:
+        """The constant score of least loss, a number or (K,)."""
+
+    def best_shifts(
+        self,
+        scores: Floats,  # noqa: ARG002
+        leaf: Array,  # noqa: ARG002
+        n_leaves: int,  # noqa: ARG002
+        directions: Floats | None = None,  # noqa: ARG002
+    ) -> Floats:
+        """The step that minimizes R leaf by leaf, from these scores (see `RowwiseLoss.best_shifts`)."""
+        raise ValueError('leaf="exact" needs a loss that adds up over rows: use leaf="mean" with this one')
+
+
+class Loss(ABC):
+    """A convex loss; see the module's docstring. Losses are immutable and compare by value."""
+
+    name: str
+    domain: domains.Domain = domains.REALS
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in vars(cls):
+            cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @property
+    def smoothness(self) -> float:
+        """Lambda: the subgradient is Lambda-Lipschitz; inf where it jumps or grows without bound."""
+        return math.inf
+
+    @property
+    def strong_convexity(self) -> float:
+        """lambda: the loss minus lambda/2 of the squared norm is still convex; 0 where none."""
+        return 0.0
+
+    @property
+    def lipschitz(self) -> float:
+        """Bound on the Euclidean norm of one row's subgradient; inf where none."""
+        return math.inf
+
+    def check(self, y: Any) -> Array:
+        """Validated contiguous targets: float64, or int64 for class numbers."""
+        return self.domain.check(y, self.name)
+
+    def outputs(self, y: Array) -> int:
+        """How many scores a row has: 1 means scores are (n,), K means (n, K)."""
+        return max(2, int(y.max()) + 1) if self.domain.classes else 1
+
+    @abstractmethod
+    def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
+        """This loss on a sample; `y` is checked here."""
+
+    def __str__(self) -> str:
+        """The name that `losses.get` understands, parameters after a colon."""
+        parameters = [repr(getattr(self, name)) for name in getattr(self, "__dataclass_fields__", {})]
+        return ":".join([self.name, ",".join(parameters)]) if parameters else self.name
+
+
+class RowwiseLoss(Loss):
+    """A weighted mean of l(score, target) over rows."""
+
+    link_: ClassVar[links.Link] = links.IDENTITY
+
+    @abstractmethod
+    def values(self, scores: Floats, y: Array) -> Floats:
+        """l(scores_n, y_n) for every row, (n,)."""
+
+    @abstractmethod
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        """A subgradient of l in the scores of every row, shaped like `scores`."""
+
+    def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
+        if groups is not None:
+            raise ValueError(f"groups were given, but the loss {self.name} does not use groups: leave it out")
+        targets = self.check(y)
+        return RowwiseFunctional(self, targets, space, self._fitting_outputs(targets, outputs))
+
+    def value(self, scores: Any, y: Any, sample_weight: Any = None) -> float:
+        """Weighted mean loss of raw scores."""
+        targets, weights, kept = self._weighted(y, sample_weight)
+        predicted = checks.numbers(scores, "scores")
+        if len(predicted) != len(kept) or predicted.ndim != 1 + self.domain.classes:
+            shape = f"({len(kept)}, K)" if self.domain.classes else f"({len(kept)},)"
+            raise ValueError(
+                f"scores must have shape {shape} for the loss {self.name}, got {predicted.shape}"
+            )
+        if self.domain.classes:
+            self._fitting_outputs(targets, predicted.shape[1])
+        return total(weights * self.values(predicted[kept], targets)) / total(weights)
+
+    def best_constant(self, y: Any, sample_weight: Any = None, outputs: int | None = None) -> float | Floats:
+        """argmin_c of the weighted mean loss of the constant score c (midpoint where many are best).
+
+        Where it would be infinite (logistic with one class, Poisson with zeros only): -10 or +10, with a
+        warning. `outputs`: the number of classes, where y may not show all of them.
+        """
+        targets, weights, _ = self._weighted(y, sample_weight)
+        return self._best_constant(targets, weights, self._fitting_outputs(targets, outputs))
+
+    def best_shifts(
+        self,
+        scores: Floats,
+        y: Array,
+        weights: Floats,
+        leaf: Array,
+        n_leaves: int,
+        directions: Floats | None = None,
+    ) -> Floats:
+        """The exact leaf step, for all leaves at once.
+
+        (n,) scores:    argmin_c sum_{n in leaf} w_n l(f_n + c, y_n)
+        (n, K) scores:  argmin_s sum_{n in leaf} w_n l(f_n + s * directions[leaf], y_n)
+
+        The midpoint where an interval minimizes; 0 for a leaf without weight; where the minimizer is at
+        infinity, the point where the slope has fallen to 1e-6 of its value at 0.
+        """
+        return self._search_shifts(scores, y, weights, leaf, n_leaves, directions)[0]
+
+    def link(self, scores: Any) -> Array:
+        """Predictions (a mean, a quantile, a label) from raw scores."""
+        return self.link_.predict(np.asarray(scores, dtype=np.float64))
+
+    def probabilities(self, scores: Any) -> Floats:
+        """Class probabilities (n, K) from raw scores; two-class losses give the columns P(-1), P(+1)."""
+        if self.link_.probabilities is None:
+            raise TypeError(f"the loss {self.name} gives no probabilities: {self.link_.instead}")
+        return self.link_.probabilities(np.asarray(scores, dtype=np.float64))
+
+    def __mul__(self, factor: Any) -> Sum:
+        from anyboost.losses.combine import Sum
+
+        return Sum.of([(checks.positive(factor, "factor"), self)])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Sum:
+        from anyboost.losses.combine import Sum
+
+        if not isinstance(other, RowwiseLoss):
+            return NotImplemented
+        return Sum.of([(1.0, self), (1.0, other)])
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float | Floats:  # noqa: ARG002
+        """`best_constant` on checked targets and positive weights; here for one output."""
+        leaf = np.zeros(len(y), dtype=np.intp)
+        shifts, fading = self._search_shifts(np.zeros(len(y)), y, weights, leaf, 1, None)
+        return no_best_constant(self.name, float(shifts[0])) if fading[0] else float(shifts[0])
+
+    def _search_shifts(
+        self,
+        scores: Floats,
+        y: Array,
+        weights: Floats,
+        leaf: Array,
+        n_leaves: int,
+        directions: Floats | None,
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """`best_shifts` by root search, and which leaves have their minimizer at infinity."""
+        if not (weights > 0).all():
+            kept = weights > 0
+            scores, y, weights, leaf = scores[kept], y[kept], weights[kept], leaf[kept]
+        along = None if directions is None else directions[leaf]
+
+        def slope(shift: Floats) -> Floats:
+            if along is None:
+                gradient = self.subgradients(scores + shift[leaf], y)
+            else:
+                gradient = self.subgradients(scores + shift[leaf, None] * along, y)
+                gradient = np.einsum("nk,nk->n", gradient, along)
+            return balance(leaf, weights * gradient, n_leaves)
+
+        return zeros_and_fading(slope, n_leaves)
+
+    def _weighted(self, y: Any, sample_weight: Any) -> tuple[Array, Floats, npt.NDArray[np.bool_]]:
+        """Checked targets and weights of the rows that have weight, and which rows those are."""
+        targets = self.check(y)
+        weights = checks.sample_weight(sample_weight, len(targets))
+        kept = weights > 0
+        return targets[kept], weights[kept], kept
+
+    def _fitting_outputs(self, y: Array, outputs: int | None) -> int:
+        needed = self.outputs(y)
+        if outputs is None:
+            return needed
+        if not self.domain.classes and outputs != 1:
+            raise ValueError(f"outputs must be 1 for the loss {self.name}, got {outputs}")
+        if self.domain.classes and outputs < int(y.max()) + 1:
+            row = int(np.argmax(y))
+            raise ValueError(
+                f"y holds class {y[row]} at row {row}, but there are {outputs} outputs (classes 0 to "
+                f"{outputs - 1}): drop that row or give the loss more outputs"
+            )
+        return outputs
+
+
+class RowwiseFunctional(Functional):
+    """R(f) = mean of l(f_n, y_n) under the space's measure."""
+
+    def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int) -> None:
+        self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
+
+    def value(self, scores: Floats) -> float:
+        return float(self.space.mean(self.loss.values(scores, self.y)))
+
+    def subgradient(self, scores: Floats) -> Floats:
+        return np.ascontiguousarray(self.loss.subgradients(scores, self.y), dtype=np.float64)
+
+    def best_constant(self) -> float | Floats:
+        return self.loss.best_constant(self.y, self.space.weights, self.outputs)
+
+    def best_shifts(
+        self, scores: Floats, leaf: Array, n_leaves: int, directions: Floats | None = None
+    ) -> Floats:
+        return self.loss.best_shifts(scores, self.y, self.space.weights, leaf, n_leaves, directions)
+
+
+def no_best_constant(name: str, toward: float) -> float:
+    """The stand-in for a best constant at infinity: +-10, and a warning that says so."""
+    constant = math.copysign(FARTHEST_CONSTANT, toward)
+    warnings.warn(
+        f"y leaves the loss {name} without a best constant (it would be infinite: one class only, or all "
+        f"targets zero); scores start at {constant:+g} instead",
+        UserWarning,
+        stacklevel=2,
+    )
+    return constant

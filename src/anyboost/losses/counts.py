@@ -1,0 +1,114 @@
+"""Losses of counts and amounts, with log link: the score is the logarithm of the mean.
+
+All three have slope exp(a f) (exp(f) - y) for some a, so every exact step is the logarithm of a ratio.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.checks import Floats
+from anyboost.losses import domains, links
+from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
+from anyboost.losses.search import FADE
+from anyboost.losses.sums import leaf_sums, total
+
+
+class _LogMean(RowwiseLoss):
+    """Slope exp((1 - power) f) (exp(f) - y): Poisson (1), Tweedie (between), Gamma (2)."""
+
+    power: float
+    link_ = links.LOG
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        up, down = self._parts(scores, y)
+        return up - down
+
+    def best_shifts(
+        self,
+        scores: Floats,
+        y: Array,
+        weights: Floats,
+        leaf: Array,
+        n_leaves: int,
+        directions: Floats | None = None,  # noqa: ARG002
+    ) -> Floats:
+        """log(sum w y exp((1 - power) f) / sum w exp((2 - power) f)); all targets zero: the slope fades."""
+        highest = np.full(n_leaves, -np.inf)
+        np.maximum.at(highest, leaf, np.where(weights > 0, scores, -np.inf))
+        lowest = np.full(n_leaves, np.inf)
+        np.minimum.at(lowest, leaf, np.where((weights > 0) & (y > 0), scores, np.inf))
+        # Both sums are taken relative to their own largest power, so that they neither overflow nor vanish.
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            up = np.where(weights > 0, weights * np.exp((2.0 - self.power) * (scores - highest[leaf])), 0.0)
+            down = np.exp((1.0 - self.power) * (scores - lowest[leaf]))
+            down = np.where((weights > 0) & (y > 0), weights * y * down, 0.0)
+            total_up, total_down = leaf_sums(leaf, up, n_leaves), leaf_sums(leaf, down, n_leaves)
+            shift = np.log(total_down) - np.log(total_up)
+            shift += (1.0 - self.power) * lowest - (2.0 - self.power) * highest
+            fade = np.log(FADE) / (2.0 - self.power) if self.power < 2.0 else 0.0
+        shift = np.where(total_down > 0, shift, fade)
+        return np.where(total_up > 0, shift, 0.0)
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+        amount = total(weights * y)
+        if amount == 0:
+            return no_best_constant(self.name, -1.0)
+        return float(np.log(amount) - np.log(total(weights)))
+
+    def _parts(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        """The growing and the shrinking part of the slope, both nonnegative."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            up = np.exp((2.0 - self.power) * scores)
+            # Zero times an overflow is zero here, not NaN: a target of zero has no shrinking part.
+            down = np.where(y > 0, y * np.exp((1.0 - self.power) * scores), 0.0)
+        return up, down
+
+
+@dataclass(frozen=True)
+class Poisson(_LogMean):
+    """exp(f) - y f, the negative log likelihood of a count without its constant.
+
+    Targets: 0 or larger. No constants. Best constant: log of the mean. Link: exp(f), the mean.
+    """
+
+    domain = domains.NONNEGATIVE
+    power = 1.0
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return self._parts(scores, y)[0] - y * scores
+
+
+@dataclass(frozen=True)
+class Gamma(_LogMean):
+    """y exp(-f) + f, the negative log likelihood of an amount without its constant.
+
+    Targets: larger than 0. No constants. Best constant: log of the mean. Link: exp(f), the mean.
+    """
+
+    domain = domains.POSITIVE
+    power = 2.0
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return self._parts(scores, y)[1] + scores
+
+
+@dataclass(frozen=True)
+class Tweedie(_LogMean):
+    """y exp((1 - p) f) / (p - 1) + exp((2 - p) f) / (2 - p), power p strictly between 1 and 2.
+
+    Targets: 0 or larger. No constants. Best constant: log of the mean. Link: exp(f), the mean.
+    """
+
+    power: float = 1.5
+    domain = domains.NONNEGATIVE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "power", checks.between(self.power, "power", 1, 2))
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        up, down = self._parts(scores, y)
+        return down / (self.power - 1.0) + up / (2.0 - self.power)

@@ -1,0 +1,68 @@
+"""What a loss's targets may be: a domain knows its words, its test and its advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anyboost import checks
+from anyboost.checks import Floats
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The set of targets a loss accepts.
+
+    words:    completes "y must be ..."
+    contains: finite float64 targets -> one bool a row
+    advice:   what to do with a target outside
+    classes:  targets are class numbers 0 .. k-1 (kept as int64)
+    """
+
+    words: str
+    contains: Callable[[Floats], npt.NDArray[np.bool_]]
+    advice: str = "change or drop that row"
+    classes: bool = False
+
+    def check(self, y: Any, loss: str) -> npt.NDArray[Any]:
+        """Contiguous targets inside the domain, or a sentence about the first one outside."""
+        targets = checks.column(y, "y")
+        inside = np.asarray(self.contains(targets), dtype=bool)
+        if not inside.all():
+            row = int(np.argmin(inside))
+            raise ValueError(
+                f"y must be {self.words} for the loss {loss}, got {targets[row]:.12g} at row {row}: "
+                + self.advice
+            )
+        return targets.astype(np.int64) if self.classes else targets
+
+
+def _anything(y: Floats) -> npt.NDArray[np.bool_]:
+    return np.ones(y.shape, dtype=bool)
+
+
+def _nonnegative(y: Floats) -> npt.NDArray[np.bool_]:
+    return y >= 0
+
+
+def _positive(y: Floats) -> npt.NDArray[np.bool_]:
+    return y > 0
+
+
+def _signs(y: Floats) -> npt.NDArray[np.bool_]:
+    return np.abs(y) == 1
+
+
+def _class_numbers(y: Floats) -> npt.NDArray[np.bool_]:
+    return (y >= 0) & (y == np.floor(y)) & (y < 2**31)
+
+
+REALS = Domain("a real number", _anything)
+NONNEGATIVE = Domain("0 or larger", _nonnegative, "drop that row, or use squared or absolute")
+POSITIVE = Domain("larger than 0", _positive, "drop that row, or use tweedie, which allows 0")
+SIGNS = Domain("-1 or +1", _signs, "map the two classes to -1 and +1")
+CLASSES = Domain("a class number 0, 1, ..., k-1", _class_numbers, "number the classes from 0", classes=True)

@@ -1,0 +1,156 @@
+"""Losses of two classes, y in {-1, +1}: functions of the margin m = y f."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anyboost.checks import Floats
+from anyboost.losses import domains, links
+from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
+from anyboost.losses.links import sigmoid
+from anyboost.losses.quantiles import weighted_quantiles
+from anyboost.losses.search import FADE
+from anyboost.losses.sums import leaf_sums, total
+
+
+def _class_weights(y: Array, weights: Floats) -> tuple[float, float]:
+    """Total weight of +1 and of -1."""
+    return total(weights * (y > 0)), total(weights * (y < 0))
+
+
+@dataclass(frozen=True)
+class Logistic(RowwiseLoss):
+    """log(1 + exp(-y f)).
+
+    Targets: -1, +1. Lambda = 1/4, Lipschitz 1. Best constant: the log odds. Link: the label f > 0;
+    P(+1) = 1 / (1 + exp(-f)).
+    """
+
+    domain = domains.SIGNS
+    link_ = links.SIGN_LOGISTIC
+    smoothness = 0.25
+    lipschitz = 1.0
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        margin = y * scores
+        with np.errstate(under="ignore"):
+            return np.log1p(np.exp(-np.abs(margin))) + np.maximum(-margin, 0.0)
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        return -y * sigmoid(-y * scores)
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+        plus, minus = _class_weights(y, weights)
+        if plus == 0 or minus == 0:
+            return no_best_constant(self.name, plus - minus)
+        return float(np.log(plus) - np.log(minus))
+
+
+@dataclass(frozen=True)
+class Exponential(RowwiseLoss):
+    """exp(-y f), the loss of AdaBoost.
+
+    Targets: -1, +1. No constants. Best constant: half the log odds. Link: the label f > 0;
+    P(+1) = 1 / (1 + exp(-2 f)).
+    """
+
+    domain = domains.SIGNS
+    link_ = links.SIGN_HALF_LOGISTIC
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(-y * scores)
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        return -y * self.values(scores, y)
+
+    def best_shifts(
+        self,
+        scores: Floats,
+        y: Array,
+        weights: Floats,
+        leaf: Array,
+        n_leaves: int,
+        directions: Floats | None = None,  # noqa: ARG002
+    ) -> Floats:
+        """log(sum over +1 of w exp(-f) / sum over -1 of w exp(f)) / 2."""
+        margin = -y * scores
+        highest = np.full(n_leaves, -np.inf)
+        np.maximum.at(highest, leaf, np.where(weights > 0, margin, -np.inf))
+        # A common factor cancels in the ratio; taking it out keeps far-off scores from overflowing.
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            powers = np.where(weights > 0, weights * np.exp(margin - highest[leaf]), 0.0)
+            plus = leaf_sums(leaf, powers * (y > 0), n_leaves)
+            minus = leaf_sums(leaf, powers * (y < 0), n_leaves)
+            shift = 0.5 * (np.log(plus) - np.log(minus))
+        fade = -np.log(FADE)
+        shift = np.where(minus == 0, fade, np.where(plus == 0, -fade, shift))
+        return np.where((plus == 0) & (minus == 0), 0.0, shift)
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+        plus, minus = _class_weights(y, weights)
+        if plus == 0 or minus == 0:
+            return no_best_constant(self.name, plus - minus)
+        return 0.5 * float(np.log(plus) - np.log(minus))
+
+
+@dataclass(frozen=True)
+class Hinge(RowwiseLoss):
+    """(1 - y f)+; subgradient 0 at margin 1 and above.
+
+    Targets: -1, +1. Lipschitz 1. Best constant: the heavier label, 0 on a tie. Link: the label f > 0.
+    """
+
+    domain = domains.SIGNS
+    link_ = links.SIGN
+    lipschitz = 1.0
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return np.maximum(1.0 - y * scores, 0.0)
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        return np.where(y * scores < 1.0, -y, 0.0)
+
+    def best_shifts(
+        self,
+        scores: Floats,
+        y: Array,
+        weights: Floats,
+        leaf: Array,
+        n_leaves: int,
+        directions: Floats | None = None,  # noqa: ARG002
+    ) -> Floats:
+        """The slope at c is -W(+1) plus the weight of all kinks y_n - f_n below c: a weighted quantile."""
+        mass = leaf_sums(leaf, weights, n_leaves)
+        plus = leaf_sums(leaf, weights * (y > 0), n_leaves)
+        level = np.divide(plus, mass, out=np.zeros(n_leaves), where=mass > 0)
+        return weighted_quantiles(y - scores, weights, leaf, n_leaves, level)
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+        leaf = np.zeros(len(y), dtype=np.intp)
+        return float(self.best_shifts(np.zeros(len(y)), y, weights, leaf, 1)[0])
+
+
+@dataclass(frozen=True)
+class SquaredHinge(RowwiseLoss):
+    """Half the squared hinge, ((1 - y f)+)^2 / 2.
+
+    Targets: -1, +1. Lambda = 1. Best constant: P(+1) - P(-1). Link: the label f > 0;
+    P(+1) = (1 + f) / 2, clipped to [0, 1].
+    """
+
+    domain = domains.SIGNS
+    link_ = links.SIGN_CLIPPED
+    smoothness = 1.0
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return 0.5 * np.maximum(1.0 - y * scores, 0.0) ** 2
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        return -y * np.maximum(1.0 - y * scores, 0.0)
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+        plus, minus = _class_weights(y, weights)
+        return (plus - minus) / (plus + minus)

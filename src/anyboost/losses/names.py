@@ -1,0 +1,33 @@
+"""Losses by name: "squared", "quantile:0.9"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anyboost import checks
+from anyboost.losses.base import Loss
+from anyboost.losses.counts import Gamma, Poisson, Tweedie
+from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
+from anyboost.losses.multiclass import MulticlassHinge, Softmax
+from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
+
+NAMED: dict[str, Callable[..., Loss]] = {
+    loss.name: loss
+    for loss in (
+        *(Squared, Absolute, Quantile, Huber, Expectile),
+        *(Poisson, Gamma, Tweedie),
+        *(Logistic, Hinge, SquaredHinge, Exponential),
+        *(Softmax, MulticlassHinge),
+    )
+}
+
+
+def get(spec: str | Loss) -> Loss:
+    """A loss from its name, its parameter after a colon ("quantile:0.9"); a loss passes through."""
+    if isinstance(spec, Loss):
+        return spec
+    if isinstance(spec, type) and issubclass(spec, Loss):
+        raise ValueError(f"loss must be a loss, got the class {spec.__name__}: write {spec.__name__}()")
+    if not isinstance(spec, str):
+        raise ValueError(f"loss must be a name or a loss, got {spec!r}: names are {', '.join(NAMED)}")
+    return checks.named(spec, "loss", NAMED)

@@ -1,0 +1,176 @@
+"""A user's own row-wise loss, from two functions of (score, target)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.checks import Floats
+from anyboost.losses import domains, links
+from anyboost.losses.base import Array, Functional, Measure, RowwiseLoss
+
+Scalar = Callable[[Any, Any], Any]
+
+
+def pointwise(
+    value: Scalar,
+    subgradient: Scalar,
+    *,
+    domain: domains.Domain | None = None,
+    link: Callable[[Floats], Array] | None = None,
+    name: str = "pointwise",
+    smoothness: float = math.inf,
+    strong_convexity: float = 0.0,
+    lipschitz: float = math.inf,
+) -> Pointwise:
+    """A convex loss from `value(score, target)` and its derivative `subgradient(score, target)` in the score.
+
+    Both are compiled at first use, so they may be plain scalar code with `if`. Functions that Numba cannot
+    compile are called on whole arrays instead, and must then be NumPy functions of two (n,) arrays.
+
+    domain: which targets are allowed (default: any real number), a `losses.Domain`.
+    link: from scores to predictions (default: the identity).
+    smoothness, strong_convexity, lipschitz: the constants, where known; certificates trust them.
+
+    >>> from anyboost.losses import pointwise
+    >>> loss = pointwise(lambda f, y: (f - y) ** 4, lambda f, y: 4 * (f - y) ** 3)
+    >>> float(loss.best_constant([1.0, 3.0]))
+    2.0
+    """
+    for function, argument in ((value, "value"), (subgradient, "subgradient")):
+        if not callable(function):
+            raise ValueError(f"{argument} must be a function of (score, target), got {function!r}")
+    if strong_convexity < 0 or smoothness < strong_convexity or lipschitz < 0:
+        raise ValueError(
+            "smoothness, strong_convexity and lipschitz must not be negative, and smoothness not below "
+            f"strong_convexity, got {smoothness}, {strong_convexity} and {lipschitz}"
+        )
+    constants = (float(smoothness), float(strong_convexity), float(lipschitz))
+    shown = links.IDENTITY if link is None else links.Link(link)
+    return Pointwise(value, subgradient, name, domain or domains.REALS, shown, constants)
+
+
+@dataclass(frozen=True)
+class Pointwise(RowwiseLoss):
+    """A loss made by `pointwise`."""
+
+    value_function: Scalar
+    subgradient_function: Scalar
+    title: str
+    targets: domains.Domain
+    shown: links.Link
+    constants: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        if self.targets.classes:
+            raise ValueError("domain must be one of real targets: a pointwise loss has one score a row")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.title
+
+    @property
+    def domain(self) -> domains.Domain:  # type: ignore[override]
+        return self.targets
+
+    @property
+    def link_(self) -> links.Link:  # type: ignore[override]
+        return self.shown
+
+    @property
+    def smoothness(self) -> float:
+        return self.constants[0]
+
+    @property
+    def strong_convexity(self) -> float:
+        return self.constants[1]
+
+    @property
+    def lipschitz(self) -> float:
+        return self.constants[2]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return self._apply(self.value_function, "value", scores, y)
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        return self._apply(self.subgradient_function, "subgradient", scores, y)
+
+    def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
+        functional = super().on(y, space, groups, outputs)
+        start = np.zeros(len(functional.y))
+        for numbers, argument in (
+            (self.values(start, functional.y), "value"),
+            (self.subgradients(start, functional.y), "subgradient"),
+        ):
+            if not np.isfinite(numbers).all():
+                row = int(np.argmin(np.isfinite(numbers)))
+                raise ValueError(
+                    f"{argument} of the loss {self.name} is {numbers[row]} at score 0 and target "
+                    f"{functional.y[row]:.12g}: make it finite for every score, or restrict its domain"
+                )
+        return functional
+
+    def _apply(self, function: Scalar, argument: str, scores: Floats, y: Array) -> Floats:
+        compiled, reason = _compiled(function)
+        scores, y = checks.numbers(scores, "scores"), checks.numbers(y, "y")
+        with np.errstate(all="ignore"):
+            if compiled is not None:
+                result: Floats = compiled(scores, y)
+            else:
+                result = self._whole(function, argument, scores, y, reason)
+        # Infinity is an overflow at a far-off score and keeps its sign; NaN has no meaning in a search.
+        if np.isnan(result).any():
+            row = int(np.argmax(np.isnan(result)))
+            raise ValueError(
+                f"{argument} of the loss {self.name} is NaN at score {scores[row]:.12g} and target "
+                f"{y[row]:.12g}: make it a number for every score"
+            )
+        return result
+
+    def _whole(self, function: Scalar, argument: str, scores: Floats, y: Array, reason: str) -> Floats:
+        """Call a function that could not be compiled on whole arrays."""
+        try:
+            result = np.array(function(scores, y), dtype=np.float64)
+        except Exception as error:
+            raise TypeError(
+                f"{argument} of the loss {self.name} works neither compiled ({reason}) nor on whole arrays "
+                f"({error}): write it with plain arithmetic and `if`, or with NumPy functions"
+            ) from error
+        if result.shape != scores.shape:
+            raise ValueError(
+                f"{argument} of the loss {self.name} must return one number a row, got shape {result.shape} "
+                f"for {len(scores)} rows"
+            )
+        return result
+
+
+@lru_cache(maxsize=128)
+def _compiled(function: Scalar) -> tuple[Callable[[Floats, Floats], Floats] | None, str]:
+    """The function as a compiled loop over rows, or None and the reason why not."""
+    import numba
+
+    # Division by zero gives inf or NaN as in NumPy, instead of an exception from inside the loop.
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        scalar = function if hasattr(function, "py_func") else numba.njit(**options)(function)
+
+        @numba.njit("float64[::1](float64[::1], float64[::1])", **options)
+        def loop(scores: Floats, y: Floats) -> Floats:
+            result = np.empty(len(scores))
+            for row in range(len(scores)):
+                result[row] = scalar(scores[row], y[row])
+            return result
+
+    except Exception as error:  # Numba raises many kinds: whatever it is, NumPy may still do
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return None, lines[0] if lines else type(error).__name__
+    return loop, ""

@@ -1,0 +1,105 @@
+"""L2(P): the sample, its weights, and the geometry boosting happens in.
+
+    <f, g> = sum_n w_n <f(x_n), g(x_n)>,   sum_n w_n = 1
+
+The weights are the measure: weight 2 is the row twice, weight 0 the row deleted. Scores are (n,) arrays,
+or (n, k) for k outputs. Gradients live in this space, so they carry neither weights nor 1/n.
+"""
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+class Bins(NamedTuple):
+    """The sample's columns as small integers, for histograms (see `backends.bins`)."""
+
+    words: np.ndarray
+    thresholds: np.ndarray
+    n_cuts: np.ndarray
+
+
+class Space:
+    """L2(P) over the rows of X with positive weights (None: all equal)."""
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        weights: np.ndarray | None = None,
+        *,
+        max_bins: int = 255,
+        n_threads: int = 1,
+    ) -> None:
+        self.X = X
+        self.n = len(X)
+        self.max_bins = max_bins
+        self.n_threads = n_threads
+        if weights is not None and np.all(weights == weights[0]):
+            weights = None
+        self._views: dict[Hashable, Any] = {}
+        # Kept with mean one rather than sum one: equal weights are then exactly one.
+        self.mass = None if weights is None else weights * (self.n / weights.sum())
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """w_n, with sum one."""
+        return np.full(self.n, 1.0 / self.n) if self.mass is None else self.mass / self.n
+
+    def inner(self, f: np.ndarray, g: np.ndarray) -> float:
+        """<f, g>, in the same bits for any order of the rows and any number of threads."""
+        from anyboost.backends import sums
+
+        return sums.dot(self._rows(f), self._rows(g), self.mass, self.n_threads) / self.n
+
+    def norm(self, f: np.ndarray) -> float:
+        """||f|| = sqrt(<f, f>)."""
+        return self.inner(f, f) ** 0.5
+
+    def mean(self, values: np.ndarray) -> float:
+        """sum_n w_n values_n."""
+        from anyboost.backends import sums
+
+        return sums.dot(self._rows(values), None, self.mass, self.n_threads) / self.n
+
+    def fixed(self, target: np.ndarray) -> tuple[np.ndarray, float]:
+        """w_n target_n * n as (n, k) integers times a unit: what histograms add up."""
+        from anyboost.backends import sums
+
+        return sums.fixed(self._rows(target), self.mass, self.n_threads)
+
+    @cached_property
+    def fixed_mass(self) -> tuple[np.ndarray, float]:
+        """w_n * n as (n, 1) integers times a unit; ones where the weights are equal."""
+        from anyboost.backends import sums
+
+        if self.mass is None:
+            return np.ones((self.n, 1), dtype=np.int64), 1.0
+        return sums.fixed(self.mass[:, None], None, self.n_threads)
+
+    @cached_property
+    def bins(self) -> Bins:
+        """The binned columns; computed once."""
+        from anyboost.backends.bins import bin_columns
+
+        return Bins(*bin_columns(self.X, self.mass, self.max_bins, self.n_threads))
+
+    @cached_property
+    def mass_histogram(self) -> np.ndarray:
+        """The mass in every bin of every column: the same for every tree's root."""
+        from anyboost.backends.histogram import histogram
+
+        everything = np.empty(0, dtype=np.int32)
+        return histogram(self.bins.words, self.fixed_mass[0], everything, self.n_threads)
+
+    def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
+        """What `compute(self)` gave the first time: a learner's view of this sample."""
+        if key not in self._views:
+            self._views[key] = compute(self)
+        return self._views[key]
+
+    def _rows(self, f: np.ndarray) -> np.ndarray:
+        return f.reshape(self.n, -1)

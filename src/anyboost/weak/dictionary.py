@@ -1,0 +1,143 @@
+"""A fixed set of functions: each column of X, or of a list of functions of X, is a hypothesis.
+
+With k outputs a hypothesis is a column times any vector of k numbers.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from anyboost.space import Space
+from anyboost.weak.base import Projection, Support
+
+_TIE = 1e-9
+Functions = Sequence[Callable[[np.ndarray], np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFunction:
+    """x -> (column of the dictionary at x) * vector."""
+
+    column: int
+    vector: np.ndarray
+    functions: Functions | None = None
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Its values at the rows of X, (n,) or (n, k)."""
+        column = X[:, self.column] if self.functions is None else self.functions[self.column](X)
+        values = np.asarray(column, dtype=np.float64)[:, None] * self.vector
+        return values[:, 0] if len(self.vector) == 1 else values
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times column at the rows of X; each column is evaluated once."""
+        vectors: dict[int, np.ndarray] = {}
+        for part, coefficient in zip(parts, coefficients, strict=True):
+            vectors[part.column] = vectors.get(part.column, 0.0) + coefficient * part.vector
+        for column, vector in vectors.items():
+            out += cls(column, vector, parts[0].functions).predict(X).reshape(out.shape)
+
+
+class _Columns(NamedTuple):
+    """The dictionary on a sample: values, squared norms, largest absolute values."""
+
+    values: np.ndarray
+    squares: np.ndarray
+    tops: np.ndarray
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """The columns of X, or `functions`: callables that map X to one value a row."""
+
+    functions: Functions | None = None
+
+    def __post_init__(self) -> None:
+        if self.functions is not None:
+            object.__setattr__(self, "functions", tuple(self.functions))
+
+    @property
+    def exact_leaves(self) -> bool:
+        return False
+
+    def project(
+        self,
+        space: Space,
+        target: np.ndarray,
+        rows: np.ndarray | None = None,
+        features: np.ndarray | None = None,
+    ) -> Projection:
+        """The column whose ray comes nearest to `target` (projections (3) and (4) agree here)."""
+        columns = self._columns(space)
+        if rows is not None:
+            seen = np.zeros_like(target)
+            seen[rows] = target[rows]
+            target = seen
+        dots = self._dots(space, target)
+        squares = np.where(columns.squares > 0, columns.squares, np.inf)
+        lengths = np.sqrt((dots * dots).sum(axis=1) / squares)
+        if features is not None:
+            lengths[np.setdiff1d(np.arange(len(lengths)), features)] = -1.0
+        best = _first_best(lengths)
+        vector = np.ones(1) if target.ndim == 1 else dots[best] / squares[best]
+        return self._on_sample(space, best, vector, target.shape)
+
+    def extreme(self, space: Space, target: np.ndarray) -> Projection:
+        """The atom, a column scaled to |h| <= 1 on the sample times signs, furthest along `target`."""
+        dots = self._dots(space, target)
+        best = _first_best(self._reach(space, dots))
+        top = self._columns(space).tops[best]
+        return self._on_sample(space, best, np.sign(dots[best]) / (top or 1.0), target.shape)
+
+    def support(self, space: Space, target: np.ndarray) -> Support:
+        """Exact: the dictionary is finite."""
+        from anyboost.backends.sums import fixed_bits
+
+        value = float(self._reach(space, self._dots(space, target)).max())
+        top = float(np.abs(_weighted(space, target)).max(initial=0.0))
+        rounding = target.size / space.n * top * 2.0 ** -fixed_bits(space.n)
+        return Support(value + rounding, value)
+
+    def _columns(self, space: Space) -> _Columns:
+        return space.once(self, self._evaluate)
+
+    def _evaluate(self, space: Space) -> _Columns:
+        if self.functions is None:
+            values = np.asfortranarray(space.X, dtype=np.float64)
+        else:
+            values = np.empty((space.n, len(self.functions)), order="F")
+            for column, function in enumerate(self.functions):
+                values[:, column] = function(space.X)
+        if not np.all(np.isfinite(values)):
+            raise ValueError("X gives a Dictionary non-finite values; use functions that are finite on every row")
+        squares = np.array([space.inner(column, column) for column in values.T])
+        return _Columns(values, squares, np.abs(values).max(axis=0))
+
+    def _dots(self, space: Space, target: np.ndarray) -> np.ndarray:
+        from anyboost.backends.dictionary import column_dots
+
+        columns = self._columns(space)
+        weighted = _weighted(space, target)
+        return column_dots(columns.values, weighted, columns.tops, space.n_threads) / space.n
+
+    def _reach(self, space: Space, dots: np.ndarray) -> np.ndarray:
+        tops = self._columns(space).tops
+        return np.abs(dots).sum(axis=1) / np.where(tops > 0, tops, np.inf)
+
+    def _on_sample(self, space: Space, column: int, vector: np.ndarray, shape: tuple[int, ...]) -> Projection:
+        values = self._columns(space).values[:, column, None] * vector
+        return Projection(ColumnFunction(column, vector, self.functions), values.reshape(shape))
+
+
+def _weighted(space: Space, target: np.ndarray) -> np.ndarray:
+    rows = target.reshape(space.n, -1)
+    return rows if space.mass is None else rows * space.mass[:, None]
+
+
+def _first_best(lengths: np.ndarray) -> int:
+    # Equal within the tie tolerance: the lowest column.
+    return int(np.argmax(lengths >= lengths.max() * (1.0 - _TIE)))

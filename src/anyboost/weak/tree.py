@@ -1,0 +1,96 @@
+"""Stumps and trees: piecewise constant functions, fitted by least squares on histograms.
+
+    project: argmin over trees of ||target - h||^2          (projection (4) of the paper)
+    extreme: argmax over trees with |h| <= 1 of <target, h>
+
+For two leaves the greedy search sees every tree of the class, so both are exact (for the binned columns).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.space import Space
+from anyboost.weak.base import Projection, Support
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Trees of at most `max_leaves` leaves, grown best leaf first.
+
+    `leaf="mean"` fills leaves with the mean of the target; `leaf="exact"` lets the descent replace them,
+    in its step, by the values that minimize the loss leaf by leaf.
+    """
+
+    max_leaves: int = 31
+    max_depth: int | None = None
+    leaf: str = "mean"
+
+    def __post_init__(self) -> None:
+        checks.count(self.max_leaves, "max_leaves", least=2)
+        if self.max_depth is not None:
+            checks.count(self.max_depth, "max_depth", least=1)
+        checks.choice(self.leaf, "leaf", ("mean", "exact"))
+
+    @property
+    def exact_leaves(self) -> bool:
+        return self.leaf == "exact"
+
+    def project(
+        self,
+        space: Space,
+        target: np.ndarray,
+        rows: np.ndarray | None = None,
+        features: np.ndarray | None = None,
+    ) -> Projection:
+        """The tree nearest to `target`, greedily; the nearest stump exactly."""
+        from anyboost.backends.split import LEAST_SQUARES
+        from anyboost.weak.grow import Growth, as_function, grow
+
+        fixed, unit = space.fixed(target)
+        grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, LEAST_SQUARES), rows, features)
+        mass = grown.masses * space.fixed_mass[1]
+        # A leaf can be massless only where a row's weight is lost against the others' in fixed point.
+        leaf_values = grown.sums * unit / np.where(mass > 0, mass, 1.0)[:, None]
+        return _on_sample(as_function(space, grown, leaf_values), leaf_values, grown.leaf, target)
+
+    def extreme(self, space: Space, target: np.ndarray) -> Projection:
+        """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
+        return self._extreme(space, target)[0]
+
+    def support(self, space: Space, target: np.ndarray) -> Support:
+        """Two leaves: exact, rounding included. More: the safe bound sum w |target|, and greed's atom."""
+        if not np.any(target):
+            return Support(0.0, 0.0)
+        _, value, rounding = self._extreme(space, target)
+        if self.max_leaves == 2:
+            return Support(value + rounding, value)
+        return Support(space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1)), value)
+
+    def _extreme(self, space: Space, target: np.ndarray) -> tuple[Projection, float, float]:
+        from anyboost.backends.split import EXTREME
+        from anyboost.weak.grow import Growth, as_function, grow
+
+        fixed, unit = space.fixed(target)
+        grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, EXTREME))
+        leaf_values = np.sign(grown.sums).astype(np.float64)
+        value = float(np.abs(grown.sums).sum()) * unit / space.n
+        rounding = fixed.shape[1] * unit / 2  # half a unit a row and output, divided by n rows
+        rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
+        return _on_sample(as_function(space, grown, leaf_values), leaf_values, grown.leaf, target), value, rounding
+
+
+class Stump(Tree):
+    """One cut, two leaves. `Stump()` is `Tree(max_leaves=2)`."""
+
+    def __init__(self, leaf: str = "mean") -> None:
+        super().__init__(max_leaves=2, leaf=leaf)
+
+    def __repr__(self) -> str:
+        return f"Stump(leaf={self.leaf!r})"
+
+
+def _on_sample(hypothesis, leaf_values: np.ndarray, leaf: np.ndarray, target: np.ndarray) -> Projection:
+    values = leaf_values[leaf]
+    return Projection(hypothesis, values.reshape(target.shape), leaf, leaf_values)

@@ -1,0 +1,90 @@
+"""Histogram, split, partition and prediction kernels against loops in plain Python."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anyboost.backends.histogram import histogram
+from anyboost.backends.partition import descend_bins, mark, partition
+from anyboost.space import Space
+from anyboost.weak import Stump, Tree
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_histogram_adds_every_row_to_its_bin(outputs, some, n_threads):
+    random = np.random.default_rng(outputs)
+    n, groups = 4000, 3
+    codes = random.integers(0, 256, (groups, n, 8)).astype(np.uint8)
+    fixed = random.integers(-(2**40), 2**40, (n, outputs))
+    rows = np.sort(random.choice(n, 700, replace=False)).astype(np.int32) if some else np.empty(0, np.int32)
+    found = histogram(codes.view(np.uint64).reshape(groups, n), fixed, rows, n_threads)
+    expected = np.zeros((groups * 8, 256, outputs), dtype=np.int64)
+    for i in rows if some else range(n):
+        for feature in range(groups * 8):
+            expected[feature, codes[feature // 8, i, feature % 8]] += fixed[i]
+    np.testing.assert_array_equal(found.reshape(expected.shape), expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 255), min_size=1, max_size=50), st.integers(0, 255), st.integers(0, 7))
+def test_partition_is_stable(column, cut, place):
+    codes = np.zeros((len(column), 8), dtype=np.uint8)
+    codes[:, place] = column
+    rows = np.arange(len(column), dtype=np.int32)[::-1].copy()
+    before = rows.tolist()
+    middle = partition(codes.view(np.uint64).ravel(), 8 * place, cut, rows, np.empty_like(rows))
+    assert rows[:middle].tolist() == [i for i in before if column[i] <= cut]
+    assert rows[middle:].tolist() == [i for i in before if column[i] > cut]
+
+
+def test_mark_and_descend_agree_with_the_tree_on_raw_values():
+    random = np.random.default_rng(5)
+    X = random.normal(size=(400, 11))
+    X[random.random(X.shape) < 0.1] = np.nan
+    space = Space(X)
+    found = Tree(max_leaves=9).project(space, random.normal(size=400))
+    tree = found.hypothesis
+    nodes = tree.apply(X)
+    leaf_nodes = np.flatnonzero(tree.feature < 0)
+    np.testing.assert_array_equal(leaf_nodes[found.leaf], nodes)
+    cuts = np.array(
+        [
+            np.searchsorted(space.bins.thresholds[f, :254], t) if f >= 0 else 0
+            for f, t in zip(tree.feature, tree.threshold, strict=True)
+        ]
+    ).astype(np.int32)
+    cuts = np.array([min(c, space.bins.n_cuts[f] - 1) if f >= 0 else 0 for c, f in zip(cuts, tree.feature, strict=True)])
+    out = np.empty(400, dtype=np.int32)
+    descend_bins(space.bins.words, tree.feature, cuts.astype(np.int32), tree.left, tree.right, out)
+    np.testing.assert_array_equal(out, nodes)
+    labels = np.zeros(10, dtype=np.int32)
+    mark(np.array([3, 7], dtype=np.int32), 4, labels)
+    assert np.flatnonzero(labels == 4).tolist() == [3, 7]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_predictions_on_raw_values_match_the_oracle(dtype, order):
+    random = np.random.default_rng(6)
+    X = np.array(random.integers(-20, 20, (120, 5)), dtype=dtype, order=order)
+    D = random.normal(size=(120, 2))
+    mine = Tree(max_leaves=7).project(Space(np.asarray(X, dtype=float)), D)
+    theirs = reference.project_tree(X, None, D, max_leaves=7)
+    fresh = np.array(random.integers(-25, 25, (300, 5)), dtype=dtype, order=order)
+    np.testing.assert_allclose(mine.hypothesis.predict(fresh), reference.predict_tree(theirs, fresh), atol=1e-12)
+    parts, coefficients = [mine.hypothesis, mine.hypothesis], np.array([2.0, -0.5])
+    for n_threads in (1, 2):
+        out = np.ones((300, 2))
+        type(mine.hypothesis).combine(parts, coefficients, fresh, out, n_threads)
+        np.testing.assert_allclose(out, 1 + 1.5 * reference.predict_tree(theirs, fresh), atol=1e-12)
+
+
+def test_stump_is_a_tree_of_two_leaves():
+    X = np.random.default_rng(7).normal(size=(50, 3))
+    y = X[:, 1] ** 2
+    one, other = Stump().project(Space(X), y), Tree(max_leaves=2).project(Space(X), y)
+    np.testing.assert_array_equal(one.values, other.values)

@@ -1,0 +1,60 @@
+"""Sums in integers: exact where floats are, and the same bits in any order."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anyboost.backends import sums
+
+finite = st.floats(-1e6, 1e6, allow_nan=False)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(finite, finite, st.floats(0.01, 100)), min_size=1, max_size=60), st.randoms())
+def test_dot_equals_exact_sum_and_ignores_order(rows, random):
+    a, b, mass = (np.array(column) for column in zip(*rows, strict=True))
+    exact = math.fsum(mass * a * b)
+    found = sums.dot(a[:, None], b[:, None], mass)
+    largest = np.abs(mass * a * b).max()
+    assert found == pytest.approx(exact, rel=1e-15, abs=largest * 1e-15)
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    assert sums.dot(a[order][:, None], b[order][:, None], mass[order]) == found
+
+
+def test_dot_is_the_same_on_any_number_of_threads():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 130_000, 2))
+    assert sums.dot(a, b, None, 1) == sums.dot(a, b, None, 2) == sums.dot(a, b, None, 3)
+
+
+def test_dot_of_nothing_and_of_what_is_not_finite():
+    assert sums.dot(np.zeros((3, 1)), None, None) == 0.0
+    for bad in (np.inf, -np.inf, np.nan):
+        assert math.isnan(sums.dot(np.array([[1.0], [bad], [2.0]]), None, None))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(finite, min_size=1, max_size=60), st.integers(-900, 900))
+def test_fixed_rounds_by_at_most_half_a_unit(values, exponent):
+    a = np.ldexp(np.array(values), exponent)[:, None]
+    q, unit = sums.fixed(a, None)
+    largest = np.abs(a).max()
+    assert math.frexp(unit)[0] == 0.5  # a power of two
+    assert np.all(np.abs(q * unit - a) <= max(unit / 2, sums.SMALLEST))
+    assert unit <= max(2 * largest * 2.0 ** -sums.fixed_bits(len(a)), sums.SMALLEST) or not q.any()
+
+
+def test_fixed_sums_cannot_overflow():
+    for n in (1, 2, 3, 1000, 1025, 10**8, 2**31):
+        assert n * 2 ** sums.fixed_bits(n) < 2**63
+    assert sums.fixed_bits(10**8) >= 30  # at most 2^-30 of the largest
+
+
+def test_huge_and_tiny_terms_in_one_vector():
+    q, unit = sums.fixed(np.array([[1e300], [1e-300], [-1e300]]), None)
+    assert (q[0], q[1], q[2]) == (-q[2], 0, -q[0])
+    assert q[0, 0] * unit == pytest.approx(1e300, rel=1e-14)

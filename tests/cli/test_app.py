@@ -1,0 +1,74 @@
+"""The command line answers at once, explains itself, and says what to install when it cannot run."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import anyboost
+from anyboost import cli
+
+
+@pytest.fixture
+def invoke():
+    runner = CliRunner()
+    return lambda *arguments: runner.invoke(cli.build(), arguments)
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60
+    )
+
+
+def test_help_lists_every_command(invoke):
+    result = invoke("--help")
+    assert result.exit_code == 0
+    for name in cli.command_names():
+        assert name.replace("_", "-") in result.output
+
+
+def test_no_arguments_show_the_help(invoke):
+    assert "Usage" in invoke().output
+
+
+def test_every_command_explains_itself(invoke):
+    for name in cli.command_names():
+        result = invoke(name.replace("_", "-"), "--help")
+        assert result.exit_code == 0
+        assert "Usage" in result.output
+
+
+def test_version(invoke):
+    result = invoke("--version")
+    assert (result.exit_code, result.output) == (0, f"anyboost {anyboost.__version__}\n")
+
+
+def test_unknown_command_is_named(invoke):
+    result = invoke("bosting")
+    assert result.exit_code != 0
+    assert "bosting" in result.output
+
+
+def test_help_loads_no_compiler_and_no_learner():
+    # A user who only looks something up would otherwise wait for numba and scikit-learn.
+    done = python(
+        "import sys\n"
+        "from anyboost.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        "heavy = {'numba', 'sklearn', 'scipy', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy",
+        "--help",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich", "matplotlib"])
+def test_missing_library_is_one_sentence(missing):
+    done = python(
+        f"import sys; sys.modules[{missing!r}] = None; from anyboost.cli import main; main()", "demo"
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == f'The anyboost command needs {missing}: pip install "anyboost[cli]"\n'

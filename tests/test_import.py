@@ -1,0 +1,34 @@
+"""`import anyboost` is quick and lazy, and every name it promises is there."""
+
+import subprocess
+import sys
+
+import pytest
+
+import anyboost
+
+
+def test_import_loads_neither_numba_nor_scikit_learn():
+    # A script that only parses its arguments, or a worker that only predicts, should not pay for them.
+    code = (
+        "import sys, time\n"
+        "began = time.perf_counter()\n"
+        "import anyboost\n"
+        "print(f'import anyboost: {time.perf_counter() - began:.3f} s')\n"
+        "heavy = {'numba', 'llvmlite', 'sklearn', 'scipy'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    print(done.stdout.strip())
+
+
+@pytest.mark.parametrize("name", anyboost.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(anyboost, name) is not None
+    assert name in dir(anyboost)
+
+
+def test_unknown_name_raises_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = anyboost.no_such_name
