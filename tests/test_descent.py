@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import reference
 
 import anyboost as ab
+import reference
 from anyboost.descent import Naive, Repeated, Residual
 from anyboost.steps import Constant, InverseSqrt, InverseT
 
@@ -51,13 +51,25 @@ def test_repeated_for_fifty_rounds():
 @pytest.mark.parametrize("loss", ["absolute", "quantile:0.8", "hinge", "huber", "expectile:0.2"])
 def test_exact_leaf_steps_match_the_oracle(loss):
     X, y = problem(loss.split(":")[0], True, seed=3)
-    run = ab.boost(X, y, loss, ab.weak.Tree(max_leaves=4, leaf="exact"), Residual(step=0.3, memory=0.8), 15, start=0.1)
+    run = ab.boost(
+        X, y, loss, ab.weak.Tree(max_leaves=4, leaf="exact"), Residual(step=0.3, memory=0.8), 15, start=0.1
+    )
 
     def project(X, w, D):
         return reference.project_tree(X, w, D, max_leaves=4)
 
     oracle = reference.descend(
-        X, y, None, loss, project, "residual", memory=0.8, eta=lambda t: 0.3, rounds=15, start=0.1, exact_leaves=True
+        X,
+        y,
+        None,
+        loss,
+        project,
+        "residual",
+        memory=0.8,
+        eta=lambda t: 0.3,
+        rounds=15,
+        start=0.1,
+        exact_leaves=True,
     )
     np.testing.assert_allclose([step.loss for step in run.steps], oracle.losses, rtol=0, atol=1e-6)
     np.testing.assert_allclose(run.ensemble.predict(X), run.scores, atol=1e-10)
@@ -79,7 +91,9 @@ def test_relative_error_variant_projects_until_the_tolerance():
         tolerance=0.5,
     )
     np.testing.assert_allclose([step.loss for step in run.steps], oracle.losses, rtol=0, atol=1e-7)
-    assert np.diff([0] + [step.learners for step in run.steps]).tolist() == [len(c) for c in oracle.coefficients]
+    assert np.diff([0] + [step.learners for step in run.steps]).tolist() == [
+        len(c) for c in oracle.coefficients
+    ]
 
 
 def test_tolerance_out_of_reach_ends_at_the_cap_or_when_nothing_is_left():
@@ -97,7 +111,12 @@ def test_tolerance_out_of_reach_ends_at_the_cap_or_when_nothing_is_left():
 def test_two_point_example(start):
     """R[f] = 2|f(x1)| + |f(x2)| over functions of one point each; step 1/sqrt(t), 2000 rounds."""
     X = np.eye(2)
-    common = {"sample_weight": [2.0, 1.0], "start": np.array(start), "loss": "absolute", "learner": "dictionary"}
+    common = {
+        "sample_weight": [2.0, 1.0],
+        "start": np.array(start),
+        "loss": "absolute",
+        "learner": "dictionary",
+    }
     naive = ab.boost(X, [0.0, 0.0], descent="naive", rounds=2000, **common)
     assert naive.scores[1] == start[1]
     assert {part.column for part in naive.ensemble.hypotheses} == {0}
@@ -123,7 +142,9 @@ def test_theorem_3_holds_at_every_round(loss, lowest, constants):
         smallest = min(smallest, step.edge)
         bound *= 1 - step.edge**2 * strong / smooth
         assert step.loss - lowest <= bound * (1 + 1e-9)
-        assert step.loss - lowest <= (1 - smallest**2 * strong / smooth) ** step.round * run.start_loss * (1 + 1e-9)
+        assert step.loss - lowest <= (1 - smallest**2 * strong / smooth) ** step.round * run.start_loss * (
+            1 + 1e-9
+        )
     assert run.steps[-1].loss < 0.1 * run.start_loss
 
 
@@ -147,7 +168,9 @@ def test_a_constant_target_fits():
 
 def test_dials_between_the_presets():
     X, y = problem("absolute", False)
-    run = ab.boost(X, y, "absolute", "stump", ab.descent.Descent(InverseSqrt(0.5), memory=0.7, projections=2), 10)
+    run = ab.boost(
+        X, y, "absolute", "stump", ab.descent.Descent(InverseSqrt(0.5), memory=0.7, projections=2), 10
+    )
     assert run.steps[-1].learners == 20
 
 
@@ -172,7 +195,10 @@ def test_averaged_ensemble_is_the_mean_of_the_iterates():
         (lambda: Naive(step="fast"), "step must be a schedule or a positive number"),
         (lambda: Repeated(projections=0), "projections must be at least 1"),
         (lambda: Repeated(tolerance=0.0), "tolerance must be positive"),
-        (lambda: ab.descent.get("residul"), "descent 'residul' is not known: use one of naive, repeated, residual"),
+        (
+            lambda: ab.descent.get("residul"),
+            "descent 'residul' is not known: use one of naive, repeated, residual",
+        ),
     ],
 )
 def test_bad_dials_are_named(make, words):

@@ -83,11 +83,11 @@ class Run:
         return evidence.witnesses + evidence.current(lambda G: self.learner.support(self.space, G))
 
     def floor(self, radius: float) -> float:
-        """A certified lower bound: no function start + (l1 norm <= radius of atoms |h| <= 1) has a smaller loss."""
+        """Certified: no start + sum c_m h_m with sum |c_m| <= radius, |h_m| <= 1, h_m in H, has a smaller loss."""
         return certificates.floor(self.witnesses, radius)
 
     def floor_estimate(self, radius: float) -> float:
-        """For learners without an exact extreme (trees): the floor if greed found the extreme. No certificate."""
+        """The floor if a tree's greedy search found the extreme atom: an estimate, not a certificate."""
         return certificates.floor(self.witnesses, radius, estimate=True)
 
     def gap(self, radius: float) -> float:
@@ -208,8 +208,14 @@ class Sample(NamedTuple):
         targets = loss.check(y)
         n = len(table)
         if len(targets) != n:
-            raise ValueError(f"{prefix}y must have one value for each of the {n} rows of X, got {len(targets)}")
-        weights = None if sample_weight is None else checks.sample_weight(sample_weight, n, f"{prefix}sample_weight")
+            raise ValueError(
+                f"{prefix}y must have one value for each of the {n} rows of X, got {len(targets)}"
+            )
+        weights = (
+            None
+            if sample_weight is None
+            else checks.sample_weight(sample_weight, n, f"{prefix}sample_weight")
+        )
         labels = None if groups is None else checks.labels(groups, f"{prefix}groups", n)
         outputs = loss.outputs(targets) if outputs is None else outputs
         if start is not None:
@@ -232,7 +238,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows and columns a projection sees. Drawn anew from (seed, round, projection): no state to keep."""
+    """Which rows and columns a projection sees, drawn from (seed, round, projection): no state to keep."""
 
     shape: tuple[int, int]
     row_fraction: float
@@ -255,7 +261,9 @@ class Sampling:
         if resume is None:
             seed = secrets.randbits(64) if random_state is None else int(random_state)
         elif random_state not in (None, resume.seed):
-            raise ValueError(f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out")
+            raise ValueError(
+                f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out"
+            )
         else:
             seed = resume.seed
         return cls((shape[0], shape[1]), row_fraction, feature_fraction, seed)
@@ -292,11 +300,15 @@ def _check_valid(loss: Loss, valid: Any, sample: Sample) -> Sample | None:
         return None
     if not isinstance(valid, Mapping):
         if not (isinstance(valid, tuple | list) and len(valid) == 2):
-            raise TypeError('valid must be (X, y), or a mapping with "X", "y" and optional "sample_weight", ...')
+            raise TypeError(
+                'valid must be (X, y), or a mapping with "X", "y" and optional "sample_weight", ...'
+            )
         valid = {"X": valid[0], "y": valid[1]}
     unknown = set(valid) - {"X", "y", "sample_weight", "groups", "start"}
     if unknown or not {"X", "y"} <= set(valid):
-        raise ValueError(f'valid needs "X" and "y" and may have "sample_weight", "groups", "start"; got {list(valid)}')
+        raise ValueError(
+            f'valid needs "X" and "y" and may have "sample_weight", "groups", "start"; got {list(valid)}'
+        )
     checked = Sample.check("valid ", loss, **valid, outputs=sample.outputs)
     if checked.X.shape[1] != sample.X.shape[1]:
         raise ValueError(f"valid X must have the {sample.X.shape[1]} columns of X, got {checked.X.shape[1]}")
@@ -335,7 +347,9 @@ def _watch(loss: Loss, valid: Sample, ensemble: Ensemble, n_threads: int) -> Wat
 def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid: Sample | None) -> Run:
     done = len(resume.steps)
     if rounds < done:
-        raise ValueError(f"rounds counts from the first one: the run to resume has {done}, got rounds={rounds}")
+        raise ValueError(
+            f"rounds counts from the first one: the run to resume has {done}, got rounds={rounds}"
+        )
     if (valid is None) != (resume.watch is None):
         raise ValueError("valid must be given again, or left out again, as in the run to resume")
     if valid is None:
@@ -343,10 +357,21 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
     else:
         watch = replace(_watch(resume.loss, valid, resume.ensemble, space.n_threads))
         watch.scores, watch.losses = resume.watch.scores.copy(), resume.watch.losses[:]  # type: ignore[union-attr]
-    state = replace(
-        resume.state, ensemble=resume.ensemble.copy(), evidence=deepcopy(resume.state.evidence)
-    )
-    known = state.scores
-    if len(known) != space.n or functional.value(known) != state.loss:
+    state = replace(resume.state, ensemble=resume.ensemble.copy(), evidence=deepcopy(resume.state.evidence))
+    if not _fits(state, space, functional):
         raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
-    return replace(resume, space=space, functional=functional, state=state, watch=watch, steps=resume.steps[:])
+    return replace(
+        resume, space=space, functional=functional, state=state, watch=watch, steps=resume.steps[:]
+    )
+
+
+def _fits(state: State, space: Space, functional: Functional) -> bool:
+    """Whether a state can belong to this data: its loss, to the bit, and its model's scores on some rows."""
+    if len(state.scores) != space.n or space.X.shape[1] != state.ensemble.n_features:
+        return False
+    if functional.value(state.scores) != state.loss:
+        return False
+    some = np.unique(np.linspace(0, space.n - 1, 50).astype(int))
+    offset = state.start[some] if state.ensemble.needs_offset else None
+    predicted = state.ensemble.predict(space.X[some], offset)
+    return bool(np.allclose(predicted, state.scores[some], rtol=1e-6, atol=1e-6))

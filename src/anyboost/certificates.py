@@ -13,12 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+# A function G -> (upper bound of max_h |<G, h>|, value that a known atom attains)
+Support = Callable[[np.ndarray], tuple[float, float]]
 WEIGHTINGS = ("step", "uniform", "late", "last")
-
-
-class SupportLike(NamedTuple):
-    upper: float
-    lower: float
 
 
 class Witness(NamedTuple):
@@ -73,7 +70,7 @@ class Evidence:
         gradient: np.ndarray,
         slope: float,
         step: float,
-        support: Callable[[np.ndarray], SupportLike],
+        support: Support,
     ) -> None:
         """Take in round t: R(f_t), g_t, <g_t, f_t - a> and the step size."""
         self.rounds += 1
@@ -86,7 +83,7 @@ class Evidence:
         if self.rounds & (self.rounds - 1) == 0:
             self.witnesses += self.current(support)
 
-    def current(self, support: Callable[[np.ndarray], SupportLike]) -> list[Witness]:
+    def current(self, support: Support) -> list[Witness]:
         """The witnesses of all rounds so far."""
         if self.rounds == 0:
             return []
@@ -97,8 +94,8 @@ class Evidence:
     def _usable(self) -> list[str]:
         return [name for name in WEIGHTINGS if name == "last" or self.weight[name] > 0]
 
-    def _witness(self, name: str, support: Callable[[np.ndarray], SupportLike]) -> Witness:
+    def _witness(self, name: str, support: Support) -> Witness:
         total = 1.0 if name == "last" else self.weight[name]
         gradient = self.last_gradient if name == "last" else self.gradient[name] / total
-        reach = support(gradient)
-        return Witness(self.intercept[name] / total, reach.upper, reach.lower, name, self.rounds)
+        upper, lower = support(gradient)
+        return Witness(self.intercept[name] / total, upper, lower, name, self.rounds)

@@ -97,7 +97,7 @@ def between(value: Any, name: str, low: float, high: float) -> float:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 

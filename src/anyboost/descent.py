@@ -31,14 +31,16 @@ from anyboost.weak import Learner, Projection
 if TYPE_CHECKING:
     from anyboost.losses import Functional
 
+THEOREM_STEP = steps.InverseSqrt(1.0)  # that of Theorems 5 and 7
 MOST_PROJECTIONS = 1000  # in one round, where only a tolerance is given
+ROUNDING = 1e-12  # what is left of a gradient after this is rounding, and not projected again
 
 
 @dataclass(frozen=True)
 class Descent:
     """The loop's dials. `projections=None` means t in round t, or as many as `tolerance` asks for."""
 
-    step: steps.Schedule | float = steps.InverseSqrt(1.0)  # noqa: RUF009 (frozen)
+    step: steps.Schedule | float = THEOREM_STEP
     memory: float = 0.0
     projections: int | None = 1
     tolerance: float | None = None
@@ -54,6 +56,11 @@ class Descent:
     def eta(self, t: int) -> float:
         return self.step(t)  # type: ignore[operator]
 
+    @property
+    def relative_error(self) -> float:
+        """Repeated projections end where ||D|| is at most this times ||g||."""
+        return max(self.tolerance or 0.0, ROUNDING)
+
     def most_projections(self, t: int) -> int:
         if self.projections is not None:
             return self.projections
@@ -63,7 +70,7 @@ class Descent:
 class Naive(Descent):
     """Algorithm 1: project the gradient, step, forget the rest."""
 
-    def __init__(self, step: steps.Schedule | float = steps.InverseSqrt(1.0)) -> None:
+    def __init__(self, step: steps.Schedule | float = THEOREM_STEP) -> None:
         super().__init__(step)
 
 
@@ -75,7 +82,7 @@ class Repeated(Descent):
 
     def __init__(
         self,
-        step: steps.Schedule | float = steps.InverseSqrt(1.0),
+        step: steps.Schedule | float = THEOREM_STEP,
         projections: int | None = None,
         tolerance: float | None = None,
     ) -> None:
@@ -88,9 +95,7 @@ class Residual(Descent):
     `memory` under 1 forgets a share of it each round: for rich learners, which overfit with 1.
     """
 
-    def __init__(
-        self, step: steps.Schedule | float = steps.InverseSqrt(1.0), memory: float = 1.0
-    ) -> None:
+    def __init__(self, step: steps.Schedule | float = THEOREM_STEP, memory: float = 1.0) -> None:
         super().__init__(step, memory=memory)
 
 
@@ -154,7 +159,9 @@ def descend(
         g = R.subgradient(f)
         g_norm = L2.norm(g)
         if not math.isfinite(g_norm):
-            raise FloatingPointError(f"the loss has no finite gradient after round {t - 1}; use a smaller step")
+            raise FloatingPointError(
+                f"the loss has no finite gradient after round {t - 1}; use a smaller step"
+            )
         state.evidence.add(state.loss, g, L2.inner(g, f - f0), eta, lambda G: H.support(L2, G))
 
         D = descent.memory * state.residual + g if descent.memory else g
@@ -162,7 +169,7 @@ def descend(
         first_edge = first_coefficient = 0.0
         if g_norm > 0:  # a zero subgradient: f is optimal, and stays
             for k in range(descent.most_projections(t)):
-                if descent.tolerance is not None and L2.norm(D) <= descent.tolerance * g_norm:
+                if k > 0 and L2.norm(D) <= descent.relative_error * g_norm:
                     break
                 h = H.project(L2, D, *sample(t, k))
                 inner, square = L2.inner(h.values, D), L2.inner(h.values, h.values)
@@ -171,7 +178,11 @@ def descend(
                 c = inner / square
                 if k == 0:
                     first_edge, first_coefficient = edge(abs(inner), math.sqrt(square), L2.norm(D)), c
-                piece = _leaf_step(R, f - direction, h) if H.exact_leaves else Piece(c, h.hypothesis, c * h.values)
+                piece = (
+                    _leaf_step(R, f - direction, h)
+                    if H.exact_leaves
+                    else Piece(c, h.hypothesis, c * h.values)
+                )
                 D = D - c * h.values
                 direction += piece.values
                 state.ensemble.add(t, -eta * piece.coefficient, piece.hypothesis)

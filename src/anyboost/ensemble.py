@@ -38,9 +38,7 @@ class Ensemble:
         self.coefficients.append(coefficient)
         self.rounds.append(round_number)
 
-    def predict(
-        self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None
-    ) -> np.ndarray:
+    def predict(self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None) -> np.ndarray:
         """Raw scores at the rows of X, (n,) or (n, k)."""
         table, scores = self._begin(X, offset)
         self._combine(table, slice(None), np.asarray(self.coefficients), scores, n_threads)
@@ -74,7 +72,9 @@ class Ensemble:
         """The mean of the ensembles before each round, f_0 .. f_{T-1}: what the theorems speak of."""
         total = max(self.n_rounds, 1)
         shares = (self.n_rounds - np.asarray(self.rounds, dtype=float)) / total
-        return self._with([c * s for c, s in zip(self.coefficients, shares, strict=True)], None, self.n_rounds)
+        return self._with(
+            [c * s for c, s in zip(self.coefficients, shares, strict=True)], None, self.n_rounds
+        )
 
     def copy(self) -> "Ensemble":
         """An ensemble of its own, with the same hypotheses."""

@@ -23,6 +23,24 @@ class Bins(NamedTuple):
     n_cuts: np.ndarray
 
 
+MOST_WHOLE = 2**31  # a larger total of whole weights leaves too few bits to the targets
+_FRACTIONS = 12  # weights are tried as multiples of 1/1 .. 1/12 of the smallest
+
+
+def as_mass(weights: np.ndarray) -> tuple[np.ndarray | None, bool]:
+    """Weights up to a factor: whole where they are multiples of one number (None: all ones), else of mean one.
+
+    Whole numbers add up exactly. So 1/n for every row, or 1/7 and 3/7, are the model of 1, or of 1 and 3.
+    """
+    smallest = weights.min()
+    for parts in range(1, _FRACTIONS + 1):
+        scaled = weights * (parts / smallest)
+        whole = np.rint(scaled)
+        if np.all(np.abs(scaled - whole) <= 1e-12 * whole) and whole.sum() <= MOST_WHOLE:
+            return (None if np.all(whole == 1) else whole), True
+    return weights * (len(weights) / weights.sum()), False
+
+
 class Space:
     """L2(P) over the rows of X with positive weights (None: all equal)."""
 
@@ -38,22 +56,20 @@ class Space:
         self.n = len(X)
         self.max_bins = max_bins
         self.n_threads = n_threads
-        if weights is not None and np.all(weights == weights[0]):
-            weights = None
         self._views: dict[Hashable, Any] = {}
-        # Kept with mean one rather than sum one: equal weights are then exactly one.
-        self.mass = None if weights is None else weights * (self.n / weights.sum())
+        self.mass, self.whole = (None, True) if weights is None else as_mass(weights)
+        self.total = float(self.n if self.mass is None else self.mass.sum() if self.whole else self.n)
 
     @cached_property
     def weights(self) -> np.ndarray:
         """w_n, with sum one."""
-        return np.full(self.n, 1.0 / self.n) if self.mass is None else self.mass / self.n
+        return np.full(self.n, 1.0 / self.n) if self.mass is None else self.mass / self.total
 
     def inner(self, f: np.ndarray, g: np.ndarray) -> float:
         """<f, g>, in the same bits for any order of the rows and any number of threads."""
         from anyboost.backends import sums
 
-        return sums.dot(self._rows(f), self._rows(g), self.mass, self.n_threads) / self.n
+        return sums.dot(self._rows(f), self._rows(g), self.mass, self.n_threads) / self.total
 
     def norm(self, f: np.ndarray) -> float:
         """||f|| = sqrt(<f, f>)."""
@@ -63,22 +79,24 @@ class Space:
         """sum_n w_n values_n."""
         from anyboost.backends import sums
 
-        return sums.dot(self._rows(values), None, self.mass, self.n_threads) / self.n
+        return sums.dot(self._rows(values), None, self.mass, self.n_threads) / self.total
 
     def fixed(self, target: np.ndarray) -> tuple[np.ndarray, float]:
-        """w_n target_n * n as (n, k) integers times a unit: what histograms add up."""
+        """mass_n target_n as (n, k) integers times a unit: what histograms add up."""
         from anyboost.backends import sums
 
-        return sums.fixed(self._rows(target), self.mass, self.n_threads)
+        return sums.fixed(self._rows(target), self.mass, self.whole, self.n_threads)
 
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:
-        """w_n * n as (n, 1) integers times a unit; ones where the weights are equal."""
+        """mass_n as (n, 1) integers times a unit."""
         from anyboost.backends import sums
 
         if self.mass is None:
             return np.ones((self.n, 1), dtype=np.int64), 1.0
-        return sums.fixed(self.mass[:, None], None, self.n_threads)
+        if self.whole:
+            return self.mass.astype(np.int64)[:, None], 1.0
+        return sums.fixed(self.mass[:, None], None, n_threads=self.n_threads)
 
     @cached_property
     def bins(self) -> Bins:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from anyboost.backends.bins import MISSING, bin_columns
 
 
@@ -31,7 +31,9 @@ values = st.one_of(
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @settings(deadline=None, max_examples=80)
-@given(st.lists(values, min_size=1, max_size=40), st.integers(2, 255), st.booleans(), st.integers(0, 2**32 - 1))
+@given(
+    st.lists(values, min_size=1, max_size=40), st.integers(2, 255), st.booleans(), st.integers(0, 2**32 - 1)
+)
 def test_column_matches_the_oracle(dtype, column, max_bins, weighted, seed):
     column = np.array(column, dtype=dtype)
     mass = np.random.default_rng(seed).integers(1, 5, len(column)).astype(float) if weighted else None

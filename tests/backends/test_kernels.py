@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from anyboost.backends.histogram import histogram
 from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.space import Space
@@ -57,7 +57,9 @@ def test_mark_and_descend_agree_with_the_tree_on_raw_values():
             for f, t in zip(tree.feature, tree.threshold, strict=True)
         ]
     ).astype(np.int32)
-    cuts = np.array([min(c, space.bins.n_cuts[f] - 1) if f >= 0 else 0 for c, f in zip(cuts, tree.feature, strict=True)])
+    cuts = np.array(
+        [min(c, space.bins.n_cuts[f] - 1) if f >= 0 else 0 for c, f in zip(cuts, tree.feature, strict=True)]
+    )
     out = np.empty(400, dtype=np.int32)
     descend_bins(space.bins.words, tree.feature, cuts.astype(np.int32), tree.left, tree.right, out)
     np.testing.assert_array_equal(out, nodes)
@@ -75,7 +77,9 @@ def test_predictions_on_raw_values_match_the_oracle(dtype, order):
     mine = Tree(max_leaves=7).project(Space(np.asarray(X, dtype=float)), D)
     theirs = reference.project_tree(X, None, D, max_leaves=7)
     fresh = np.array(random.integers(-25, 25, (300, 5)), dtype=dtype, order=order)
-    np.testing.assert_allclose(mine.hypothesis.predict(fresh), reference.predict_tree(theirs, fresh), atol=1e-12)
+    np.testing.assert_allclose(
+        mine.hypothesis.predict(fresh), reference.predict_tree(theirs, fresh), atol=1e-12
+    )
     parts, coefficients = [mine.hypothesis, mine.hypothesis], np.array([2.0, -0.5])
     for n_threads in (1, 2):
         out = np.ones((300, 2))

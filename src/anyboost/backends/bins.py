@@ -52,20 +52,19 @@ def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _encode(column, thresholds, n_thresholds, out):
+def _encode(column, thresholds, out):
+    # How many of 255 thresholds, padded with +inf, are below x: eight halvings, none of them a branch.
     for i in range(column.shape[0]):
         x = np.float64(column[i])
-        if x != x:
-            out[i] = 255
-            continue
-        low = 0
-        count = n_thresholds
-        while count > 0:  # how many thresholds are below x
-            half = count >> 1
-            inside = thresholds[low + half] < x
-            low = low + half + 1 if inside else low
-            count = count - half - 1 if inside else half
-        out[i] = low
+        low = 128 * (thresholds[127] < x)
+        low += 64 * (thresholds[low + 63] < x)
+        low += 32 * (thresholds[low + 31] < x)
+        low += 16 * (thresholds[low + 15] < x)
+        low += 8 * (thresholds[low + 7] < x)
+        low += 4 * (thresholds[low + 3] < x)
+        low += 2 * (thresholds[low + 1] < x)
+        low += 1 * (thresholds[low] < x)
+        out[i] = low if x == x else 255
 
 
 def bin_columns(X: np.ndarray, mass: np.ndarray | None, max_bins: int, n_threads: int):
@@ -86,7 +85,7 @@ def bin_columns(X: np.ndarray, mass: np.ndarray | None, max_bins: int, n_threads
         found, missing = column_thresholds(column, mass, max_bins)
         thresholds[feature, : len(found)] = found
         n_cuts[feature] = len(found) + missing
-        _encode(column, thresholds[feature], len(found), codes[feature // GROUP, :, feature % GROUP])
+        _encode(column, thresholds[feature], codes[feature // GROUP, :, feature % GROUP])
 
     threads.each(one, n_features, n_threads)
     return codes.view(np.uint64).reshape(groups, n), thresholds, n_cuts

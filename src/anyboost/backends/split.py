@@ -3,7 +3,8 @@
 A cut sends bins 0 .. b of one column left. With S the sums of the target and W the mass of each side its
 score is  sum over sides of ||S||^2 / W  (least squares, projection (4)) or  sum over sides of ||S||_1
 (the extreme atom with |h| <= 1). Scores within 1e-9 of the best are equal; then the lowest column and
-the lowest cut win, so that ties, common with sign gradients, do not hang on rounding.
+the lowest cut win, so that ties, common with sign gradients, do not hang on rounding. For the same reason a
+sum within `noise` units a unit of mass, which is what rounding the rows can leave behind, counts as zero.
 """
 
 import numpy as np
@@ -11,21 +12,24 @@ import numpy as np
 from anyboost.backends.compiler import kernel
 
 TIE = 1e-9
+NOISE = 2.0  # units a unit of mass: half a unit from rounding, the rest from the target's own last bits
 LEAST_SQUARES = 0
 EXTREME = 1
 
 
 @kernel
-def _side(sums, mass, criterion):
+def _side(sums, mass, noise, criterion):
     total = 0.0
+    nothing = noise * np.float64(mass)
     for j in range(sums.shape[0]):
-        value = np.float64(sums[j])
-        total += value * value if criterion == 0 else abs(value)
+        value = abs(np.float64(sums[j]))
+        if value > nothing:
+            total += value * value if criterion == 0 else value
     return total / np.float64(mass) if criterion == 0 else total
 
 
 @kernel
-def _scan(sums, masses, first, n_cuts, total, total_mass, criterion, enough, left, right):
+def _scan(sums, masses, first, n_cuts, total, total_mass, noise, criterion, enough, left, right):
     # The best score of one column, and its first cut that scores `enough` (-1: none does).
     best = -1.0
     for j in range(left.shape[0]):
@@ -41,7 +45,8 @@ def _scan(sums, masses, first, n_cuts, total, total_mass, criterion, enough, lef
         for j in range(left.shape[0]):
             left[j] += sums[first + b, j]
             right[j] = total[j] - left[j]
-        score = _side(left, left_mass, criterion) + _side(right, total_mass - left_mass, criterion)
+        score = _side(left, left_mass, noise, criterion)
+        score += _side(right, total_mass - left_mass, noise, criterion)
         if score >= enough:
             return score, b
         best = max(best, score)
@@ -49,7 +54,7 @@ def _scan(sums, masses, first, n_cuts, total, total_mass, criterion, enough, lef
 
 
 @kernel
-def best_cut(sums, masses, total, total_mass, n_cuts, allowed, criterion):
+def best_cut(sums, masses, total, total_mass, noise, n_cuts, allowed, criterion):
     """Column, cut and score of the best cut, and the score without one; column -1 where no cut gains.
 
     `sums` (columns * 256, k) and `masses` (columns * 256,) are the histograms of the set, `total` and
@@ -57,14 +62,24 @@ def best_cut(sums, masses, total, total_mass, n_cuts, allowed, criterion):
     """
     left = np.empty(total.shape[0], dtype=np.int64)
     right = np.empty(total.shape[0], dtype=np.int64)
-    whole = _side(total, total_mass, criterion)
+    whole = _side(total, total_mass, noise, criterion)
     best = -1.0
     scores = np.empty(n_cuts.shape[0])
     for column in range(n_cuts.shape[0]):
         scores[column] = -1.0
         if allowed[column] and n_cuts[column] > 0:
             scores[column], _ = _scan(
-                sums, masses, 256 * column, n_cuts[column], total, total_mass, criterion, np.inf, left, right
+                sums,
+                masses,
+                256 * column,
+                n_cuts[column],
+                total,
+                total_mass,
+                noise,
+                criterion,
+                np.inf,
+                left,
+                right,
             )
             best = max(best, scores[column])
     if not best > whole * (1.0 + 1e-9):
@@ -74,6 +89,6 @@ def best_cut(sums, masses, total, total_mass, n_cuts, allowed, criterion):
     while scores[column] < enough:
         column += 1
     score, cut = _scan(
-        sums, masses, 256 * column, n_cuts[column], total, total_mass, criterion, enough, left, right
+        sums, masses, 256 * column, n_cuts[column], total, total_mass, noise, criterion, enough, left, right
     )
     return column, cut, score, whole

@@ -19,9 +19,9 @@ SMALLEST = 2.0**-900  # below this a largest term counts as zero: its unit could
 _LOW_BITS = 30
 
 
-def fixed_bits(n_rows: int) -> int:
-    """Bits for the largest of `n_rows` terms such that their int64 sum cannot overflow."""
-    return min(52, 62 - max(0, (n_rows - 1).bit_length()))
+def fixed_bits(n_terms: int) -> int:
+    """Bits for the largest of `n_terms` terms such that their int64 sum cannot overflow."""
+    return min(52, 62 - max(0, (n_terms - 1).bit_length()))
 
 
 @kernel
@@ -54,11 +54,14 @@ def _dot_block(a, b, mass, start, stop, scale):
 
 
 @kernel
-def _fix_block(a, mass, start, stop, scale, out):
+def _fix_block(a, mass, whole, start, stop, scale, out):
     for i in range(start, stop):
         weight = mass[i] if mass.size else 1.0
         for j in range(a.shape[1]):
-            out[i, j] = np.int64(np.rint(weight * a[i, j] * scale))
+            if whole:
+                out[i, j] = np.int64(weight) * np.int64(np.rint(a[i, j] * scale))
+            else:
+                out[i, j] = np.int64(np.rint(weight * a[i, j] * scale))
 
 
 _NONE_1D = np.empty(0)
@@ -93,19 +96,25 @@ def dot(a: np.ndarray, b: np.ndarray | None, mass: np.ndarray | None, n_threads:
     return math.ldexp(high + low / 2.0**_LOW_BITS, exponent)
 
 
-def fixed(a: np.ndarray, mass: np.ndarray | None, n_threads: int = 1) -> tuple[np.ndarray, float]:
-    """Integers q and a unit such that mass_n a_n = q_n * unit, each rounded by at most half a unit.
+def fixed(
+    a: np.ndarray, mass: np.ndarray | None, whole: bool = False, n_threads: int = 1
+) -> tuple[np.ndarray, float]:
+    """Integers q and a unit such that mass_n a_n = q_n * unit, up to rounding.
 
-    The largest |mass a| takes `fixed_bits(n)` bits. A non-finite term gives a NaN unit.
+    The largest |mass a| takes as many bits as the sum over rows leaves room for. Each term is rounded by
+    at most half a unit. With `whole` masses it is a_n that is rounded, so that a row of mass m counts
+    exactly as much as m rows. A non-finite term gives a NaN unit.
     """
-    mass = _NONE_1D if mass is None else mass
+    given = _NONE_1D if mass is None else mass
     n = len(a)
-    tops = _over_blocks(lambda start, stop: _largest(a, _NONE_2D, mass, start, stop), n, n_threads)
+    ceiling = _NONE_1D if whole else given
+    tops = _over_blocks(lambda start, stop: _largest(a, _NONE_2D, ceiling, start, stop), n, n_threads)
     top = max(tops) if all(map(math.isfinite, tops)) else math.nan
     if not top >= SMALLEST:
         return np.zeros(a.shape, dtype=np.int64), 1.0 if top == top else math.nan
-    exponent = math.frexp(top)[1] - fixed_bits(n)
+    total = int(given.sum()) if whole and mass is not None else n
+    exponent = math.frexp(top)[1] - fixed_bits(total)
     out = np.empty(a.shape, dtype=np.int64)
     scale = math.ldexp(1.0, -exponent)
-    _over_blocks(lambda start, stop: _fix_block(a, mass, start, stop, scale, out), n, n_threads)
+    _over_blocks(lambda start, stop: _fix_block(a, given, whole, start, stop, scale, out), n, n_threads)
     return out, math.ldexp(1.0, exponent)

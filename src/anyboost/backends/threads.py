@@ -7,6 +7,7 @@ fork; plain threads over independent tasks do neither.
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -67,4 +68,4 @@ def blocks(n_rows: int, n_threads: int, smallest: int = 50_000) -> list[tuple[in
     """Split rows into at most `n_threads` ranges, none much under `smallest`: small work stays whole."""
     count = max(1, min(n_threads, n_rows // smallest))
     edges = [n_rows * index // count for index in range(count + 1)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))

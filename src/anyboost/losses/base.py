@@ -186,6 +186,8 @@ class RowwiseLoss(Loss):
             raise TypeError(f"the loss {self.name} gives no probabilities: {self.link_.instead}")
         return self.link_.probabilities(np.asarray(scores, dtype=np.float64))
 
+    __array_ufunc__ = None  # so that a NumPy number times a loss is a loss
+
     def __mul__(self, factor: Any) -> Sum:
         from anyboost.losses.combine import Sum
 
@@ -244,7 +246,7 @@ class RowwiseLoss(Loss):
             return needed
         if not self.domain.classes and outputs != 1:
             raise ValueError(f"outputs must be 1 for the loss {self.name}, got {outputs}")
-        if self.domain.classes and outputs < int(y.max()) + 1:
+        if outputs < needed:
             row = int(np.argmax(y))
             raise ValueError(
                 f"y holds class {y[row]} at row {row}, but there are {outputs} outputs (classes 0 to "

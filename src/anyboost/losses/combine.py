@@ -12,7 +12,7 @@ from anyboost.losses import domains, links
 from anyboost.losses.base import Array, RowwiseLoss
 from anyboost.losses.sums import leaf_sums
 
-_SWEEPS = 50
+_SWEEPS = 20
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,7 @@ class Sum(RowwiseLoss):
         """The best constant vector found from the best start, one coordinate at a time."""
         classes, row = np.unique(y, return_inverse=True)
         mass = leaf_sums(row, weights, len(classes))
+        mass /= mass.sum()
         leaf = np.zeros(len(classes), dtype=np.intp)
 
         def scores(constant: Floats) -> Floats:
@@ -126,6 +127,6 @@ class Sum(RowwiseLoss):
             for axis in np.eye(len(best))[classes]:
                 shift = self.best_shifts(scores(best), classes, mass, leaf, 1, axis[None])[0]
                 best = min(best, best + shift * axis, key=value)
-            if value(best) >= before - 1e-12 * abs(before):
+            if value(best) >= before - 1e-10 * abs(before):
                 break
         return best

@@ -14,7 +14,7 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
 from anyboost.losses.search import FADE
-from anyboost.losses.sums import leaf_sums, total
+from anyboost.losses.sums import log_sums, total
 
 
 class _LogMean(RowwiseLoss):
@@ -37,21 +37,11 @@ class _LogMean(RowwiseLoss):
         directions: Floats | None = None,  # noqa: ARG002
     ) -> Floats:
         """log(sum w y exp((1 - power) f) / sum w exp((2 - power) f)); all targets zero: the slope fades."""
-        highest = np.full(n_leaves, -np.inf)
-        np.maximum.at(highest, leaf, np.where(weights > 0, scores, -np.inf))
-        lowest = np.full(n_leaves, np.inf)
-        np.minimum.at(lowest, leaf, np.where((weights > 0) & (y > 0), scores, np.inf))
-        # Both sums are taken relative to their own largest power, so that they neither overflow nor vanish.
-        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-            up = np.where(weights > 0, weights * np.exp((2.0 - self.power) * (scores - highest[leaf])), 0.0)
-            down = np.exp((1.0 - self.power) * (scores - lowest[leaf]))
-            down = np.where((weights > 0) & (y > 0), weights * y * down, 0.0)
-            total_up, total_down = leaf_sums(leaf, up, n_leaves), leaf_sums(leaf, down, n_leaves)
-            shift = np.log(total_down) - np.log(total_up)
-            shift += (1.0 - self.power) * lowest - (2.0 - self.power) * highest
-            fade = np.log(FADE) / (2.0 - self.power) if self.power < 2.0 else 0.0
-        shift = np.where(total_down > 0, shift, fade)
-        return np.where(total_up > 0, shift, 0.0)
+        down = log_sums(leaf, (1.0 - self.power) * scores, weights * y, n_leaves)
+        up = log_sums(leaf, (2.0 - self.power) * scores, weights, n_leaves)
+        fade = np.log(FADE) / (2.0 - self.power) if self.power < 2.0 else 0.0
+        faded, empty = np.isneginf(down), np.isneginf(up)
+        return np.where(empty, 0.0, np.where(faded, fade, down - np.where(empty, 0.0, up)))
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
         amount = total(weights * y)

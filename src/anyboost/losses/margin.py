@@ -12,7 +12,7 @@ from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
 from anyboost.losses.links import sigmoid
 from anyboost.losses.quantiles import weighted_quantiles
 from anyboost.losses.search import FADE
-from anyboost.losses.sums import leaf_sums, total
+from anyboost.losses.sums import leaf_sums, log_sums, total
 
 
 def _class_weights(y: Array, weights: Floats) -> tuple[float, float]:
@@ -76,18 +76,12 @@ class Exponential(RowwiseLoss):
         directions: Floats | None = None,  # noqa: ARG002
     ) -> Floats:
         """log(sum over +1 of w exp(-f) / sum over -1 of w exp(f)) / 2."""
-        margin = -y * scores
-        highest = np.full(n_leaves, -np.inf)
-        np.maximum.at(highest, leaf, np.where(weights > 0, margin, -np.inf))
-        # A common factor cancels in the ratio; taking it out keeps far-off scores from overflowing.
-        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-            powers = np.where(weights > 0, weights * np.exp(margin - highest[leaf]), 0.0)
-            plus = leaf_sums(leaf, powers * (y > 0), n_leaves)
-            minus = leaf_sums(leaf, powers * (y < 0), n_leaves)
-            shift = 0.5 * (np.log(plus) - np.log(minus))
-        fade = -np.log(FADE)
-        shift = np.where(minus == 0, fade, np.where(plus == 0, -fade, shift))
-        return np.where((plus == 0) & (minus == 0), 0.0, shift)
+        plus = log_sums(leaf, -scores, weights * (y > 0), n_leaves)
+        minus = log_sums(leaf, scores, weights * (y < 0), n_leaves)
+        no_plus, no_minus = np.isneginf(plus), np.isneginf(minus)
+        one_class = np.log(FADE) * (no_plus.astype(float) - no_minus)
+        odds = np.where(no_plus, 0.0, plus) - np.where(no_minus, 0.0, minus)
+        return np.where(no_plus | no_minus, one_class, 0.5 * odds)
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
         plus, minus = _class_weights(y, weights)

@@ -15,18 +15,19 @@ _TIE = 1e-12
 def leaf_sums(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:
     """sum of `values` in each leaf.
 
-    Each value is split into two multiples of powers of two, coarse enough that adding them is exact;
-    so the order cannot matter, and the sum is at least as precise as a plain one.
+    Scaled by its leaf's largest, each value is split into two whole numbers, small enough that adding
+    them up is exact: the order cannot matter, and the sum is at least as precise as a plain one.
     """
-    largest = float(np.abs(values).max(initial=0.0))
-    if not 1e-250 < largest < 1e250:
+    largest = np.zeros(n_leaves)
+    np.maximum.at(largest, leaf, np.abs(values))
+    if not np.isfinite(largest).all():
         return _add(leaf, values, n_leaves)
-    bits = len(values).bit_length()
-    coarse = 2.0 ** (np.frexp(largest)[1] + bits - 53)
-    fine = coarse * 2.0 ** (bits - 53)
-    high = np.rint(values / coarse) * coarse
-    low = np.rint((values - high) / fine) * fine
-    return _add(leaf, high, n_leaves) + _add(leaf, low, n_leaves)
+    room = 53 - len(values).bit_length()
+    shift = room - np.frexp(largest)[1]
+    scaled = np.ldexp(values, shift[leaf])
+    high = np.rint(scaled)
+    low = np.rint((scaled - high) * 2.0**room)
+    return np.ldexp(_add(leaf, high, n_leaves) + _add(leaf, low, n_leaves) / 2.0**room, -shift)
 
 
 def balance(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:
@@ -39,6 +40,17 @@ def balance(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:
     sums = leaf_sums(leaf, values, n_leaves)
     sizes = _add(leaf, np.abs(values), n_leaves)
     return np.where((np.abs(sums) > _TIE * sizes) | np.isinf(sums), sums, 0.0)
+
+
+def log_sums(leaf: npt.NDArray[Any], powers: Floats, weights: Floats, n_leaves: int) -> Floats:
+    """log of the sum of weights * exp(powers) in each leaf, without overflow; -inf without weight."""
+    kept = weights > 0
+    leaf, powers, weights = leaf[kept], powers[kept], weights[kept]
+    highest = np.full(n_leaves, -np.inf)
+    np.maximum.at(highest, leaf, powers)
+    with np.errstate(under="ignore", divide="ignore"):
+        sums = leaf_sums(leaf, weights * np.exp(powers - highest[leaf]), n_leaves)
+        return np.log(sums) + np.where(sums > 0, highest, 0.0)
 
 
 def _add(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:

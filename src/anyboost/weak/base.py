@@ -4,7 +4,7 @@ A weak learner projects a function given by its values on the sample onto H. A h
 that can be evaluated anywhere.
 """
 
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Hypothesis(Protocol):
 class Projection(NamedTuple):
     """A hypothesis with its values on the sample; for trees also the leaf of each row."""
 
-    hypothesis: Hypothesis
+    hypothesis: Any
     values: np.ndarray
     leaf: np.ndarray | None = None
     leaf_values: np.ndarray | None = None
@@ -47,7 +47,9 @@ class Support(NamedTuple):
 class Learner(Protocol):
     """A restriction set H."""
 
-    exact_leaves: bool
+    @property
+    def exact_leaves(self) -> bool:
+        """Whether the descent is to replace leaf values by exact leaf steps."""
 
     def project(
         self,

@@ -99,7 +99,7 @@ class Dictionary:
 
         value = float(self._reach(space, self._dots(space, target)).max())
         top = float(np.abs(_weighted(space, target)).max(initial=0.0))
-        rounding = target.size / space.n * top * 2.0 ** -fixed_bits(space.n)
+        rounding = target.size / space.total * top * 2.0 ** -fixed_bits(space.n)
         return Support(value + rounding, value)
 
     def _columns(self, space: Space) -> _Columns:
@@ -113,7 +113,9 @@ class Dictionary:
             for column, function in enumerate(self.functions):
                 values[:, column] = function(space.X)
         if not np.all(np.isfinite(values)):
-            raise ValueError("X gives a Dictionary non-finite values; use functions that are finite on every row")
+            raise ValueError(
+                "X gives a Dictionary non-finite values; use functions that are finite on every row"
+            )
         squares = np.array([space.inner(column, column) for column in values.T])
         return _Columns(values, squares, np.abs(values).max(axis=0))
 
@@ -122,7 +124,7 @@ class Dictionary:
 
         columns = self._columns(space)
         weighted = _weighted(space, target)
-        return column_dots(columns.values, weighted, columns.tops, space.n_threads) / space.n
+        return column_dots(columns.values, weighted, columns.tops, space.n_threads) / space.total
 
     def _reach(self, space: Space, dots: np.ndarray) -> np.ndarray:
         tops = self._columns(space).tops

@@ -60,8 +60,6 @@ class TreeFunction:
         roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         value = np.concatenate([c * part.value for c, part in zip(coefficients, parts, strict=True)])
 
-        def joined(name: str) -> np.ndarray:
-            return np.concatenate([getattr(part, name) for part in parts])
-
         names = ("feature", "threshold", "left", "right", "missing_left")
-        add_trees(as_kernel_input(X), roots, *map(joined, names), value, out, n_threads)
+        nodes = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        add_trees(as_kernel_input(X), roots, **nodes, value=value, out=out, n_threads=n_threads)

@@ -11,7 +11,7 @@ import numpy as np
 
 from anyboost.backends.histogram import BINS, histogram
 from anyboost.backends.partition import descend_bins, mark, partition
-from anyboost.backends.split import TIE, best_cut
+from anyboost.backends.split import NOISE, TIE, best_cut
 from anyboost.space import Space
 from anyboost.weak.functions import TreeFunction
 
@@ -132,6 +132,7 @@ class _Grower:
             leaf.masses.reshape(-1),
             leaf.total,
             leaf.mass,
+            NOISE * self.space.fixed_mass[1],
             self.space.bins.n_cuts,
             self.allowed,
             self.growth.criterion,
@@ -195,6 +196,9 @@ class _Grower:
                 mark(self.rows[part.start : part.stop], label, leaf)
         sums = np.array([part.total for part in leaves])
         masses = np.array([part.mass for part in leaves])
+        # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
+        noise = NOISE * self.space.fixed_mass[1] * masses
+        sums = np.where(np.abs(sums) > noise[:, None], sums, 0)
         return Grown(feature, bins, left, right, leaf_nodes, sums, masses, leaf)
 
 

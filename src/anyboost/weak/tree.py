@@ -13,6 +13,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.space import Space
 from anyboost.weak.base import Projection, Support
+from anyboost.weak.functions import TreeFunction
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,20 @@ class Tree:
         return Support(space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1)), value)
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[Projection, float, float]:
-        from anyboost.backends.split import EXTREME
+        from anyboost.backends.split import EXTREME, NOISE
         from anyboost.weak.grow import Growth, as_function, grow
 
         fixed, unit = space.fixed(target)
         grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, EXTREME))
         leaf_values = np.sign(grown.sums).astype(np.float64)
-        value = float(np.abs(grown.sums).sum()) * unit / space.n
-        rounding = fixed.shape[1] * unit / 2  # half a unit a row and output, divided by n rows
+        value = float(np.abs(grown.sums).sum()) * unit / space.total
+        rounding = fixed.shape[1] * unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
         rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
-        return _on_sample(as_function(space, grown, leaf_values), leaf_values, grown.leaf, target), value, rounding
+        return (
+            _on_sample(as_function(space, grown, leaf_values), leaf_values, grown.leaf, target),
+            value,
+            rounding,
+        )
 
 
 class Stump(Tree):
@@ -91,6 +96,8 @@ class Stump(Tree):
         return f"Stump(leaf={self.leaf!r})"
 
 
-def _on_sample(hypothesis, leaf_values: np.ndarray, leaf: np.ndarray, target: np.ndarray) -> Projection:
+def _on_sample(
+    hypothesis: TreeFunction, leaf_values: np.ndarray, leaf: np.ndarray, target: np.ndarray
+) -> Projection:
     values = leaf_values[leaf]
     return Projection(hypothesis, values.reshape(target.shape), leaf, leaf_values)
