@@ -357,7 +357,12 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
     else:
         watch = replace(_watch(resume.loss, valid, resume.ensemble, space.n_threads))
         watch.scores, watch.losses = resume.watch.scores.copy(), resume.watch.losses[:]  # type: ignore[union-attr]
-    state = replace(resume.state, ensemble=resume.ensemble.copy(), evidence=deepcopy(resume.state.evidence))
+    state = replace(
+        resume.state,
+        ensemble=resume.ensemble.copy(),
+        evidence=deepcopy(resume.state.evidence),
+        geometry=resume.state.geometry[:],
+    )
     if not _fits(state, space, functional):
         raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
     return replace(

@@ -16,7 +16,7 @@ Algorithm 2 as printed subtracts h where it must subtract c h.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -122,6 +122,14 @@ class Step(NamedTuple):
     seconds: float
 
 
+class Geometry(NamedTuple):
+    """What the theorems need of a round beyond its Step."""
+
+    edge: float  # the smallest of the round's projections
+    direction: float  # || sum of the c h ||
+    leftover: float  # ||D|| after them
+
+
 @dataclass
 class State:
     """Where a descent stands. `start` is f_0, `residual` is D."""
@@ -133,6 +141,7 @@ class State:
     ensemble: Ensemble
     evidence: Evidence
     round: int = 0
+    geometry: list[Geometry] = field(default_factory=list)
 
 
 class Piece(NamedTuple):
@@ -165,27 +174,27 @@ def descend(
         state.evidence.add(state.loss, g, L2.inner(g, f - f0), eta, lambda G: H.support(L2, G))
 
         D = descent.memory * state.residual + g if descent.memory else g
+        D_norm = L2.norm(D) if descent.memory else g_norm
         direction = np.zeros_like(f)
-        first_edge = first_coefficient = 0.0
-        if g_norm > 0:  # a zero subgradient: f is optimal, and stays
-            for k in range(descent.most_projections(t)):
-                if k > 0 and L2.norm(D) <= descent.relative_error * g_norm:
-                    break
-                h = H.project(L2, D, *sample(t, k))
-                inner, square = L2.inner(h.values, D), L2.inner(h.values, h.values)
-                if square == 0:
-                    break
-                c = inner / square
-                if k == 0:
-                    first_edge, first_coefficient = edge(abs(inner), math.sqrt(square), L2.norm(D)), c
-                piece = (
-                    _leaf_step(R, f - direction, h)
-                    if H.exact_leaves
-                    else Piece(c, h.hypothesis, c * h.values)
-                )
-                D = D - c * h.values
-                direction += piece.values
-                state.ensemble.add(t, -eta * piece.coefficient, piece.hypothesis)
+        edges, coefficients = [], []
+        for k in range(descent.most_projections(t)):
+            # A zero subgradient: f is optimal, and stays. A small rest: the gradient is projected well enough.
+            if g_norm == 0 or (k > 0 and D_norm <= descent.relative_error * g_norm):
+                break
+            h = H.project(L2, D, *sample(t, k))
+            inner, square = L2.inner(h.values, D), L2.inner(h.values, h.values)
+            if square == 0:
+                break
+            c = inner / square
+            piece = (
+                _leaf_step(R, f - direction, h) if H.exact_leaves else Piece(c, h.hypothesis, c * h.values)
+            )
+            D = D - c * h.values
+            direction += piece.values
+            state.ensemble.add(t, -eta * piece.coefficient, piece.hypothesis)
+            edges.append(edge(abs(inner), math.sqrt(square), D_norm))
+            coefficients.append(c)
+            D_norm = L2.norm(D)
 
         state.scores = f - eta * direction
         state.residual = D
@@ -193,14 +202,15 @@ def descend(
         if not math.isfinite(state.loss):
             raise FloatingPointError(f"the loss is not finite after round {t}; use a smaller step")
         state.round = state.ensemble.n_rounds = t
+        state.geometry.append(Geometry(min(edges, default=0.0), L2.norm(direction), D_norm))
         yield Step(
             t,
             len(state.ensemble),
             state.loss,
             g_norm,
-            first_edge,
+            edges[0] if edges else 0.0,
             eta,
-            first_coefficient,
+            coefficients[0] if coefficients else 0.0,
             None,
             perf_counter() - began,
         )

@@ -1,0 +1,1 @@
+"""How fast, in one run, on this machine."""
