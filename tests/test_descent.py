@@ -176,7 +176,7 @@ def test_dials_between_the_presets():
 
 def test_a_diverging_run_says_what_to_do():
     X = np.random.default_rng(0).normal(size=(50, 2))
-    with pytest.raises(FloatingPointError, match="use a smaller step"):
+    with pytest.raises(FloatingPointError, match="take smaller steps"):
         ab.boost(X, np.exp(2 * X[:, 0]), "poisson", "tree", Naive(step=50.0), 50)
 
 
@@ -197,7 +197,7 @@ def test_averaged_ensemble_is_the_mean_of_the_iterates():
         (lambda: Repeated(tolerance=0.0), "tolerance must be positive"),
         (
             lambda: ab.descent.get("residul"),
-            "descent 'residul' is not known: use one of naive, repeated, residual",
+            "descent 'residul' is not known: use one of hull, naive, repeated, residual",
         ),
     ],
 )

@@ -50,7 +50,7 @@ BAD = {
     "parameter no number": ({"loss": "quantile:high"}, "has a parameter that is not a number"),
     "unknown learner": ({"learner": "forest"}, "learner 'forest' is not known: use one of .*stump, tree"),
     "learner of another kind": ({"learner": 7}, "learner must be a weak learner or its name, got 7"),
-    "unknown descent": ({"descent": "newton"}, "descent 'newton' is not known: use one of naive"),
+    "unknown descent": ({"descent": "newton"}, "descent 'newton' is not known: use one of hull, naive"),
     "descent of another kind": ({"descent": 1.5}, "descent must be a Descent or its name, got 1.5"),
     "no rounds": ({"rounds": -1}, "rounds must be at least 0, got -1"),
     "half a round": ({"rounds": 2.5}, "rounds must be a whole number, got 2.5"),

@@ -28,12 +28,13 @@ class Watch:
 
     functional: Functional
     X: np.ndarray
+    start: np.ndarray  # (n, k)
     scores: np.ndarray  # (n, k)
     losses: list[float]
 
-    def follow(self, ensemble: Ensemble, first: int, n_threads: int) -> float:
-        """Take in hypotheses `first` and later; the new validation loss."""
-        ensemble.advance(self.X, self.scores, first, n_threads)
+    def follow(self, ensemble: Ensemble, n_threads: int) -> float:
+        """Take in the ensemble's last round; the new validation loss."""
+        ensemble.advance(ensemble.n_rounds, self.X, self.start, self.scores, n_threads)
         self.losses.append(self.value())
         return self.losses[-1]
 
@@ -165,10 +166,9 @@ def boost(
 
     progress = descend(functional, run.learner, space, run.descent, run.state, sampling)
     while len(run.steps) < rounds:
-        known = len(run.ensemble)
         step = next(progress)
         if run.watch is not None:
-            step = step._replace(valid_loss=run.watch.follow(run.ensemble, known, n_threads))
+            step = step._replace(valid_loss=run.watch.follow(run.ensemble, n_threads))
         run.steps.append(step)
         stops = [callback(step, run) for callback in callbacks]
         if any(stops) or (patience is not None and len(run.steps) - run.best_round >= patience):
@@ -330,7 +330,7 @@ def _begin(
     if not math.isfinite(start_loss):
         raise ValueError(f"start gives a loss of {start_loss}; use another start")
     ensemble = Ensemble(constant, sample.X.shape[1], offset_given)
-    state = State(start, start, np.zeros_like(start), start_loss, ensemble, Evidence(start.shape))
+    state = State(start, start, np.zeros_like(start), start_loss, start_loss, ensemble, Evidence(start.shape))
     watch = None if valid is None else _watch(method.loss, valid, ensemble, space.n_threads)
     return Run(*method, seed, start_loss, space, functional, state, watch)
 
@@ -338,8 +338,8 @@ def _begin(
 def _watch(loss: Loss, valid: Sample, ensemble: Ensemble, n_threads: int) -> Watch:
     space = Space(valid.X, valid.weights, n_threads=n_threads)
     functional = loss.on(valid.y, space, valid.groups, outputs=valid.outputs)
-    scores = valid.scores(ensemble.start).reshape(len(valid.X), -1).copy()
-    watch = Watch(functional, valid.X, scores, [])
+    start = valid.scores(ensemble.start).reshape(len(valid.X), -1)
+    watch = Watch(functional, valid.X, start, start.copy(), [])
     watch.losses.append(watch.value())
     return watch
 
@@ -355,7 +355,7 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
     if valid is None:
         watch = None
     else:
-        watch = replace(_watch(resume.loss, valid, resume.ensemble, space.n_threads))
+        watch = _watch(resume.loss, valid, resume.ensemble, space.n_threads)
         watch.scores, watch.losses = resume.watch.scores.copy(), resume.watch.losses[:]  # type: ignore[union-attr]
     state = replace(
         resume.state,

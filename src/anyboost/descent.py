@@ -1,15 +1,17 @@
-"""Restricted gradient descent: the three batch algorithms as one loop with two dials.
+"""Restricted gradient descent: five algorithms as one loop with a few dials.
 
     g = a subgradient of R at f
     D = memory * D + g
     repeat:   h = the projection of D onto H,   c = <h, D> / ||h||^2,   D = D - c h
-    f = f - eta * (the sum of the c h)
+    f = f_0 + (1 - shrink) (f - f_0) - eta * (the sum of the c h)
 
-| preset   | memory | projections in round t                          | source      |
-|----------|--------|--------------------------------------------------|-------------|
-| Naive    | 0      | 1                                                | Algorithm 1 |
-| Repeated | 0      | t, or until ||D|| <= tolerance * ||g||           | Algorithm 2 |
-| Residual | 1      | 1                                                | Algorithm 3 |
+| preset    | memory | projections in round t                 | shrink                       | source          |
+|-----------|--------|----------------------------------------|------------------------------|-----------------|
+| Naive     | 0      | 1                                      | 0                            | Algorithm 1     |
+| Repeated  | 0      | t, or until ||D|| <= tolerance * ||g|| | 0                            | Algorithm 2     |
+| Residual  | 1      | 1                                      | 0                            | Algorithm 3     |
+| Shrinking | 0      | the extreme atom of g                  | eta where <g, f - f_0> >= 0  | supplement C.3  |
+| Hull      | 0      | radius times the extreme atom of g     | eta = 2 / (t + 1)            | Frank and Wolfe |
 
 Algorithm 2 as printed subtracts h where it must subtract c h.
 """
@@ -40,7 +42,7 @@ ROUNDING = 1e-12  # what is left of a gradient after this is rounding, and not p
 class Descent:
     """The loop's dials. `projections=None` means t in round t, or as many as `tolerance` asks for."""
 
-    step: steps.Schedule | float = THEOREM_STEP
+    step: steps.StepLike = THEOREM_STEP
     memory: float = 0.0
     projections: int | None = 1
     tolerance: float | None = None
@@ -53,8 +55,10 @@ class Descent:
         if self.tolerance is not None:
             checks.positive(self.tolerance, "tolerance")
 
-    def eta(self, t: int) -> float:
-        return self.step(t)  # type: ignore[operator]
+    @property
+    def atom_size(self) -> float | None:
+        """The size of the extreme atom to step along; None where D is projected instead."""
+        return None
 
     @property
     def relative_error(self) -> float:
@@ -66,11 +70,19 @@ class Descent:
             return self.projections
         return t if self.tolerance is None else MOST_PROJECTIONS
 
+    def look(self, R: "Functional", state: "State") -> tuple[np.ndarray, np.ndarray, float]:
+        """A subgradient of R, the point it belongs to, and R there."""
+        return R.subgradient(state.scores), state.scores, state.loss
+
+    def shrink(self, eta: float, alignment: float) -> float:
+        """The share of f - f_0 to take away, given <g, f - f_0>."""
+        return 0.0
+
 
 class Naive(Descent):
     """Algorithm 1: project the gradient, step, forget the rest."""
 
-    def __init__(self, step: steps.Schedule | float = THEOREM_STEP) -> None:
+    def __init__(self, step: steps.StepLike = THEOREM_STEP) -> None:
         super().__init__(step)
 
 
@@ -82,7 +94,7 @@ class Repeated(Descent):
 
     def __init__(
         self,
-        step: steps.Schedule | float = THEOREM_STEP,
+        step: steps.StepLike = THEOREM_STEP,
         projections: int | None = None,
         tolerance: float | None = None,
     ) -> None:
@@ -95,17 +107,75 @@ class Residual(Descent):
     `memory` under 1 forgets a share of it each round: for rich learners, which overfit with 1.
     """
 
-    def __init__(self, step: steps.Schedule | float = THEOREM_STEP, memory: float = 1.0) -> None:
+    def __init__(self, step: steps.StepLike = THEOREM_STEP, memory: float = 1.0) -> None:
         super().__init__(step, memory=memory)
 
 
+@dataclass(frozen=True, init=False)
+class Shrinking(Descent):
+    """Supplement C.3: step eta along the extreme atom, after shrinking f - f_0 where that helps.
+
+    `shrinks=False` is the method of Zhang and Yu that C.3 compares itself with. Steps must not exceed 1.
+    """
+
+    shrinks: bool = True
+
+    def __init__(self, step: steps.StepLike = THEOREM_STEP, shrinks: bool = True) -> None:
+        super().__init__(step)
+        if isinstance(self.step, steps.LineSearch):
+            raise ValueError("step must be a schedule for Shrinking, not a LineSearch; try InverseSqrt(1.0)")
+        object.__setattr__(self, "shrinks", bool(shrinks))
+
+    @property
+    def atom_size(self) -> float:
+        return 1.0
+
+    def shrink(self, eta: float, alignment: float) -> float:
+        if eta > 1:
+            raise ValueError(f"step must be at most 1 for Shrinking, got {eta:g}; use a smaller scale")
+        return eta if self.shrinks and alignment >= 0 else 0.0
+
+
+@dataclass(frozen=True, init=False)
+class Hull(Descent):
+    """Frank-Wolfe over f_0 + radius * conv(+-H): the best sum of that size, and a tight floor for it.
+
+    Where the loss has kinks, the gradient is that of its Moreau envelope, mu = R(f_0) / sqrt(t); losses that
+    couple rows use plain subgradients.
+    """
+
+    radius: float = 1.0
+
+    def __init__(self, radius: float = 1.0) -> None:
+        super().__init__(steps.FrankWolfe())
+        object.__setattr__(self, "radius", checks.positive(radius, "radius"))
+
+    @property
+    def atom_size(self) -> float:
+        return self.radius
+
+    def look(self, R: "Functional", state: "State") -> tuple[np.ndarray, np.ndarray, float]:
+        if not R.smoothable or state.start_loss <= 0:
+            return super().look(R, state)
+        mu = state.start_loss / math.sqrt(state.round + 1)
+        g = R.envelope_gradient(state.scores, mu)
+        point = state.scores - mu * g  # the proximal point: g is a subgradient there
+        return g, point, R.value(point)
+
+    def shrink(self, eta: float, alignment: float) -> float:
+        return eta
+
+
+PRESETS = {"naive": Naive, "repeated": Repeated, "residual": Residual, "shrinking": Shrinking, "hull": Hull}
+
+
 def get(descent: str | Descent) -> Descent:
-    """The descent itself, or the one a string names: "naive", "repeated", "residual"."""
+    """The descent itself, or the one a string names: "naive", "repeated", "residual", "shrinking", "hull"."""
     if isinstance(descent, Descent):
         return descent
     if not isinstance(descent, str):
         raise TypeError(f'descent must be a Descent or its name, got {descent!r}; try "residual"')
-    return checks.named(descent, "descent", {"naive": Naive, "repeated": Repeated, "residual": Residual})
+    return checks.named(descent, "descent", PRESETS)
 
 
 class Step(NamedTuple):
@@ -126,7 +196,7 @@ class Geometry(NamedTuple):
     """What the theorems need of a round beyond its Step."""
 
     edge: float  # the smallest of the round's projections
-    direction: float  # || sum of the c h ||
+    direction: float  # ||direction||
     leftover: float  # ||D|| after them
 
 
@@ -138,6 +208,7 @@ class State:
     scores: np.ndarray
     residual: np.ndarray
     loss: float
+    start_loss: float
     ensemble: Ensemble
     evidence: Evidence
     round: int = 0
@@ -145,13 +216,26 @@ class State:
 
 
 class Piece(NamedTuple):
-    """What one projection adds to the direction: coefficient * hypothesis, and its values on the sample."""
+    """coefficient * hypothesis, and its values on the sample."""
 
     coefficient: float
     hypothesis: Any
     values: np.ndarray
 
 
+@dataclass
+class Move:
+    """What a round found: the direction, as a sum of pieces, and what it leaves of D."""
+
+    direction: np.ndarray
+    D: np.ndarray
+    D_norm: float
+    pieces: list[Piece] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+    coefficients: list[float] = field(default_factory=list)
+
+
+# The rows and columns that projection k of round t sees
 Sampling = Callable[[int, int], tuple[np.ndarray | None, np.ndarray | None]]
 
 
@@ -161,59 +245,91 @@ def descend(
     """Advance `state` by one round for every Step taken from this iterator; it never ends by itself."""
     while True:
         began = perf_counter()
-        t = state.round + 1
-        eta = descent.eta(t)
-        f, f0 = state.scores, state.start
+        t, f, f0 = state.round + 1, state.scores, state.start
 
-        g = R.subgradient(f)
+        g, point, loss = descent.look(R, state)
         g_norm = L2.norm(g)
         if not math.isfinite(g_norm):
             raise FloatingPointError(
-                f"the loss has no finite gradient after round {t - 1}; use a smaller step"
+                f"the loss has no finite gradient after round {t - 1}: take smaller steps"
             )
-        state.evidence.add(state.loss, g, L2.inner(g, f - f0), eta, lambda G: H.support(L2, G))
-
         D = descent.memory * state.residual + g if descent.memory else g
-        D_norm = L2.norm(D) if descent.memory else g_norm
-        direction = np.zeros_like(f)
-        edges, coefficients = [], []
-        for k in range(descent.most_projections(t)):
-            # A zero subgradient: f is optimal, and stays. A small rest: the gradient is projected well enough.
-            if g_norm == 0 or (k > 0 and D_norm <= descent.relative_error * g_norm):
-                break
-            h = H.project(L2, D, *sample(t, k))
-            inner, square = L2.inner(h.values, D), L2.inner(h.values, h.values)
-            if square == 0:
-                break
-            c = inner / square
-            piece = (
-                _leaf_step(R, f - direction, h) if H.exact_leaves else Piece(c, h.hypothesis, c * h.values)
-            )
-            D = D - c * h.values
-            direction += piece.values
-            state.ensemble.add(t, -eta * piece.coefficient, piece.hypothesis)
-            edges.append(edge(abs(inner), math.sqrt(square), D_norm))
-            coefficients.append(c)
-            D_norm = L2.norm(D)
+        move = Move(np.zeros_like(f), D, L2.norm(D) if descent.memory else g_norm)
+        if g_norm > 0:  # else f is optimal, and stays
+            if descent.atom_size is None:
+                _project(R, H, L2, descent, t, f, g_norm, move, sample)
+            else:
+                _take_atom(H, L2, descent.atom_size, move)
+        eta = steps.size(
+            descent.step, t, lambda s: -L2.inner(R.subgradient(f - s * move.direction), move.direction)
+        )
+        shrink = descent.shrink(eta, L2.inner(g, f - f0)) if move.pieces and len(state.ensemble) else 0.0
 
-        state.scores = f - eta * direction
-        state.residual = D
+        state.evidence.add(loss, g, L2.inner(g, point - f0), eta, lambda G: H.support(L2, G))
+        state.ensemble.add_round(
+            shrink, [(-eta * piece.coefficient, piece.hypothesis) for piece in move.pieces]
+        )
+        kept = f if shrink == 0 else f0 + (1 - shrink) * (f - f0)
+        state.scores = kept - eta * move.direction
+        state.residual = move.D
         state.loss = R.value(state.scores)
         if not math.isfinite(state.loss):
-            raise FloatingPointError(f"the loss is not finite after round {t}; use a smaller step")
-        state.round = state.ensemble.n_rounds = t
-        state.geometry.append(Geometry(min(edges, default=0.0), L2.norm(direction), D_norm))
+            raise FloatingPointError(f"the loss is not finite after round {t}: take smaller steps")
+        state.round = t
+        state.geometry.append(Geometry(min(move.edges, default=0.0), L2.norm(move.direction), move.D_norm))
         yield Step(
             t,
             len(state.ensemble),
             state.loss,
             g_norm,
-            edges[0] if edges else 0.0,
+            move.edges[0] if move.edges else 0.0,
             eta,
-            coefficients[0] if coefficients else 0.0,
+            move.coefficients[0] if move.coefficients else 0.0,
             None,
             perf_counter() - began,
         )
+
+
+def _project(
+    R: "Functional",
+    H: Learner,
+    L2: Space,
+    descent: Descent,
+    t: int,
+    f: np.ndarray,
+    g_norm: float,
+    move: Move,
+    sample: Sampling,
+) -> None:
+    """Move by projections of D: h nearest to D, c by the ray, D keeps the rest."""
+    for k in range(descent.most_projections(t)):
+        if k > 0 and move.D_norm <= descent.relative_error * g_norm:
+            break
+        h = H.project(L2, move.D, *sample(t, k))
+        inner, square = L2.inner(h.values, move.D), L2.inner(h.values, h.values)
+        if square == 0:
+            break
+        c = inner / square
+        if H.exact_leaves:
+            piece = _leaf_step(R, f - move.direction, h)
+        else:
+            piece = Piece(c, h.hypothesis, c * h.values)
+        move.pieces.append(piece)
+        move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
+        move.coefficients.append(c)
+        move.direction = move.direction + piece.values
+        move.D = move.D - c * h.values
+        move.D_norm = L2.norm(move.D)
+
+
+def _take_atom(H: Learner, L2: Space, size: float, move: Move) -> None:
+    """Move along the atom |h| <= 1 furthest along D, at its full size."""
+    h = H.extreme(L2, move.D)
+    inner, norm = L2.inner(h.values, move.D), L2.norm(h.values)
+    move.pieces.append(Piece(size, h.hypothesis, size * h.values))
+    move.edges.append(edge(inner, norm, move.D_norm))
+    move.coefficients.append(size)
+    move.direction = size * h.values
 
 
 def _leaf_step(R: "Functional", scores: np.ndarray, h: Projection) -> Piece:

@@ -11,84 +11,102 @@ from anyboost import checks
 
 @dataclass(eq=False)
 class Ensemble:
-    """A sum of hypotheses; `rounds[m]` is the round that added hypothesis m.
+    """A sum of hypotheses; `rounds[m]` is the round that added hypothesis m, `added[m]` with what coefficient.
 
-    `start` is the constant the run began at, (k,) or a number. Where the run began at scores given row by
-    row, `start` is 0 and `needs_offset` is true: `predict` adds them only where passed as `offset`.
+    `shrinks[t - 1]` is the share of f - start that round t took away before it added anything.
+
+    `start` (k,) is the constant the run began at. Where it began at scores given row by row, `start` is 0
+    and `needs_offset` is true: `predict` adds them only where passed as `offset`.
     """
 
     start: np.ndarray
     n_features: int
     needs_offset: bool = False
     hypotheses: list[Any] = field(default_factory=list)
-    coefficients: list[float] = field(default_factory=list)
+    added: list[float] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)
-    n_rounds: int = 0
+    shrinks: list[float] = field(default_factory=list)
 
     @property
     def outputs(self) -> int:
         return len(self.start)
 
+    @property
+    def n_rounds(self) -> int:
+        return len(self.shrinks)
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """The coefficients of the hypotheses as the ensemble stands: what was added, shrunk since."""
+        kept = 1.0 - np.asarray(self.shrinks, dtype=float)
+        later = np.append(np.cumprod(kept[::-1])[::-1], 1.0)  # later[t]: the product over rounds t + 1 ..
+        return np.asarray(self.added, dtype=float) * later[np.asarray(self.rounds, dtype=int)]
+
     def __len__(self) -> int:
         return len(self.hypotheses)
 
-    def add(self, round_number: int, coefficient: float, hypothesis: Any) -> None:
-        """Append coefficient * hypothesis, found in the given round."""
-        self.hypotheses.append(hypothesis)
-        self.coefficients.append(coefficient)
-        self.rounds.append(round_number)
+    def add_round(self, shrink: float, pieces: list[tuple[float, Any]]) -> None:
+        """One round: shrink f - start, then add coefficient * hypothesis for each piece."""
+        self.shrinks.append(shrink)
+        for coefficient, hypothesis in pieces:
+            self.hypotheses.append(hypothesis)
+            self.added.append(coefficient)
+            self.rounds.append(self.n_rounds)
 
     def predict(self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None) -> np.ndarray:
         """Raw scores at the rows of X, (n,) or (n, k)."""
         table, scores = self._begin(X, offset)
-        self._combine(table, slice(None), np.asarray(self.coefficients), scores, n_threads)
+        self._combine(table, slice(None), self.coefficients, scores, n_threads)
         return self._shaped(scores)
 
     def staged_predict(
         self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None
     ) -> Iterator[np.ndarray]:
         """Raw scores after each round, from the first to the last."""
-        table, scores = self._begin(X, offset)
-        ends = np.searchsorted(self.rounds, np.arange(1, self.n_rounds + 1), side="right")
-        first = 0
-        for end in ends:
-            part = slice(first, end)
-            self._combine(table, part, np.asarray(self.coefficients[part]), scores, n_threads)
-            first = end
+        table, start = self._begin(X, offset)
+        scores = start.copy()
+        for t in range(1, self.n_rounds + 1):
+            self.advance(t, table, start, scores, n_threads)
             yield self._shaped(scores.copy())
 
-    def advance(self, X: np.ndarray, scores: np.ndarray, first: int, n_threads: int | None = None) -> None:
-        """Add hypotheses `first` and later to `scores` (n, k), in place."""
-        self._combine(X, slice(first, None), np.asarray(self.coefficients[first:]), scores, n_threads)
+    def advance(
+        self, t: int, X: np.ndarray, start: np.ndarray, scores: np.ndarray, n_threads: int | None = None
+    ) -> None:
+        """Take scores (n, k) from before round t to after it, in place; `start` are the scores at the start."""
+        if self.shrinks[t - 1]:
+            scores -= self.shrinks[t - 1] * (scores - start)
+        part = slice(*np.searchsorted(self.rounds, [t, t + 1]))
+        self._combine(X, part, np.asarray(self.added[part]), scores, n_threads)
 
     def truncate(self, n_rounds: int) -> "Ensemble":
         """The ensemble as it stood after `n_rounds` rounds."""
         if not 0 <= n_rounds <= self.n_rounds:
             raise ValueError(f"n_rounds must be between 0 and {self.n_rounds}, got {n_rounds!r}")
         end = int(np.searchsorted(self.rounds, n_rounds, side="right"))
-        return self._with(self.coefficients[:end], end, n_rounds)
+        return self._with(self.added[:end], self.shrinks[:n_rounds])
 
     def averaged(self) -> "Ensemble":
         """The mean of the ensembles before each round, f_0 .. f_{T-1}: what the theorems speak of."""
-        total = max(self.n_rounds, 1)
-        shares = (self.n_rounds - np.asarray(self.rounds, dtype=float)) / total
-        return self._with(
-            [c * s for c, s in zip(self.coefficients, shares, strict=True)], None, self.n_rounds
-        )
+        total = self.n_rounds
+        share = np.zeros(total + 1)  # of what round r adds: the mean over t < T of what is left of it at t
+        for r in range(total - 1, 0, -1):
+            share[r] = 1 / total + (1 - self.shrinks[r]) * share[r + 1]
+        return self._with([c * share[r] for c, r in zip(self.added, self.rounds, strict=True)], [0.0] * total)
 
     def copy(self) -> "Ensemble":
         """An ensemble of its own, with the same hypotheses."""
-        return self._with(self.coefficients[:], None, self.n_rounds)
+        return self._with(self.added[:], self.shrinks[:])
 
-    def _with(self, coefficients: list[float], end: int | None, n_rounds: int) -> "Ensemble":
+    def _with(self, added: list[float], shrinks: list[float]) -> "Ensemble":
+        end = len(added)
         return Ensemble(
             self.start,
             self.n_features,
             self.needs_offset,
             self.hypotheses[:end],
-            coefficients,
+            added,
             self.rounds[:end],
-            n_rounds,
+            shrinks,
         )
 
     def _begin(self, X: Any, offset: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,9 @@
-"""Step sizes: a schedule is a function t -> eta, with t counted from 1."""
+"""Step sizes: a schedule is a function t -> eta, with t counted from 1; a line search asks the loss."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
+import numpy as np
 
 from anyboost import checks
 
@@ -40,10 +42,41 @@ class InverseT(_Scaled):
         return self.scale / t
 
 
-def get(step: Schedule | float) -> Schedule:
-    """The schedule itself; a number is a constant step."""
-    if callable(step):
+@dataclass(frozen=True)
+class FrankWolfe:
+    """eta_t = 2 / (t + 1): the steps of `Hull`."""
+
+    def __call__(self, t: int) -> float:
+        return 2.0 / (t + 1)
+
+
+@dataclass(frozen=True)
+class LineSearch(_Scaled):
+    """eta_t = scale * argmin_s R(f - s * direction): exact for any convex loss, by its directional subgradient.
+
+    The midpoint where an interval minimizes. (For a search in each leaf, give the tree `leaf="exact"`.)
+    """
+
+    def search(self, slope: Callable[[float], float]) -> float:
+        """The step, given the slope of s -> R(f - s * direction)."""
+        from anyboost.losses.search import monotone_zeros
+
+        return self.scale * float(monotone_zeros(lambda s: np.array([slope(s[0])]), 1)[0])
+
+
+StepLike = Schedule | LineSearch | float
+
+
+def get(step: StepLike) -> Schedule | LineSearch:
+    """The schedule or search itself; a number is a constant step."""
+    if callable(step) or isinstance(step, LineSearch):
         return step
     if isinstance(step, bool) or not isinstance(step, int | float):
         raise TypeError(f"step must be a schedule or a positive number, got {step!r}; try InverseSqrt(1.0)")
     return Constant(float(step))
+
+
+def size(step: StepLike, t: int, slope: Callable[[float], float]) -> float:
+    """eta in round t; `slope` is asked only by a search."""
+    chosen = get(step)
+    return chosen.search(slope) if isinstance(chosen, LineSearch) else chosen(t)

@@ -51,7 +51,8 @@ def test_closed_forms_of_real_targets(y, w):
     mean = np.average(y, weights=w)
     assert losses.Squared().best_constant(y, w) == pytest.approx(mean, abs=1e-12)
     assert losses.Expectile(0.5).best_constant(y, w) == pytest.approx(mean, abs=1e-9)
-    assert losses.Absolute().best_constant(y, w) == np.median(np.repeat(y, w.astype(int)))
+    median = np.median(np.repeat(y, w.astype(int)))
+    assert losses.Absolute().best_constant(y, w) == pytest.approx(median, rel=1e-12, abs=1e-12)
     amounts = np.abs(y) + 0.1
     for loss in (losses.Poisson(), losses.Gamma(), losses.Tweedie(1.3)):
         assert np.exp(loss.best_constant(amounts, w)) == pytest.approx(np.average(amounts, weights=w))
@@ -71,7 +72,7 @@ def test_closed_forms_of_two_classes(y, w):
 
 
 @pytest.mark.parametrize("case", [case for case in SCALAR if case.polyhedral], ids=str)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_midpoint_of_the_minimizing_interval(case, data):
     """Piecewise-linear losses are least at kinks; the middle of the outermost best kinks is the rule."""
@@ -141,7 +142,7 @@ def test_sum_of_smooth_vector_losses_is_least(counts):
 
 
 @every_loss
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_weight_two_is_the_row_twice_and_weight_zero_the_row_deleted(case, data):
     (y, w), f = data.draw(sample(case, N)), data.draw(scores(case, N))
@@ -159,7 +160,7 @@ def test_weight_two_is_the_row_twice_and_weight_zero_the_row_deleted(case, data)
 
 
 @every_loss
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_row_order_changes_no_bit(case, data):
     y, w = data.draw(sample(case, N))

@@ -44,7 +44,7 @@ def test_from_zero_each_leaf_gets_its_best_constant(case, data, leaf):
 
 
 @every_loss
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data(), leaf=leaves)
 def test_beats_every_other_shift(case, data, leaf):
     y, f, w = data.draw(targets(case, N)), data.draw(scores(case, N)), data.draw(weights(N))
@@ -67,7 +67,7 @@ def test_beats_every_other_shift(case, data, leaf):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.polyhedral], ids=str)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data(), leaf=leaves, eighths=st.integers(1, 40))
 def test_midpoint_where_an_interval_is_best(case, data, leaf, eighths):
     """Equally far to both sides of a midpoint the loss is least, or it is not, alike."""

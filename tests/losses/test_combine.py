@@ -13,7 +13,7 @@ from anyboost.losses import Absolute, Hinge, Logistic, Poisson, Softmax, Squared
 numbers = st.lists(st.floats(-10, 10), min_size=5, max_size=5).map(np.array)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(f=numbers, y=numbers, a=st.floats(0.01, 100), b=st.floats(0.01, 100))
 def test_values_slopes_and_constants_add_up(f, y, a, b):
     mixed = a * Absolute() + Squared() * b

@@ -23,7 +23,7 @@ def inner(f, g):
 
 
 @every_loss
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_constants_hold(case, data):
     loss, y = case.loss, data.draw(targets(case, N))

@@ -17,7 +17,7 @@ def inner(f, g):
 
 
 @every_loss
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_convex_along_every_segment(case, data):
     y = data.draw(targets(case, N))
@@ -29,7 +29,7 @@ def test_convex_along_every_segment(case, data):
 
 
 @every_loss
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_subgradient_supports_the_loss_from_below(case, data):
     y = data.draw(targets(case, N))
@@ -41,7 +41,7 @@ def test_subgradient_supports_the_loss_from_below(case, data):
 
 
 @every_loss
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_subgradient_lies_between_the_one_sided_differences(case, data):
     """For smooth losses this pins the gradient to a numeric one."""
@@ -116,7 +116,7 @@ def test_kinks_take_the_fixed_subgradients():
     assert MulticlassHinge().subgradients(np.array([[1.0, 0.0, 0.0]]), np.array([0])).tolist() == [[0, 0, 0]]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(y=targets(Case(Absolute(), REAL), N), f=scores(Case(Absolute(), REAL), N))
 def test_halves_and_special_cases_agree(y, f):
     """Squared is half the square, expectile 0.5 is squared, quantile 0.5 half of absolute."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
-from anyboost.losses.search import zeros_and_fading
+from anyboost.losses.search import monotone_zeros, zeros_and_fading
 from anyboost.losses.sums import balance, total
 
 if TYPE_CHECKING:
@@ -57,16 +57,25 @@ class Functional(ABC):
     def subgradient(self, scores: Floats) -> Floats:
         """A subgradient of R in L2(P), shaped like the scores."""
 
+    @property
+    def smoothable(self) -> bool:
+        """Whether R has kinks that `envelope_gradient` can round off."""
+        return False
+
+    def envelope_gradient(self, scores: Floats, mu: float) -> Floats:
+        """The gradient of the Moreau envelope, a subgradient of R at scores - mu * gradient."""
+        raise NotImplementedError
+
     @abstractmethod
     def best_constant(self) -> float | Floats:
         """The constant score of least loss, a number or (K,)."""
 
     def best_shifts(
         self,
-        scores: Floats,  # noqa: ARG002
-        leaf: Array,  # noqa: ARG002
-        n_leaves: int,  # noqa: ARG002
-        directions: Floats | None = None,  # noqa: ARG002
+        scores: Floats,
+        leaf: Array,
+        n_leaves: int,
+        directions: Floats | None = None,
     ) -> Floats:
         """The step that minimizes R leaf by leaf, from these scores (see `RowwiseLoss.best_shifts`)."""
         raise ValueError('leaf="exact" needs a loss that adds up over rows: use leaf="mean" with this one')
@@ -120,6 +129,13 @@ class RowwiseLoss(Loss):
     """A weighted mean of l(score, target) over rows."""
 
     link_: ClassVar[links.Link] = links.IDENTITY
+
+    @property
+    def kinked(self) -> bool:
+        """Whether the loss has kinks, and so no gradient in places."""
+        return False
+
+    shift_invariant: ClassVar[bool] = False  # l(f + c, y) = l(f, y) for the same c added to all K scores
 
     @abstractmethod
     def values(self, scores: Floats, y: Array) -> Floats:
@@ -176,6 +192,14 @@ class RowwiseLoss(Loss):
         """
         return self._search_shifts(scores, y, weights, leaf, n_leaves, directions)[0]
 
+    def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
+        """The gradient of min_p l(p, y) + |p - f|^2 / (2 mu), row by row; here by root search, one output."""
+
+        def slope(gap: Floats) -> Floats:
+            return gap / mu + self.subgradients(scores + gap, y)
+
+        return -monotone_zeros(slope, len(scores)) / mu
+
     def link(self, scores: Any) -> Array:
         """Predictions (a mean, a quantile, a label) from raw scores."""
         return self.link_.predict(np.asarray(scores, dtype=np.float64))
@@ -202,7 +226,7 @@ class RowwiseLoss(Loss):
             return NotImplemented
         return Sum.of([(1.0, self), (1.0, other)])
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float | Floats:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float | Floats:
         """`best_constant` on checked targets and positive weights; here for one output."""
         leaf = np.zeros(len(y), dtype=np.intp)
         shifts, fading = self._search_shifts(np.zeros(len(y)), y, weights, leaf, 1, None)
@@ -222,6 +246,9 @@ class RowwiseLoss(Loss):
             kept = weights > 0
             scores, y, weights, leaf = scores[kept], y[kept], weights[kept], leaf[kept]
         along = None if directions is None else directions[leaf]
+        if along is not None and self.shift_invariant:
+            # The own class's term drops out, and with it the rounding of gradients that sum to zero.
+            along = along - along[np.arange(len(y)), y][:, None]
 
         def slope(shift: Floats) -> Floats:
             if along is None:
@@ -269,6 +296,13 @@ class RowwiseFunctional(Functional):
 
     def best_constant(self) -> float | Floats:
         return self.loss.best_constant(self.y, self.space.weights, self.outputs)
+
+    @property
+    def smoothable(self) -> bool:
+        return self.loss.kinked
+
+    def envelope_gradient(self, scores: Floats, mu: float) -> Floats:
+        return np.ascontiguousarray(self.loss.envelope_gradients(scores, self.y, mu))
 
     def best_shifts(
         self, scores: Floats, leaf: Array, n_leaves: int, directions: Floats | None = None

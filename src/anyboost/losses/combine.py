@@ -66,6 +66,15 @@ class Sum(RowwiseLoss):
         return links.common([loss.link_ for _, loss in self.terms])
 
     @property
+    def shift_invariant(self) -> bool:  # type: ignore[override]
+        return all(loss.shift_invariant for _, loss in self.terms)
+
+    @property
+    def kinked(self) -> bool:
+        # With several outputs a sum's envelope has no formula: such a sum is left as it is.
+        return not self.domain.classes and any(loss.kinked for _, loss in self.terms)
+
+    @property
     def smoothness(self) -> float:
         return sum(factor * loss.smoothness for factor, loss in self.terms)
 

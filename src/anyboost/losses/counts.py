@@ -34,7 +34,7 @@ class _LogMean(RowwiseLoss):
         weights: Floats,
         leaf: Array,
         n_leaves: int,
-        directions: Floats | None = None,  # noqa: ARG002
+        directions: Floats | None = None,
     ) -> Floats:
         """log(sum w y exp((1 - power) f) / sum w exp((2 - power) f)); all targets zero: the slope fades."""
         down = log_sums(leaf, (1.0 - self.power) * scores, weights * y, n_leaves)
@@ -43,7 +43,7 @@ class _LogMean(RowwiseLoss):
         faded, empty = np.isneginf(down), np.isneginf(up)
         return np.where(empty, 0.0, np.where(faded, fade, down - np.where(empty, 0.0, up)))
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         amount = total(weights * y)
         if amount == 0:
             return no_best_constant(self.name, -1.0)

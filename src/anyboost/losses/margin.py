@@ -41,7 +41,7 @@ class Logistic(RowwiseLoss):
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         return -y * sigmoid(-y * scores)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         plus, minus = _class_weights(y, weights)
         if plus == 0 or minus == 0:
             return no_best_constant(self.name, plus - minus)
@@ -73,7 +73,7 @@ class Exponential(RowwiseLoss):
         weights: Floats,
         leaf: Array,
         n_leaves: int,
-        directions: Floats | None = None,  # noqa: ARG002
+        directions: Floats | None = None,
     ) -> Floats:
         """log(sum over +1 of w exp(-f) / sum over -1 of w exp(f)) / 2."""
         plus = log_sums(leaf, -scores, weights * (y > 0), n_leaves)
@@ -83,7 +83,7 @@ class Exponential(RowwiseLoss):
         odds = np.where(no_plus, 0.0, plus) - np.where(no_minus, 0.0, minus)
         return np.where(no_plus | no_minus, one_class, 0.5 * odds)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         plus, minus = _class_weights(y, weights)
         if plus == 0 or minus == 0:
             return no_best_constant(self.name, plus - minus)
@@ -100,9 +100,13 @@ class Hinge(RowwiseLoss):
     domain = domains.SIGNS
     link_ = links.SIGN
     lipschitz = 1.0
+    kinked = True
 
     def values(self, scores: Floats, y: Array) -> Floats:
         return np.maximum(1.0 - y * scores, 0.0)
+
+    def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
+        return -y * np.clip((1.0 - y * scores) / mu, 0.0, 1.0)
 
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         return np.where(y * scores < 1.0, -y, 0.0)
@@ -114,7 +118,7 @@ class Hinge(RowwiseLoss):
         weights: Floats,
         leaf: Array,
         n_leaves: int,
-        directions: Floats | None = None,  # noqa: ARG002
+        directions: Floats | None = None,
     ) -> Floats:
         """The slope at c is -W(+1) plus the weight of all kinks y_n - f_n below c: a weighted quantile."""
         mass = leaf_sums(leaf, weights, n_leaves)
@@ -122,7 +126,7 @@ class Hinge(RowwiseLoss):
         level = np.divide(plus, mass, out=np.zeros(n_leaves), where=mass > 0)
         return weighted_quantiles(y - scores, weights, leaf, n_leaves, level)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         leaf = np.zeros(len(y), dtype=np.intp)
         return float(self.best_shifts(np.zeros(len(y)), y, weights, leaf, 1)[0])
 
@@ -145,6 +149,6 @@ class SquaredHinge(RowwiseLoss):
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         return -y * np.maximum(1.0 - y * scores, 0.0)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         plus, minus = _class_weights(y, weights)
         return (plus - minus) / (plus + minus)

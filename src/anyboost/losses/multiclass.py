@@ -21,6 +21,7 @@ class Softmax(RowwiseLoss):
     """
 
     domain = domains.CLASSES
+    shift_invariant = True
     link_ = links.LARGEST_SOFTMAX
     smoothness = 0.5
     lipschitz = 2.0**0.5
@@ -60,8 +61,10 @@ class MulticlassHinge(RowwiseLoss):
     """
 
     domain = domains.CLASSES
+    shift_invariant = True
     link_ = links.LARGEST
     lipschitz = 2.0**0.5
+    kinked = True
 
     def values(self, scores: Floats, y: Array) -> Floats:
         rows = np.arange(len(y))
@@ -78,6 +81,15 @@ class MulticlassHinge(RowwiseLoss):
         gradient[rows, y] -= 1.0
         return gradient
 
+    def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
+        """The maximum's envelope is a projection onto the probability simplex."""
+        rows = np.arange(len(y))
+        raised = (scores + 1.0) / mu
+        raised[rows, y] = scores[rows, y] / mu + 1.0
+        gradient = onto_simplex(raised)
+        gradient[rows, y] -= 1.0
+        return gradient
+
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
         shares = leaf_sums(y, weights, outputs)
         constant = np.zeros(len(shares))
@@ -85,3 +97,13 @@ class MulticlassHinge(RowwiseLoss):
         if shares[heaviest] > 0.5 * (1.0 + 1e-12) * shares.sum():
             constant[heaviest] = 1.0
         return constant
+
+
+def onto_simplex(points: Floats) -> Floats:
+    """The nearest point of {p >= 0, sum p = 1} to each row: (points - level)+ with the level that sums to one."""
+    falling = -np.sort(-points, axis=1)
+    excess = np.cumsum(falling, axis=1) - 1.0
+    counts = np.arange(1, points.shape[1] + 1)
+    used = (falling - excess / counts > 0).sum(axis=1)
+    level = excess[np.arange(len(points)), used - 1] / used
+    return np.maximum(points - level[:, None], 0.0)

@@ -84,6 +84,10 @@ class Pointwise(RowwiseLoss):
         return self.shown
 
     @property
+    def kinked(self) -> bool:
+        return self.smoothness == math.inf  # it may have kinks
+
+    @property
     def smoothness(self) -> float:
         return self.constants[0]
 

@@ -39,20 +39,25 @@ class Squared(RowwiseLoss):
         weights: Floats,
         leaf: Array,
         n_leaves: int,
-        directions: Floats | None = None,  # noqa: ARG002
+        directions: Floats | None = None,
     ) -> Floats:
         mass = leaf_sums(leaf, weights, n_leaves)
         pull = leaf_sums(leaf, weights * (y - scores), n_leaves)
         return np.divide(pull, mass, out=np.zeros(n_leaves), where=mass > 0)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         return _constant(self, y, weights)
 
 
 class _PiecewiseLinear(RowwiseLoss):
     """(1 - tau) (f - y)+ + tau (y - f)+ times a scale; its exact steps are weighted quantiles."""
 
+    kinked = True
     _level: float
+    _slopes: tuple[float, float]
+
+    def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
+        return np.clip((scores - y) / mu, *self._slopes)
 
     def best_shifts(
         self,
@@ -61,11 +66,11 @@ class _PiecewiseLinear(RowwiseLoss):
         weights: Floats,
         leaf: Array,
         n_leaves: int,
-        directions: Floats | None = None,  # noqa: ARG002
+        directions: Floats | None = None,
     ) -> Floats:
         return weighted_quantiles(y - scores, weights, leaf, n_leaves, self._level)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:  # noqa: ARG002
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         return _constant(self, y, weights)
 
 
@@ -78,6 +83,7 @@ class Absolute(_PiecewiseLinear):
 
     lipschitz = 1.0
     _level = 0.5
+    _slopes = (-1.0, 1.0)
 
     def values(self, scores: Floats, y: Array) -> Floats:
         return np.abs(y - scores)
@@ -105,6 +111,10 @@ class Quantile(_PiecewiseLinear):
     @property
     def _level(self) -> float:  # type: ignore[override]
         return self.tau
+
+    @property
+    def _slopes(self) -> tuple[float, float]:  # type: ignore[override]
+        return -self.tau, 1.0 - self.tau
 
     def values(self, scores: Floats, y: Array) -> Floats:
         short = y - scores

@@ -60,5 +60,8 @@ class Learner(Protocol):
     ) -> Projection:
         """The hypothesis nearest to `target`; fitted on `rows` and `features` only, where given."""
 
+    def extreme(self, space: Space, target: np.ndarray) -> Projection:
+        """The atom |h| <= 1 furthest along `target`."""
+
     def support(self, space: Space, target: np.ndarray) -> Support:
         """How far an atom of H can reach along `target`: what a certificate needs."""
