@@ -1,5 +1,7 @@
 """Line searches: exact along a direction, for any convex loss."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -37,8 +39,8 @@ def test_every_step_is_the_best_along_its_direction(loss):
         callbacks=[lambda step, run: stages.append(run.scores)],
     )
     losses = [run.start_loss, *(step.loss for step in run.steps)]
-    assert all(after <= before + 1e-12 for before, after in zip(losses, losses[1:], strict=False))
-    for before, after in zip(stages, stages[1:], strict=False):
+    assert all(after <= before + 1e-12 for before, after in pairwise(losses))
+    for before, after in pairwise(stages):
         if not np.any(after - before):
             continue
         best = minimize_scalar(

@@ -74,6 +74,10 @@ class Descent:
         """A subgradient of R, the point it belongs to, and R there."""
         return R.subgradient(state.scores), state.scores, state.loss
 
+    def target(self, R: "Functional", state: "State", g: np.ndarray) -> np.ndarray:
+        """D, what the learner is to approximate."""
+        return self.memory * state.residual + g if self.memory else g
+
     def shrink(self, eta: float, alignment: float) -> float:
         """The share of f - f_0 to take away, given <g, f - f_0>."""
         return 0.0
@@ -140,8 +144,8 @@ class Shrinking(Descent):
 class Hull(Descent):
     """Frank-Wolfe over f_0 + radius * conv(+-H): the best sum of that size, and a tight floor for it.
 
-    Where the loss has kinks, the gradient is that of its Moreau envelope, mu = R(f_0) / sqrt(t); losses that
-    couple rows use plain subgradients.
+    A loss with kinks needs help, for plain subgradients stall: a row-wise one gives the gradient of its Moreau
+    envelope, mu = R(f_0) / sqrt(t); for one that couples rows the atom is that of sum_s s g_s.
     """
 
     radius: float = 1.0
@@ -161,6 +165,9 @@ class Hull(Descent):
         g = R.envelope_gradient(state.scores, mu)
         point = state.scores - mu * g  # the proximal point: g is a subgradient there
         return g, point, R.value(point)
+
+    def target(self, R: "Functional", state: "State", g: np.ndarray) -> np.ndarray:
+        return g if R.smoothable or not R.kinked else state.residual + (state.round + 1) * g
 
     def shrink(self, eta: float, alignment: float) -> float:
         return eta
@@ -253,16 +260,14 @@ def descend(
             raise FloatingPointError(
                 f"the loss has no finite gradient after round {t - 1}: take smaller steps"
             )
-        D = descent.memory * state.residual + g if descent.memory else g
-        move = Move(np.zeros_like(f), D, L2.norm(D) if descent.memory else g_norm)
+        D = descent.target(R, state, g)
+        move = Move(np.zeros_like(f), D, g_norm if D is g else L2.norm(D))
         if g_norm > 0:  # else f is optimal, and stays
             if descent.atom_size is None:
                 _project(R, H, L2, descent, t, f, g_norm, move, sample)
             else:
                 _take_atom(H, L2, descent.atom_size, move)
-        eta = steps.size(
-            descent.step, t, lambda s: -L2.inner(R.subgradient(f - s * move.direction), move.direction)
-        )
+        eta = steps.size(descent.step, t, _slope_along(R, L2, f, move.direction))
         shrink = descent.shrink(eta, L2.inner(g, f - f0)) if move.pieces and len(state.ensemble) else 0.0
 
         state.evidence.add(loss, g, L2.inner(g, point - f0), eta, lambda G: H.support(L2, G))
@@ -290,6 +295,13 @@ def descend(
         )
 
 
+def _slope_along(
+    R: "Functional", L2: Space, f: np.ndarray, direction: np.ndarray
+) -> Callable[[float], float]:
+    """The slope of s -> R(f - s * direction)."""
+    return lambda s: -L2.inner(R.subgradient(f - s * direction), direction)
+
+
 def _project(
     R: "Functional",
     H: Learner,
@@ -310,10 +322,9 @@ def _project(
         if square == 0:
             break
         c = inner / square
+        piece = Piece(c, h.hypothesis, c * h.values)
         if H.exact_leaves:
             piece = _leaf_step(R, f - move.direction, h)
-        else:
-            piece = Piece(c, h.hypothesis, c * h.values)
         move.pieces.append(piece)
         move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
         move.coefficients.append(c)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from losses.registry import CASES, CLASSES
 
-KINKED = [case for case in CASES if case.loss.kinked]
+KINKED = [case for case in CASES if case.loss.smoothable]
 
 
 @pytest.mark.parametrize("case", KINKED, ids=str)

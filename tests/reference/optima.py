@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import lil_matrix
+from scipy.sparse import csr_matrix, lil_matrix
 
 from .losses import normalised
 from .weak import candidate_splits
@@ -127,3 +127,95 @@ def optimum_vector_stumps(
             at = leaf(s, 0 if left[s, i] else 1, 0)
             f[i] += x[at : at + k]
     return Optimum(float(w @ x[first_r:]), f, float(x[first_m:first_r].sum()))
+
+
+def optimum_coupled(
+    X, y, weights, loss: str, radius: float, start=0.0, groups=None, alpha=0.0, taus=()
+) -> float:
+    """min over the radius-scaled hull of stumps of a loss that couples rows or outputs, as one LP.
+
+    loss: "rank_hinge" (groups are queries), "cvar" or "worst_group" of the absolute error, "multi_quantile".
+    Scores are start + sum of c_j h_j over sign stumps and the constant; for multi_quantile vector stumps with
+    each leaf vector in the box, as in optimum_vector_stumps.
+    """
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    w = normalised(weights, len(y))
+    n = len(y)
+    _, _, left = candidate_splits(X, w)
+    k = max(len(taus), 1)
+    # Variables: per split u (k), v (k), size m; then the scores' slack variables of the loss.
+    splits = len(left) + 1
+    sides = np.vstack([left, np.ones(n, bool)])
+    width = 2 * k + 1
+    base = splits * width
+
+    def score(n_row, out):
+        """The coefficients of the score of one row and output, without the start."""
+        row = np.zeros(base)
+        for s in range(splits):
+            row[s * width + (out if sides[s, n_row] else k + out)] = 1.0
+        return row
+
+    A, b, extra, cost = [], [], 0, {}
+
+    def new(value):
+        nonlocal extra
+        extra += 1
+        cost[base + extra - 1] = value
+        return base + extra - 1
+
+    def at_most(row, limit, others=()):
+        A.append((row, dict(others)))
+        b.append(limit)
+
+    for s in range(splits):
+        for out in range(k):
+            for place in (s * width + out, s * width + k + out):
+                for sign in (1.0, -1.0):
+                    row = np.zeros(base)
+                    row[place], row[s * width + 2 * k] = sign, -1.0
+                    at_most(row, 0.0)
+    row = np.zeros(base)
+    row[2 * k :: width] = 1.0
+    at_most(row, radius)
+    free = set()
+    if loss == "rank_hinge":
+        pairs = [(i, j) for i in range(n) for j in range(n) if groups[i] == groups[j] and y[i] > y[j]]
+        total = sum(w[i] * w[j] for i, j in pairs)
+        for i, j in pairs:  # slack >= 1 - (f_i - f_j)
+            at_most(score(j, 0) - score(i, 0), -1.0, {new(w[i] * w[j] / total): -1.0})
+    elif loss == "multi_quantile":
+        for i in range(n):
+            for out, tau in enumerate(taus):
+                slack = new(w[i])
+                at_most(-tau * score(i, out), tau * (start - y[i]), {slack: -1.0})
+                at_most((1 - tau) * score(i, out), (1 - tau) * (y[i] - start), {slack: -1.0})
+    else:
+        rows = [new(0.0) for _ in range(n)]
+        for i in range(n):
+            at_most(-score(i, 0), start - y[i], {rows[i]: -1.0})
+            at_most(score(i, 0), y[i] - start, {rows[i]: -1.0})
+        level = new(1.0)
+        free.add(level)
+        if loss == "cvar":  # min over the level of level + mean of (row - level)+ / (1 - alpha)
+            for i in range(n):
+                at_most(np.zeros(base), 0.0, {rows[i]: 1.0, level: -1.0, new(w[i] / (1 - alpha)): -1.0})
+        else:
+            for g in np.unique(groups):
+                members = np.flatnonzero(np.asarray(groups) == g)
+                share = w[members].sum()
+                at_most(np.zeros(base), 0.0, {**{rows[i]: w[i] / share for i in members}, level: -1.0})
+    matrix = np.zeros((len(A), base + extra))
+    for number, (row, others) in enumerate(A):
+        matrix[number, :base] = row
+        for place, value in others.items():
+            matrix[number, place] = value
+    objective = np.zeros(base + extra)
+    for place, value in cost.items():
+        objective[place] = value
+    bounds = [
+        (None, None) if (p < base and p % width != 2 * k) or p in free else (0, None)
+        for p in range(base + extra)
+    ]
+    solution = _solve(objective, csr_matrix(matrix), np.array(b), bounds)
+    return float(objective @ solution)

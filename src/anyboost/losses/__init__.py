@@ -17,6 +17,17 @@
 | `Softmax()` | 0 .. K-1 | log sum_k exp(f_k) - f_y | 1/2 | 0 | sqrt 2 | log shares | class |
 | `MulticlassHinge()` | 0 .. K-1 | max_k (f_k + 1[k != y]) - f_y | - | 0 | sqrt 2 | unit vector or 0 | class |
 
+Losses of several outputs, or of rows together (no constants stated):
+
+| loss | targets | R(f) |
+|---|---|---|
+| `MultiQuantile(taus)` | real | sum over levels of the pinball loss; predictions are sorted |
+| `Crossing(margin)` | any | sum_k (f_k - f_k+1 + margin)+, to add to another |
+| `RankHinge()`, `RankLogistic()` | grades | mean over pairs of a query (`groups`) of the loss of f_i - f_j |
+| `CVaR(loss, alpha)` | the loss's | mean of the worst 1 - alpha |
+| `WorstGroup(loss)` | the loss's | largest mean over `groups` |
+| `Cox()` | +time of event, -time last seen | negative log partial likelihood |
+
 Losses add and scale: `0.5 * Absolute() + Squared()`. `pointwise(value, subgradient)` makes one of your own;
 `get("quantile:0.9")` finds one by name.
 """
@@ -25,14 +36,21 @@ from anyboost.losses.base import Functional, Loss, RowwiseLoss
 from anyboost.losses.combine import Sum
 from anyboost.losses.counts import Gamma, Poisson, Tweedie
 from anyboost.losses.domains import Domain
+from anyboost.losses.joint import Crossing, MultiQuantile
 from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
 from anyboost.losses.multiclass import MulticlassHinge, Softmax
 from anyboost.losses.names import get
 from anyboost.losses.pointwise import pointwise
+from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
+from anyboost.losses.risk import CVaR, WorstGroup
+from anyboost.losses.survival import Cox
 
 __all__ = [
     "Absolute",
+    "CVaR",
+    "Cox",
+    "Crossing",
     "Domain",
     "Expectile",
     "Exponential",
@@ -42,15 +60,19 @@ __all__ = [
     "Huber",
     "Logistic",
     "Loss",
+    "MultiQuantile",
     "MulticlassHinge",
     "Poisson",
     "Quantile",
+    "RankHinge",
+    "RankLogistic",
     "RowwiseLoss",
     "Softmax",
     "Squared",
     "SquaredHinge",
     "Sum",
     "Tweedie",
+    "WorstGroup",
     "get",
     "pointwise",
 ]

@@ -13,7 +13,7 @@ import math
 import re
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,6 @@ from anyboost.losses import domains, links
 from anyboost.losses.search import monotone_zeros, zeros_and_fading
 from anyboost.losses.sums import balance, total
 
-if TYPE_CHECKING:
-    from anyboost.losses.combine import Sum
-
 Array = npt.NDArray[Any]
 
 FARTHEST_CONSTANT = 10.0
@@ -35,9 +32,13 @@ FARTHEST_CONSTANT = 10.0
 class Measure(Protocol):
     """The part of a space that a row-wise loss needs."""
 
+    n: int
+    total: float
+    mass: Floats | None
+
     @property
     def weights(self) -> Floats:
-        """(n,) positive weights of sum one."""
+        """(n,) positive weights of sum one: mass / total, where None stands for a mass of ones."""
 
     def mean(self, values: Any, /) -> float:
         """Weighted mean of (n,) values."""
@@ -48,6 +49,7 @@ class Functional(ABC):
 
     outputs: int
     y: Array
+    space: Measure
 
     @abstractmethod
     def value(self, scores: Floats) -> float:
@@ -58,27 +60,56 @@ class Functional(ABC):
         """A subgradient of R in L2(P), shaped like the scores."""
 
     @property
+    def kinked(self) -> bool:
+        """Whether R has kinks."""
+        return True
+
+    @property
     def smoothable(self) -> bool:
-        """Whether R has kinks that `envelope_gradient` can round off."""
+        """Whether `envelope_gradient` can round the kinks off."""
         return False
 
     def envelope_gradient(self, scores: Floats, mu: float) -> Floats:
         """The gradient of the Moreau envelope, a subgradient of R at scores - mu * gradient."""
         raise NotImplementedError
 
-    @abstractmethod
     def best_constant(self) -> float | Floats:
-        """The constant score of least loss, a number or (K,)."""
+        """The constant score of least loss, a number or (K,); here exact for one output, 0 for several."""
+        if self.outputs > 1:
+            return np.zeros(self.outputs)
+        leaf = np.zeros(self.space.n, dtype=np.intp)
+        return float(self.best_shifts(np.zeros(self.space.n), leaf, 1)[0])
 
     def best_shifts(
-        self,
-        scores: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None = None,
+        self, scores: Floats, leaf: Array, n_leaves: int, directions: Floats | None = None
     ) -> Floats:
-        """The step that minimizes R leaf by leaf, from these scores (see `RowwiseLoss.best_shifts`)."""
-        raise ValueError('leaf="exact" needs a loss that adds up over rows: use leaf="mean" with this one')
+        """The steps that minimize R one leaf after the other (see `RowwiseLoss.best_shifts`).
+
+        Leaves are taken in their order, each from where the one before it left the scores.
+        """
+        weights = self.space.weights
+        current = scores.copy()
+        shifts = np.zeros(n_leaves)
+        for number in range(n_leaves):
+            rows = np.flatnonzero(leaf == number)
+            along = np.ones(len(rows)) if directions is None else directions[np.full(len(rows), number)]
+            pull = (weights[rows] * along.T).T
+            begin = current[rows]
+
+            def slope(
+                shift: Floats,
+                rows: Array = rows,
+                along: Floats = along,
+                pull: Floats = pull,
+                begin: Floats = begin,
+            ) -> Floats:
+                current[rows] = begin + shift[0] * along
+                gradient = pull * self.subgradient(current)[rows]
+                return balance(np.zeros(gradient.size, dtype=np.intp), gradient.ravel(), 1)
+
+            shifts[number] = monotone_zeros(slope, 1)[0]
+            current[rows] = begin + shifts[number] * along
+        return shifts
 
 
 class Loss(ABC):
@@ -111,6 +142,16 @@ class Loss(ABC):
         """Validated contiguous targets: float64, or int64 for class numbers."""
         return self.domain.check(y, self.name)
 
+    @property
+    def vector(self) -> bool:
+        """Whether scores are (n, K)."""
+        return self.domain.classes
+
+    @property
+    def uses_groups(self) -> bool:
+        """Whether `on` takes groups."""
+        return False
+
     def outputs(self, y: Array) -> int:
         """How many scores a row has: 1 means scores are (n,), K means (n, K)."""
         return max(2, int(y.max()) + 1) if self.domain.classes else 1
@@ -124,6 +165,20 @@ class Loss(ABC):
         parameters = [repr(getattr(self, name)) for name in getattr(self, "__dataclass_fields__", {})]
         return ":".join([self.name, ",".join(parameters)]) if parameters else self.name
 
+    __array_ufunc__ = None  # so that a NumPy number times a loss is a loss
+
+    def __mul__(self, factor: Any) -> Loss:
+        from anyboost.losses.combine import add
+
+        return add([(checks.positive(factor, "factor"), self)])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Loss:
+        from anyboost.losses.combine import add
+
+        return add([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented
+
 
 class RowwiseLoss(Loss):
     """A weighted mean of l(score, target) over rows."""
@@ -134,6 +189,11 @@ class RowwiseLoss(Loss):
     def kinked(self) -> bool:
         """Whether the loss has kinks, and so no gradient in places."""
         return False
+
+    @property
+    def smoothable(self) -> bool:
+        """Whether the loss has kinks that `envelope_gradients` can round off."""
+        return self.kinked
 
     shift_invariant: ClassVar[bool] = False  # l(f + c, y) = l(f, y) for the same c added to all K scores
 
@@ -155,12 +215,12 @@ class RowwiseLoss(Loss):
         """Weighted mean loss of raw scores."""
         targets, weights, kept = self._weighted(y, sample_weight)
         predicted = checks.numbers(scores, "scores")
-        if len(predicted) != len(kept) or predicted.ndim != 1 + self.domain.classes:
-            shape = f"({len(kept)}, K)" if self.domain.classes else f"({len(kept)},)"
+        if len(predicted) != len(kept) or predicted.ndim != 1 + self.vector:
+            shape = f"({len(kept)}, K)" if self.vector else f"({len(kept)},)"
             raise ValueError(
                 f"scores must have shape {shape} for the loss {self.name}, got {predicted.shape}"
             )
-        if self.domain.classes:
+        if self.vector:
             self._fitting_outputs(targets, predicted.shape[1])
         return total(weights * self.values(predicted[kept], targets)) / total(weights)
 
@@ -210,22 +270,6 @@ class RowwiseLoss(Loss):
             raise TypeError(f"the loss {self.name} gives no probabilities: {self.link_.instead}")
         return self.link_.probabilities(np.asarray(scores, dtype=np.float64))
 
-    __array_ufunc__ = None  # so that a NumPy number times a loss is a loss
-
-    def __mul__(self, factor: Any) -> Sum:
-        from anyboost.losses.combine import Sum
-
-        return Sum.of([(checks.positive(factor, "factor"), self)])
-
-    __rmul__ = __mul__
-
-    def __add__(self, other: Any) -> Sum:
-        from anyboost.losses.combine import Sum
-
-        if not isinstance(other, RowwiseLoss):
-            return NotImplemented
-        return Sum.of([(1.0, self), (1.0, other)])
-
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float | Floats:
         """`best_constant` on checked targets and positive weights; here for one output."""
         leaf = np.zeros(len(y), dtype=np.intp)
@@ -271,8 +315,8 @@ class RowwiseLoss(Loss):
         needed = self.outputs(y)
         if outputs is None:
             return needed
-        if not self.domain.classes and outputs != 1:
-            raise ValueError(f"outputs must be 1 for the loss {self.name}, got {outputs}")
+        if not self.domain.classes and outputs != needed:
+            raise ValueError(f"outputs must be {needed} for the loss {self.name}, got {outputs}")
         if outputs < needed:
             row = int(np.argmax(y))
             raise ValueError(
@@ -298,8 +342,12 @@ class RowwiseFunctional(Functional):
         return self.loss.best_constant(self.y, self.space.weights, self.outputs)
 
     @property
-    def smoothable(self) -> bool:
+    def kinked(self) -> bool:
         return self.loss.kinked
+
+    @property
+    def smoothable(self) -> bool:
+        return self.loss.smoothable
 
     def envelope_gradient(self, scores: Floats, mu: float) -> Floats:
         return np.ascontiguousarray(self.loss.envelope_gradients(scores, self.y, mu))

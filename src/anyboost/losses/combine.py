@@ -1,4 +1,4 @@
-"""Sums and positive multiples of row-wise losses: `0.5 * Absolute() + Squared()`."""
+"""Sums and positive multiples of losses: `0.5 * Absolute() + Squared()`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,26 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, RowwiseLoss
+from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
+from anyboost.losses.joint import Crossing
 from anyboost.losses.sums import leaf_sums
 
 _SWEEPS = 20
+
+
+def add(terms: list[tuple[float, Loss]]) -> Loss:
+    """The sum of factor times loss; sums of sums are flattened."""
+    flat: list[tuple[float, Any]] = []
+    for factor, loss in terms:
+        inside = loss.terms if isinstance(loss, Sum | CoupledSum) else ((1.0, loss),)
+        flat += [(factor * f, l) for f, l in inside]
+    if len({loss.vector for _, loss in flat}) > 1:
+        names = " and ".join(loss.name for _, loss in flat)
+        raise ValueError(
+            f"{names} cannot be added: some take one score a row and some several; use losses of one kind"
+        )
+    rowwise = all(isinstance(loss, RowwiseLoss) for _, loss in flat)
+    return Sum(tuple(flat)) if rowwise else CoupledSum(tuple(flat))
 
 
 @dataclass(frozen=True)
@@ -27,21 +43,6 @@ class Sum(RowwiseLoss):
     """
 
     terms: tuple[tuple[float, RowwiseLoss], ...]
-
-    @classmethod
-    def of(cls, terms: list[tuple[float, RowwiseLoss]]) -> Sum:
-        """Flatten sums of sums; refuse to mix losses of one score with losses of one score a class."""
-        flat: list[tuple[float, RowwiseLoss]] = []
-        for factor, loss in terms:
-            flat += [(factor * f, l) for f, l in loss.terms] if isinstance(loss, Sum) else [(factor, loss)]
-        kinds = {loss.domain.classes for _, loss in flat}
-        if len(kinds) > 1:
-            names = " and ".join(loss.name for _, loss in flat)
-            raise ValueError(
-                f"{names} cannot be added: some take one score a row and some one score a class; "
-                "use losses of one kind"
-            )
-        return cls(tuple(flat))
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -62,6 +63,19 @@ class Sum(RowwiseLoss):
         )
 
     @property
+    def vector(self) -> bool:
+        return self.terms[0][1].vector
+
+    def outputs(self, y: Array) -> int:
+        sized = [loss for _, loss in self.terms if not isinstance(loss, Crossing)]
+        counts = {loss.outputs(y) for loss in sized or [self.terms[0][1]]}
+        if len(counts) > 1:
+            raise ValueError(
+                f"the terms of {self.name} have different numbers of outputs: use the same levels"
+            )
+        return counts.pop()
+
+    @property
     def link_(self) -> links.Link:  # type: ignore[override]
         return links.common([loss.link_ for _, loss in self.terms])
 
@@ -71,8 +85,12 @@ class Sum(RowwiseLoss):
 
     @property
     def kinked(self) -> bool:
-        # With several outputs a sum's envelope has no formula: such a sum is left as it is.
-        return not self.domain.classes and any(loss.kinked for _, loss in self.terms)
+        return any(loss.kinked for _, loss in self.terms)
+
+    @property
+    def smoothable(self) -> bool:
+        # With several outputs a sum's envelope has no formula.
+        return self.kinked and not self.vector
 
     @property
     def smoothness(self) -> float:
@@ -112,30 +130,90 @@ class Sum(RowwiseLoss):
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float | Floats:
         if len(self.terms) == 1:
             return self.terms[0][1]._best_constant(y, weights, outputs)
-        if not self.domain.classes:
+        if not self.vector:
             return super()._best_constant(y, weights, outputs)
         starts = [np.asarray(loss._best_constant(y, weights, outputs)) for _, loss in self.terms]
         return self._descend([np.zeros(outputs), *starts], y, weights)
 
     def _descend(self, starts: list[Floats], y: Array, weights: Floats) -> Floats:
         """The best constant vector found from the best start, one coordinate at a time."""
-        classes, row = np.unique(y, return_inverse=True)
-        mass = leaf_sums(row, weights, len(classes))
+        targets, row = np.unique(y, return_inverse=True)
+        mass = leaf_sums(row, weights, len(targets))
         mass /= mass.sum()
-        leaf = np.zeros(len(classes), dtype=np.intp)
+        leaf = np.zeros(len(targets), dtype=np.intp)
 
         def scores(constant: Floats) -> Floats:
-            return np.tile(constant, (len(classes), 1))
+            return np.tile(constant, (len(targets), 1))
 
         def value(constant: Floats) -> float:
-            return float(mass @ self.values(scores(constant), classes))
+            return float(mass @ self.values(scores(constant), targets))
 
         best = min(starts, key=value)
+        axes = np.eye(len(best))[targets if self.domain.classes else slice(None)]
         for _ in range(_SWEEPS):
             before = value(best)
-            for axis in np.eye(len(best))[classes]:
-                shift = self.best_shifts(scores(best), classes, mass, leaf, 1, axis[None])[0]
+            for axis in axes:
+                shift = self.best_shifts(scores(best), targets, mass, leaf, 1, axis[None])[0]
                 best = min(best, best + shift * axis, key=value)
             if value(best) >= before - 1e-10 * abs(before):
                 break
         return best
+
+
+@dataclass(frozen=True)
+class CoupledSum(Loss):
+    """sum_i factor_i * loss_i where some loss couples rows. Link: the first term's."""
+
+    terms: tuple[tuple[float, Any], ...]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return " + ".join(str(l) if f == 1.0 else f"{f:g}*{l}" for f, l in self.terms)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def domain(self) -> domains.Domain:  # type: ignore[override]
+        return self.terms[0][1].domain
+
+    @property
+    def uses_groups(self) -> bool:
+        return any(loss.uses_groups for _, loss in self.terms)
+
+    def check(self, y: Any) -> Array:
+        checked = [loss.check(y) for _, loss in self.terms]
+        return checked[0]
+
+    def outputs(self, y: Array) -> int:
+        return self.terms[0][1].outputs(y)
+
+    def link(self, scores: Any) -> Array:
+        return self.terms[0][1].link(scores)
+
+    def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
+        if groups is not None and not self.uses_groups:
+            raise ValueError(f"groups were given, but the loss {self.name} does not use groups: leave it out")
+        parts = [
+            (factor, loss.on(y, space, groups if loss.uses_groups else None, outputs))
+            for factor, loss in self.terms
+        ]
+        return SumFunctional(parts, space)
+
+
+class SumFunctional(Functional):
+    """sum_i factor_i * R_i."""
+
+    def __init__(self, parts: list[tuple[float, Functional]], space: Measure) -> None:
+        self.parts, self.space = parts, space
+        self.y, self.outputs = parts[0][1].y, parts[0][1].outputs
+
+    @property
+    def kinked(self) -> bool:
+        return any(part.kinked for _, part in self.parts)
+
+    def value(self, scores: Floats) -> float:
+        return sum(factor * part.value(scores) for factor, part in self.parts)
+
+    def subgradient(self, scores: Floats) -> Floats:
+        return np.add.reduce([factor * part.subgradient(scores) for factor, part in self.parts])

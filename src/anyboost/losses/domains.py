@@ -57,6 +57,10 @@ def _signs(y: Floats) -> npt.NDArray[np.bool_]:
     return np.abs(y) == 1
 
 
+def _nonzero(y: Floats) -> npt.NDArray[np.bool_]:
+    return y != 0
+
+
 def _class_numbers(y: Floats) -> npt.NDArray[np.bool_]:
     return (y >= 0) & (y == np.floor(y)) & (y < 2**31)
 
@@ -65,4 +69,7 @@ REALS = Domain("a real number", _anything)
 NONNEGATIVE = Domain("0 or larger", _nonnegative, "drop that row, or use squared or absolute")
 POSITIVE = Domain("larger than 0", _positive, "drop that row, or use tweedie, which allows 0")
 SIGNS = Domain("-1 or +1", _signs, "map the two classes to -1 and +1")
+SIGNED_TIMES = Domain(
+    "+time for an event, -time for a row seen without one", _nonzero, "give it a time above 0"
+)
 CLASSES = Domain("a class number 0, 1, ..., k-1", _class_numbers, "number the classes from 0", classes=True)

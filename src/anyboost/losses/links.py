@@ -43,6 +43,10 @@ def largest(scores: Floats) -> Array:
     return np.argmax(scores, axis=-1)
 
 
+def increasing(scores: Floats) -> Floats:
+    return np.sort(scores, axis=-1)
+
+
 def sigmoid(x: Floats) -> Floats:
     """1 / (1 + exp(-x)) without overflow, relatively exact in both tails."""
     with np.errstate(under="ignore"):
@@ -75,6 +79,7 @@ def _clipped(scores: Floats) -> Floats:
 
 IDENTITY = Link(identity)
 LOG = Link(exponential)
+SORTED = Link(increasing)
 SIGN = Link(sign, instead="use logistic instead")
 SIGN_LOGISTIC = Link(sign, _logistic)
 SIGN_HALF_LOGISTIC = Link(sign, _half_logistic)

@@ -7,9 +7,17 @@ from collections.abc import Callable
 from anyboost import checks
 from anyboost.losses.base import Loss
 from anyboost.losses.counts import Gamma, Poisson, Tweedie
+from anyboost.losses.joint import Crossing, MultiQuantile
 from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
 from anyboost.losses.multiclass import MulticlassHinge, Softmax
+from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
+from anyboost.losses.survival import Cox
+
+
+def _multi_quantile(*taus: float) -> Loss:
+    return MultiQuantile(taus)
+
 
 NAMED: dict[str, Callable[..., Loss]] = {
     loss.name: loss
@@ -18,8 +26,9 @@ NAMED: dict[str, Callable[..., Loss]] = {
         *(Poisson, Gamma, Tweedie),
         *(Logistic, Hinge, SquaredHinge, Exponential),
         *(Softmax, MulticlassHinge),
+        *(RankHinge, RankLogistic, Crossing, Cox),
     )
-}
+} | {"multi_quantile": _multi_quantile}
 
 
 def get(spec: str | Loss) -> Loss:

@@ -1,0 +1,100 @@
+"""Sums over pairs of rows of one query, never all pairs in memory.
+
+Rows come sorted by query and, within a query, by score. A pair is (i, j) with grade i above grade j; its
+margin is f_i - f_j and its weight m_i m_j.
+"""
+
+import math
+
+import numpy as np
+
+from anyboost.backends.compiler import kernel
+
+
+@kernel
+def pair_weight(grades, mass, starts):
+    """sum over pairs of m_i m_j; `starts` are the first rows of the queries, and the number of rows."""
+    total = 0.0
+    for q in range(starts.shape[0] - 1):
+        first, last = starts[q], starts[q + 1]
+        below = 0.0
+        order = np.argsort(grades[first:last], kind="mergesort")
+        k = 0
+        while k < order.shape[0]:
+            grade = grades[first + order[k]]
+            here = 0.0
+            while k < order.shape[0] and grades[first + order[k]] == grade:
+                here += mass[first + order[k]]
+                k += 1
+            total += here * below
+            below += here
+    return total
+
+
+@kernel
+def rank_hinge(scores, grades, mass, starts, levels, gradient):
+    """sum over pairs of m_i m_j (1 - margin)+, and for each row the sum over its pairs of +-m_other.
+
+    For each grade, rows of that grade meet all lower rows of the query in one sweep by score: a pair costs
+    where f_i - f_j < 1, so the lower rows that cost row i are those above a point that moves up with f_i.
+    """
+    value = 0.0
+    gradient[:] = 0.0
+    for q in range(starts.shape[0] - 1):
+        first, last = starts[q], starts[q + 1]
+        for level in range(1, levels):
+            present = False
+            lower_mass = 0.0
+            lower_sum = 0.0
+            for i in range(first, last):
+                if grades[i] == level:
+                    present = True
+                elif grades[i] < level:
+                    lower_mass += mass[i]
+                    lower_sum += mass[i] * scores[i]
+            if not present or lower_mass == 0.0:
+                continue
+            # Lower rows costing the current higher row are those from `begin` on.
+            begin = first
+            for i in range(first, last):
+                if grades[i] != level:
+                    continue
+                while begin < last and (grades[begin] >= level or scores[i] - scores[begin] >= 1.0):
+                    if grades[begin] < level:
+                        lower_mass -= mass[begin]
+                        lower_sum -= mass[begin] * scores[begin]
+                    begin += 1
+                if begin == last:
+                    break
+                value += mass[i] * ((1.0 - scores[i]) * lower_mass + lower_sum)
+                gradient[i] -= lower_mass
+            # The same sweep from the lower rows' side.
+            end = first
+            higher_mass = 0.0
+            for j in range(first, last):
+                if grades[j] >= level:
+                    continue
+                while end < last and (grades[end] != level or scores[end] - scores[j] < 1.0):
+                    if grades[end] == level:
+                        higher_mass += mass[end]
+                    end += 1
+                gradient[j] += higher_mass
+    return value
+
+
+@kernel
+def rank_logistic(scores, grades, mass, starts, gradient):
+    """sum over pairs of m_i m_j log(1 + exp(-margin)), and for each row the sum over its pairs of +-m_other p."""
+    value = 0.0
+    gradient[:] = 0.0
+    for q in range(starts.shape[0] - 1):
+        for i in range(starts[q], starts[q + 1]):
+            for j in range(starts[q], starts[q + 1]):
+                if grades[i] > grades[j]:
+                    margin = scores[i] - scores[j]
+                    small = math.exp(-abs(margin))
+                    value += mass[i] * mass[j] * (math.log1p(small) + max(-margin, 0.0))
+                    wrong = small / (1.0 + small) if margin > 0 else 1.0 / (1.0 + small)
+                    gradient[i] -= mass[j] * wrong
+                    gradient[j] += mass[i] * wrong
+    return value

@@ -1,0 +1,113 @@
+"""Losses of several real outputs for one real target: quantiles fitted together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.checks import Floats
+from anyboost.losses import links
+from anyboost.losses.base import Array, RowwiseLoss
+from anyboost.losses.quantiles import weighted_quantiles
+
+
+@dataclass(frozen=True)
+class MultiQuantile(RowwiseLoss):
+    """sum_k pinball(tau_k, f_k, y): a vector of quantiles, one output each.
+
+    Targets: real. Best constant: the quantiles. Link: the scores of a row in increasing order, so that
+    predicted quantiles never cross. Add `Crossing()` to keep the scores themselves in order.
+    """
+
+    taus: tuple[float, ...]
+
+    kinked = True
+    link_ = links.SORTED
+
+    def __init__(self, taus: Iterable[float]) -> None:
+        levels = tuple(checks.between(tau, "taus", 0, 1) for tau in taus)
+        if len(levels) < 2 or any(b <= a for a, b in pairwise(levels)):
+            raise ValueError(
+                f"taus must be two or more increasing levels, got {levels}; for one use Quantile(tau)"
+            )
+        object.__setattr__(self, "taus", levels)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{','.join(map(repr, self.taus))}"
+
+    @property
+    def vector(self) -> bool:
+        return True
+
+    @property
+    def lipschitz(self) -> float:
+        return float(np.sqrt(sum(max(tau, 1 - tau) ** 2 for tau in self.taus)))
+
+    def outputs(self, y: Array) -> int:
+        return len(self.taus)
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        short = y[:, None] - scores
+        tau = np.array(self.taus)
+        return np.maximum(tau * short, (tau - 1.0) * short).sum(axis=1)
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        above = scores - y[:, None]
+        tau = np.array(self.taus)
+        return np.where(above > 0, 1.0 - tau, np.where(above < 0, -tau, 0.0))
+
+    def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
+        tau = np.array(self.taus)
+        return np.clip((scores - y[:, None]) / mu, -tau, 1.0 - tau)
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
+        one = np.zeros(len(y), dtype=np.intp)
+        return np.array([weighted_quantiles(y, weights, one, 1, tau)[0] for tau in self.taus])
+
+
+@dataclass(frozen=True)
+class Crossing(RowwiseLoss):
+    """sum_k (f_k - f_{k+1} + margin)+: what a row's outputs cost for not increasing. For sums.
+
+    Targets: any real; they do not matter. Best constant: 0, ..., (K - 1) * margin.
+    """
+
+    margin: float = 0.0
+
+    kinked = True
+    smoothable = False
+    link_ = links.SORTED
+
+    def __post_init__(self) -> None:
+        if checks.real(self.margin, "margin") < 0:
+            raise ValueError(f"margin must not be negative, got {self.margin}")
+
+    @property
+    def vector(self) -> bool:
+        return True
+
+    @property
+    def lipschitz(self) -> float:
+        return 2.0 if self.margin == 0 else np.inf
+
+    def outputs(self, y: Array) -> int:
+        raise ValueError(
+            'the loss crossing has no outputs of its own: add it to another, "MultiQuantile(taus) + ..."'
+        )
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return np.maximum(scores[:, :-1] - scores[:, 1:] + self.margin, 0.0).sum(axis=1)
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        crossed = (scores[:, :-1] - scores[:, 1:] + self.margin > 0).astype(np.float64)
+        gradient = np.zeros(scores.shape)
+        gradient[:, :-1] += crossed
+        gradient[:, 1:] -= crossed
+        return gradient
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
+        return self.margin * np.arange(outputs, dtype=np.float64)

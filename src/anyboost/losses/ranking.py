@@ -1,0 +1,128 @@
+"""Ranking losses: a mean over the pairs of one query in which one row is to score above another.
+
+    R(f) = sum over pairs of w_i w_j l(f_i - f_j) / sum over pairs of w_i w_j,    y_i > y_j, same query
+
+Queries are the `groups`; without them all rows are one query. A constant changes nothing, so scores start at 0.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from anyboost.checks import Floats
+from anyboost.losses import links
+from anyboost.losses.base import Array, Functional, Loss, Measure
+
+
+class Queries(NamedTuple):
+    """A sample sorted by query: grades as 0, 1, 2, ... and the first row of each query (and the end)."""
+
+    order: Array
+    grades: Array
+    starts: Array
+    levels: int
+    mass: Floats
+
+
+class _Ranking(Loss):
+    """A loss of the margins of pairs."""
+
+    @property
+    def uses_groups(self) -> bool:
+        return True
+
+    def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
+        return RankFunctional(self, self.check(y), space, groups)
+
+    def link(self, scores: Any) -> Array:
+        """Raw scores: only their order within a query means anything."""
+        return links.IDENTITY.predict(np.asarray(scores, dtype=np.float64))
+
+    kinked: ClassVar[bool]
+
+    @abstractmethod
+    def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
+        """Value and row gradients summed over pairs with weights m_i m_j, in the order of `queries`."""
+
+
+@dataclass(frozen=True)
+class RankHinge(_Ranking):
+    """(1 - (f_i - f_j))+ over pairs y_i > y_j of a query; subgradient 0 at margin 1 and above.
+
+    Targets: real grades. One sort and one sweep a grade: O(n log n) a query, times grades at most.
+    """
+
+    kinked = True
+
+    def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
+        from anyboost.backends.pairs import rank_hinge
+
+        gradient = np.empty(len(scores))
+        value = rank_hinge(scores, queries.grades, queries.mass, queries.starts, queries.levels, gradient)
+        return value, gradient
+
+
+@dataclass(frozen=True)
+class RankLogistic(_Ranking):
+    """log(1 + exp(-(f_i - f_j))) over pairs y_i > y_j of a query.
+
+    Targets: real grades. Visits every pair, one at a time: memory O(n).
+    """
+
+    kinked = False
+
+    def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
+        from anyboost.backends.pairs import rank_logistic
+
+        gradient = np.empty(len(scores))
+        return rank_logistic(scores, queries.grades, queries.mass, queries.starts, gradient), gradient
+
+
+class RankFunctional(Functional):
+    """A ranking loss on a sample."""
+
+    outputs = 1
+
+    def __init__(self, loss: _Ranking, y: Array, space: Measure, groups: Any) -> None:
+        from anyboost.backends.pairs import pair_weight
+
+        self.loss, self.y, self.space = loss, y, space
+        codes = (
+            np.zeros(len(y), dtype=np.intp) if groups is None else np.unique(groups, return_inverse=True)[1]
+        )
+        values, grades = np.unique(y, return_inverse=True)
+        self._codes, self._grades, self._levels = codes.ravel(), grades.ravel(), len(values)
+        self._mass = np.ones(len(y)) if space.mass is None else space.mass
+        queries = self._sorted(np.zeros(len(y)))
+        self._pairs = pair_weight(queries.grades, queries.mass, queries.starts)
+        if self._pairs == 0:
+            raise ValueError("y has no two rows of different grade in one query: there is nothing to rank")
+
+    def value(self, scores: Floats) -> float:
+        queries = self._sorted(scores)
+        return self.loss.sums(scores[queries.order], queries)[0] / self._pairs
+
+    def subgradient(self, scores: Floats) -> Floats:
+        queries = self._sorted(scores)
+        gradient = np.empty(len(scores))
+        gradient[queries.order] = self.loss.sums(scores[queries.order], queries)[1]
+        # In L2(P) a row's share of dR is divided by its weight: m_n drops out, the total remains.
+        return gradient * (self.space.total / self._pairs)
+
+    @property
+    def kinked(self) -> bool:
+        return self.loss.kinked
+
+    def best_constant(self) -> float:
+        return 0.0
+
+    def _sorted(self, scores: Floats) -> Queries:
+        # Ties in score are sorted by grade, so that the sums do not depend on the order of the rows.
+        order = np.lexsort((self._grades, scores, self._codes))
+        counts = np.bincount(self._codes)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return Queries(order, self._grades[order], starts, self._levels, self._mass[order])

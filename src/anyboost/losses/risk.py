@@ -1,0 +1,168 @@
+"""Losses of a whole sample's row losses: its tail, its worst group.
+
+    CVaR:        the mean of the worst 1 - alpha of the measure
+    WorstGroup:  the largest of the groups' means
+
+Both are a maximum over reweightings of the rows; the subgradient is the row-wise one under a weighting that
+attains it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.checks import Floats
+from anyboost.losses import domains
+from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
+from anyboost.losses.sums import leaf_sums
+
+_TIE = 1e-12  # group means this close, relatively, are equal
+
+
+class _Reweighted(Loss):
+    """A loss built on a row-wise one, with its targets, outputs and link."""
+
+    loss: RowwiseLoss
+
+    @property
+    def domain(self) -> domains.Domain:  # type: ignore[override]
+        return self.loss.domain
+
+    @property
+    def vector(self) -> bool:
+        return self.loss.vector
+
+    def outputs(self, y: Array) -> int:
+        return self.loss.outputs(y)
+
+    def link(self, scores: Any) -> Array:
+        return self.loss.link(scores)
+
+    def probabilities(self, scores: Any) -> Floats:
+        return self.loss.probabilities(scores)
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+def _base(loss: Any) -> RowwiseLoss:
+    from anyboost.losses.names import get
+
+    chosen = get(loss)
+    if not isinstance(chosen, RowwiseLoss):
+        raise ValueError(f"loss must be a row-wise loss, got {chosen}; try Absolute()")
+    return chosen
+
+
+@dataclass(frozen=True)
+class CVaR(_Reweighted):
+    """The mean of `loss` over the worst 1 - alpha of the measure; rows tied at the border share what is left.
+
+    alpha = 0 is the plain mean; alpha near 1 the worst row.
+    """
+
+    loss: RowwiseLoss
+    alpha: float = 0.9
+
+    name = "cvar"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "loss", _base(self.loss))
+        if not 0 <= checks.real(self.alpha, "alpha") < 1:
+            raise ValueError(f"alpha must be at least 0 and below 1, got {self.alpha}")
+
+    def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
+        inner = self.loss.on(y, space, groups, outputs)
+        return TailFunctional(self.loss, inner.y, space, inner.outputs, self.alpha)
+
+
+@dataclass(frozen=True)
+class WorstGroup(_Reweighted):
+    """The largest mean of `loss` over the groups; of equals the first in the order of their labels."""
+
+    loss: RowwiseLoss
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "loss", _base(self.loss))
+
+    @property
+    def uses_groups(self) -> bool:
+        return True
+
+    def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
+        if groups is None:
+            raise ValueError("groups must be given for the loss worst_group: one label a row")
+        inner = self.loss.on(y, space, None, outputs)
+        codes = np.unique(groups, return_inverse=True)[1].ravel()
+        return GroupFunctional(self.loss, inner.y, space, inner.outputs, codes)
+
+
+class _ReweightedFunctional(Functional):
+    """R(f) = sum_n w_n factor_n l(f_n, y_n), the factors being those that make it largest."""
+
+    def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int) -> None:
+        self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
+
+    def factors(self, losses: Floats) -> Floats:
+        """The density of the worst measure, given the row losses."""
+        raise NotImplementedError
+
+    def value(self, scores: Floats) -> float:
+        losses = self.loss.values(scores, self.y)
+        return self.space.mean(self.factors(losses) * losses)
+
+    def subgradient(self, scores: Floats) -> Floats:
+        factors = self.factors(self.loss.values(scores, self.y))
+        gradient = self.loss.subgradients(scores, self.y)
+        return np.ascontiguousarray((factors * gradient.T).T)
+
+    def best_constant(self) -> float | Floats:
+        if self.outputs == 1:
+            return super().best_constant()
+        return self.loss.best_constant(self.y, self.space.weights, self.outputs)
+
+
+class TailFunctional(_ReweightedFunctional):
+    """The mean of the worst 1 - alpha."""
+
+    def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int, alpha: float) -> None:
+        super().__init__(loss, y, space, outputs)
+        self.alpha = alpha
+
+    def factors(self, losses: Floats) -> Floats:
+        weights = self.space.weights
+        worst_first = np.argsort(-losses, kind="stable")
+        reached = np.cumsum(weights[worst_first])
+        tail = 1.0 - self.alpha
+        # Sums of weights equal to the tail up to rounding fill it.
+        place = int(np.searchsorted(reached, tail * (1 - 1e-12)))
+        border = losses[worst_first[min(place, len(losses) - 1)]]
+        above, tied = losses > border, losses == border
+        left = tail - weights[above].sum()
+        share = min(max(left / weights[tied].sum(), 0.0), 1.0)
+        return (above + share * tied) / tail
+
+
+class GroupFunctional(_ReweightedFunctional):
+    """The largest group mean."""
+
+    def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int, codes: Array) -> None:
+        super().__init__(loss, y, space, outputs)
+        self._codes = codes
+        self._shares = leaf_sums(codes, space.weights, int(codes.max()) + 1)
+
+    def group_means(self, scores: Floats) -> Floats:
+        """The mean loss of each group, in the order of their labels."""
+        return self._means(self.loss.values(scores, self.y))
+
+    def _means(self, losses: Floats) -> Floats:
+        return leaf_sums(self._codes, self.space.weights * losses, len(self._shares)) / self._shares
+
+    def factors(self, losses: Floats) -> Floats:
+        means = self._means(losses)
+        worst = int(np.argmax(means >= means.max() - _TIE * np.abs(means).max()))
+        return (self._codes == worst) / self._shares[worst]
