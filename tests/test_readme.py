@@ -1,4 +1,4 @@
-"""Every Python block of the README runs, in order, and prints what the README says it prints.
+"""Every Python block of the README and of docs/ runs, in order, and prints what its page says it prints.
 
 A text block right after a Python block is its output; a Python block without one prints nothing. Words
 must be the same; a number may differ by one in its last printed digit.
@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n*^```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
@@ -26,14 +27,15 @@ def assert_same_output(printed: str, promised: str) -> None:
         assert float(ours) == pytest.approx(float(theirs), rel=0, abs=tolerance), (printed, promised)
 
 
-def test_python_blocks_print_what_the_readme_says():
-    blocks = BLOCK.findall(README.read_text(encoding="utf-8"))
-    assert blocks, "the README shows no example"
+@pytest.mark.parametrize("page", PAGES)
+def test_python_blocks_print_what_the_page_says(page):
+    blocks = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert blocks or page != "README.md", "the README shows no example"
     namespace: dict[str, object] = {"__name__": "readme"}
     for code, promised in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(README), "exec"), namespace)
+            exec(compile(code, page, "exec"), namespace)
         assert_same_output(printed.getvalue(), promised)
 
 

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import certificates, descent, ensemble, losses, space, steps, weak
+    from anyboost import bounds, certificates, descent, ensemble, losses, space, steps, weak
     from anyboost.boosting import Run, boost
 
-_MODULES = {"certificates", "descent", "ensemble", "losses", "space", "steps", "weak"}
+_MODULES = {"bounds", "certificates", "descent", "ensemble", "losses", "space", "steps", "weak"}
 _NAMES = {"boost": "anyboost.boosting", "Run": "anyboost.boosting"}
 
 __all__ = [
     "Run",
     "__version__",
     "boost",
+    "bounds",
     "certificates",
     "descent",
     "ensemble",
