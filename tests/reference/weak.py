@@ -14,6 +14,8 @@ import numpy as np
 
 from .losses import EQUAL, normalised
 
+_DUST = 1e-12  # what is left of a sum that is zero
+
 
 class Stump(NamedTuple):
     """One split, or a constant (feature None, all rows in leaf 0); leaf values are floats or (k,) arrays."""
@@ -263,6 +265,39 @@ def extreme_stump(X, weights, G, max_bins: int = 255) -> tuple[float, Stump]:
         value, rows, feature, cut = float(sums.max()), left[s], features[s], cuts[s]
     values = np.where(rows[:, None], a, b).reshape(np.shape(G))
     return value, Stump(feature, cut, _leaf_value(a, G), _leaf_value(b, G), values, np.where(rows, 0, 1))
+
+
+def codes(outputs: int) -> np.ndarray:
+    """What a classifier may be at a row, by line: +1 and -1, or 1 on class k and -1/(K-1) elsewhere."""
+    if outputs == 1:
+        return np.array([[1.0], [-1.0]])
+    return (outputs * np.eye(outputs) - 1.0) / (outputs - 1)
+
+
+def project_classifier(X, weights, D, max_bins: int = 255) -> tuple[float, Stump]:
+    """max over stump classifiers of <D, h>, and the classifier: every split with every class on either side.
+
+    Of splits within 1e-9 (relative) of the best the first; a constant unless one exceeds it by more.
+    Of classes of a side that are as close, the one listed first in `codes`.
+    """
+    X, w, T = _clean(X, weights, D)
+    features, cuts, left = candidate_splits(X, w, max_bins)
+    code = codes(T.shape[1])
+    rewards = w[:, None] * (T @ code.T)  # (n, classes): what a row gives where h is that class there
+    whole = rewards.sum(axis=0)
+    value, rows, feature, cut = float(whole.max()), np.ones(len(X), bool), None, math.nan
+    pairs = (left @ rewards)[:, :, None] + (~left @ rewards)[:, None, :]
+    best = pairs.max(axis=(1, 2), initial=-np.inf)
+    if len(best) and best.max() > value * (1 + EQUAL) + _DUST:
+        s = int(np.argmax(best >= best.max() * (1 - EQUAL)))
+        value, rows, feature, cut = float(best.max()), left[s], features[s], cuts[s]
+    a, b = (code[_first_class(rewards[side].sum(axis=0))] for side in (rows, ~rows))
+    values = np.where(rows[:, None], a, b).reshape(np.shape(D))
+    return value, Stump(feature, cut, _leaf_value(a, D), _leaf_value(b, D), values, np.where(rows, 0, 1))
+
+
+def _first_class(rewards: np.ndarray) -> int:
+    return int(np.argmax(rewards >= rewards.max() * (1 - EQUAL) - _DUST))
 
 
 def project_dictionary(B, weights, D) -> Atom:

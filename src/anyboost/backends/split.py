@@ -1,10 +1,11 @@
 """The best cut of a set of rows, read off its histograms.
 
 A cut sends bins 0 .. b of one column left. With S the sums of the target and W the mass of each side its
-score is  sum over sides of ||S||^2 / W  (least squares, projection (4)) or  sum over sides of ||S||_1
-(the extreme atom with |h| <= 1). Scores within 1e-9 of the best are equal; then the lowest column and
-the lowest cut win, so that ties, common with sign gradients, do not hang on rounding. For the same reason a
-sum within `noise` units a unit of mass, which is what rounding the rows can leave behind, counts as zero.
+score is a sum over sides, of  ||S||^2 / W  (least squares, projection (4)), of  ||S||_1  (the extreme atom
+with |h| <= 1) or of  max_k S_k - mean_k S_k  (a class a side, projection (3)). Scores within 1e-9 of the best
+are equal; then the lowest column and the lowest cut win, so that ties, common with sign gradients, do not
+hang on rounding. For the same reason a sum within `noise` units a unit of mass, which is what rounding the
+rows can leave behind, counts as zero.
 """
 
 import numpy as np
@@ -15,17 +16,33 @@ TIE = 1e-9
 NOISE = 2.0  # units a unit of mass: half a unit from rounding, the rest from the target's own last bits
 LEAST_SQUARES = 0
 EXTREME = 1
+CLASS = 2
 
 
 @kernel
 def _side(sums, mass, noise, criterion):
     total = 0.0
     nothing = noise * np.float64(mass)
+    if criterion == CLASS:
+        lead = _lead(sums)
+        return lead if lead > nothing else 0.0
     for j in range(sums.shape[0]):
         value = abs(np.float64(sums[j]))
         if value > nothing:
-            total += value * value if criterion == 0 else value
-    return total / np.float64(mass) if criterion == 0 else total
+            total += value * value if criterion == LEAST_SQUARES else value
+    return total / np.float64(mass) if criterion == LEAST_SQUARES else total
+
+
+@kernel
+def _lead(sums):
+    # How far the largest sum is above the mean of all: never negative.
+    most = np.float64(sums[0])
+    total = 0.0
+    for j in range(sums.shape[0]):
+        value = np.float64(sums[j])
+        total += value
+        most = max(most, value)
+    return most - total / sums.shape[0]
 
 
 @kernel

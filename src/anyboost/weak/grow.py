@@ -13,6 +13,7 @@ from anyboost.backends.histogram import BINS, histogram
 from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.backends.split import NOISE, TIE, best_cut
 from anyboost.space import Space
+from anyboost.weak.base import Projection
 from anyboost.weak.functions import TreeFunction
 
 
@@ -202,7 +203,13 @@ class _Grower:
         return Grown(feature, bins, left, right, leaf_nodes, sums, masses, leaf)
 
 
-def as_function(space: Space, grown: Grown, leaf_values: np.ndarray) -> TreeFunction:
+def fill(space: Space, grown: Grown, leaf_values: np.ndarray, shape: tuple[int, ...]) -> Projection:
+    """The grown tree with these values (leaves, k) in its leaves, and its values on the sample."""
+    hypothesis = _as_function(space, grown, leaf_values)
+    return Projection(hypothesis, leaf_values[grown.leaf].reshape(shape), grown.leaf, leaf_values)
+
+
+def _as_function(space: Space, grown: Grown, leaf_values: np.ndarray) -> TreeFunction:
     """The grown tree as a function of raw features."""
     n_nodes = len(grown.feature)
     threshold = space.bins.thresholds[np.maximum(grown.feature, 0), grown.bin]

@@ -1,7 +1,8 @@
-"""Learners by name: "stump", "tree", "tree:15", "dictionary"."""
+"""Learners by name: "stump", "tree", "tree:15", "dictionary", "classifier"."""
 
 from anyboost import checks
 from anyboost.weak.base import Learner
+from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
 from anyboost.weak.tree import Stump, Tree
 
@@ -14,4 +15,5 @@ def get(learner: str | Learner) -> Learner:
                 f"learner must be a weak learner or its name, got {learner!r}; try anyboost.weak.Tree()"
             )
         return learner
-    return checks.named(learner, "learner", {"stump": Stump, "tree": Tree, "dictionary": Dictionary})
+    makers = {"stump": Stump, "tree": Tree, "dictionary": Dictionary, "classifier": Classifier}
+    return checks.named(learner, "learner", makers)

@@ -13,7 +13,6 @@ import numpy as np
 from anyboost import checks
 from anyboost.space import Space
 from anyboost.weak.base import Projection, Support
-from anyboost.weak.functions import TreeFunction
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,14 @@ class Tree:
     ) -> Projection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
         from anyboost.backends.split import LEAST_SQUARES
-        from anyboost.weak.grow import Growth, as_function, grow
+        from anyboost.weak.grow import Growth, fill, grow
 
         fixed, unit = space.fixed(target)
         grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, LEAST_SQUARES), rows, features)
         mass = grown.masses * space.fixed_mass[1]
         # A leaf can be massless only where a row's weight is lost against the others' in fixed point.
         leaf_values = grown.sums * unit / np.where(mass > 0, mass, 1.0)[:, None]
-        return _on_sample(as_function(space, grown, leaf_values), leaf_values, grown.leaf, target)
+        return fill(space, grown, leaf_values, target.shape)
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection:
         """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
@@ -71,7 +70,7 @@ class Tree:
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[Projection, float, float]:
         from anyboost.backends.split import EXTREME, NOISE
-        from anyboost.weak.grow import Growth, as_function, grow
+        from anyboost.weak.grow import Growth, fill, grow
 
         fixed, unit = space.fixed(target)
         grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, EXTREME))
@@ -79,11 +78,7 @@ class Tree:
         value = float(np.abs(grown.sums).sum()) * unit / space.total
         rounding = fixed.shape[1] * unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
         rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
-        return (
-            _on_sample(as_function(space, grown, leaf_values), leaf_values, grown.leaf, target),
-            value,
-            rounding,
-        )
+        return fill(space, grown, leaf_values, target.shape), value, rounding
 
 
 class Stump(Tree):
@@ -94,10 +89,3 @@ class Stump(Tree):
 
     def __repr__(self) -> str:
         return f"Stump(leaf={self.leaf!r})"
-
-
-def _on_sample(
-    hypothesis: TreeFunction, leaf_values: np.ndarray, leaf: np.ndarray, target: np.ndarray
-) -> Projection:
-    values = leaf_values[leaf]
-    return Projection(hypothesis, values.reshape(target.shape), leaf, leaf_values)

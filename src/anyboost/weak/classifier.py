@@ -1,0 +1,208 @@
+"""Classifiers as weak hypotheses, by projection (3) of the paper.
+
+    project: argmax over classifiers of <target, h> / ||h||
+
+With one output h is in {-1, +1}, and this is weighted classification of sgn(D_n) with weights w_n |D_n|.
+With K outputs h is 1 on the class it names and -1/(K-1) on the others. All h then have the same norm, and
+with c(n) the class named at row n
+
+    <D, h> = K/(K-1) sum_n w_n (D_n,c(n) - mean_k D_nk),
+
+which is classification where every class of every row has its own reward: each row K times, with label k and
+weight w_n (D_nk - min_k D_nk). Such an h has mean zero in every row, so it cannot follow the row means of D.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from anyboost.space import Space
+from anyboost.weak.base import Projection, Support
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierFunction:
+    """x -> the code, (k,), of the label that a fitted estimator gives x; without one, the only code.
+
+    `labels` are in the order of the rows of `codes`. `columns` are those the estimator was fitted on.
+    """
+
+    estimator: Any
+    labels: np.ndarray
+    codes: np.ndarray
+    columns: np.ndarray | None = None
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Its values at the rows of X, (n,) or (n, k)."""
+        if self.estimator is None:
+            values = np.repeat(self.codes, len(X), axis=0)
+        else:
+            named = self.estimator.predict(X if self.columns is None else X[:, self.columns])
+            values = self.codes[np.argmax(np.asarray(named)[:, None] == self.labels, axis=1)]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times classifier at the rows of X, in place."""
+        for part, coefficient in zip(parts, coefficients, strict=True):
+            out += coefficient * part.predict(X).reshape(out.shape)
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """Decision-stump classifiers, or those that a scikit-learn classifier can be fitted to be.
+
+    Without `estimator` the projection is exact (for the binned columns): one cut with a class on either
+    side, or one class everywhere. With one, a clone of it is fitted by `sample_weight`, and the projection is
+    as good as that fit. The weights add up to the number of rows: (3) does not depend on the length of the
+    target, and so an estimator's own regularization must not. Give a randomized estimator, which a
+    scikit-learn tree is where cuts tie, a `random_state` to have the same model twice.
+    """
+
+    estimator: Any = None
+
+    def __post_init__(self) -> None:
+        if self.estimator is not None:
+            _check(self.estimator)
+
+    @property
+    def exact_leaves(self) -> bool:
+        return False
+
+    def project(
+        self,
+        space: Space,
+        target: np.ndarray,
+        rows: np.ndarray | None = None,
+        features: np.ndarray | None = None,
+    ) -> Projection:
+        """The classifier furthest along `target`: the stump exactly, an estimator as well as it fits."""
+        return self._signed(space, target, 1.0, rows, features)
+
+    def extreme(self, space: Space, target: np.ndarray) -> Projection:
+        """The h or -h furthest along `target`; values are in [-1, 1]."""
+        best = self._signed(space, target, 1.0)
+        if target.ndim == 1 or target.shape[1] <= 2:
+            return best  # -h is a classifier too
+        other = self._signed(space, target, -1.0)
+        ahead = space.inner(other.values, target) > space.inner(best.values, target) * (1.0 + 1e-9)
+        return other if ahead else best
+
+    def support(self, space: Space, target: np.ndarray) -> Support:
+        """Stumps: exact, rounding included. An estimator: what no classifier exceeds, and what it attains."""
+        rows = _centered(target.reshape(space.n, -1))
+        if not np.any(rows):
+            return Support(0.0, 0.0)
+        value = abs(space.inner(self.extreme(space, target).values, target))
+        if self.estimator is None:
+            return Support(value + _rounding(space, target, rows) + 3e-9 * value, value)
+        return Support(space.mean(np.abs(rows @ _codes(rows.shape[1]).T).max(axis=1)), value)
+
+    def _signed(
+        self,
+        space: Space,
+        target: np.ndarray,
+        sign: float,
+        rows: np.ndarray | None = None,
+        features: np.ndarray | None = None,
+    ) -> Projection:
+        # sign * h, with h the classifier furthest along sign * target
+        project = self._stump if self.estimator is None else self._fitted
+        return project(space, target, sign, rows, features)
+
+    def _stump(
+        self,
+        space: Space,
+        target: np.ndarray,
+        sign: float,
+        rows: np.ndarray | None,
+        features: np.ndarray | None,
+    ) -> Projection:
+        from anyboost.backends.split import CLASS, EXTREME, TIE
+        from anyboost.weak.grow import Growth, fill, grow
+
+        fixed, _ = space.fixed(sign * _centered(target.reshape(space.n, -1)))
+        # With one output and the sign free on either side, the extreme atom is the best classifier.
+        criterion = EXTREME if fixed.shape[1] == 1 else CLASS
+        grown = grow(space, fixed, Growth(2, None, criterion), rows, features)
+        codes = _codes(fixed.shape[1])
+        rewards = grown.sums @ codes.T
+        best = rewards.max(axis=1, keepdims=True)
+        classes = np.argmax(rewards >= best - TIE * np.abs(best), axis=1)
+        return fill(space, grown, sign * codes[classes], target.shape)
+
+    def _fitted(
+        self,
+        space: Space,
+        target: np.ndarray,
+        sign: float,
+        rows: np.ndarray | None,
+        features: np.ndarray | None,
+    ) -> Projection:
+        from sklearn.base import clone
+
+        rewards = sign * target.reshape(space.n, -1)
+        outputs = rewards.shape[1]
+        labels = np.arange(outputs) if outputs > 1 else np.array([1, -1])
+        codes = sign * _codes(outputs)
+        if outputs == 1:
+            rewards = np.hstack([rewards, -rewards])
+        weights = (rewards - rewards.min(axis=1, keepdims=True)) * space.weights[:, None]
+        seen = np.arange(space.n) if rows is None else rows
+        copies, classes = np.nonzero(weights[seen])
+        copies = seen[copies]
+        present = np.unique(classes)
+        if len(present) < 2:  # which estimators refuse; without any reward, the first class
+            only = present[0] if len(present) else 0
+            function = ClassifierFunction(None, labels[[only]], codes[[only]])
+        else:
+            weight = weights[copies, classes]
+            table = space.X if features is None else space.X[:, features]
+            estimator = clone(self.estimator).fit(
+                table[copies], labels[classes], sample_weight=weight * (len(seen) / weight.sum())
+            )
+            function = ClassifierFunction(estimator, labels, codes, features)
+        return Projection(function, function.predict(space.X))
+
+
+def _codes(outputs: int) -> np.ndarray:
+    # What a classifier may be at a row, (classes, outputs); of equals the first wins.
+    if outputs == 1:
+        return np.array([[1.0], [-1.0]])
+    codes = np.full((outputs, outputs), -1.0 / (outputs - 1))
+    np.fill_diagonal(codes, 1.0)
+    return codes
+
+
+def _centered(rows: np.ndarray) -> np.ndarray:
+    # Codes of several outputs have mean zero: row means change no inner product, only cost digits.
+    return rows - rows.mean(axis=1, keepdims=True) if rows.shape[1] > 1 else rows
+
+
+def _rounding(space: Space, target: np.ndarray, centered: np.ndarray) -> float:
+    """How far the stump found in fixed point may be under the best one, but for the tie tolerances."""
+    from anyboost.backends.split import NOISE
+
+    outputs = centered.shape[1]
+    unit = space.fixed(centered)[1]
+    means = 2 * outputs * np.finfo(np.float64).eps * float(np.abs(target).max()) if outputs > 1 else 0.0
+    # Half a unit a row and output for the best and for the found, and sums that counted as zero; the
+    # absolute values of a code add up to 1 or 2.
+    return (1.0 if outputs == 1 else 2.0) * (unit * (1.0 + 3 * NOISE) + means)
+
+
+def _check(estimator: Any) -> None:
+    from sklearn.base import is_classifier
+    from sklearn.utils.validation import has_fit_parameter
+
+    advice = "try sklearn.tree.DecisionTreeClassifier(max_depth=2), or None for stumps"
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not is_classifier(estimator):
+        raise TypeError(f"estimator must be a scikit-learn classifier, got {estimator!r}; {advice}")
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"estimator {type(estimator).__name__} does not take sample_weight in fit, which a projection "
+            f"needs; {advice}"
+        )
