@@ -165,3 +165,13 @@ def test_steps_over_one_are_refused():
     X, y = problem("squared")
     with pytest.raises(ValueError, match="step must be at most 1 for Shrinking, got 2"):
         ab.boost(X, y, "squared", "stump", Shrinking(Constant(2.0)), 3)
+
+
+@pytest.mark.parametrize("descent", [Hull(1.0), Shrinking(Constant(0.5))])
+def test_theorems_about_projections_do_not_speak_of_atoms(descent):
+    X, y = problem("squared")
+    run = ab.boost(X, y, "squared", "stump", descent, 3, start=0.0)
+    with pytest.raises(ValueError, match="is about projections"):
+        ab.bounds.theorem_3(run, 0.0)
+    with pytest.raises(ValueError, match="is about projections"):
+        ab.bounds.computable(run, 1.0)

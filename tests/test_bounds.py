@@ -204,7 +204,7 @@ def test_computable_bounds_are_their_definition(descent, seed):
 
 def invented(descent, loss="absolute", strong=0.0, rounds=3, edge=0.6, G=2.0):
     """A run of which only edges and gradients are known: gamma 0.6, rho 0.8, G 2."""
-    eta = [descent.eta(t) for t in range(1, rounds + 1)]
+    eta = [descent.step(t) for t in range(1, rounds + 1)]
     learners = np.cumsum([descent.most_projections(t) for t in range(1, rounds + 1)])
     return SimpleNamespace(
         start_loss=4.0,
@@ -316,7 +316,6 @@ def test_a_projection_that_comes_out_zero_has_edge_zero():
     X = np.repeat([[0.0], [1.0]], 3, axis=0)  # equal rows that disagree: no stump sees the rest
     y = np.array([0.0, 1.1, 5.3, 2.2, 9.1, 4.7])
     run = ab.boost(X, y, "absolute", "stump", Repeated(), 30, start=-1.0)
-    assert min(shape.edge for shape in run.state.geometry) > 0
     assert bounds.gamma(run) == 0
     f = np.repeat([1.1, 4.7], 3)
     before = [run.state.start, *run.ensemble.staged_predict(X)][:-1]
@@ -430,10 +429,3 @@ def test_a_run_outside_the_premises_is_refused(ask, loss, descent, learner, word
     run = ab.boost(random.normal(size=(9, 2)), random.normal(size=9), loss, learner, descent, 4)
     with pytest.raises(ValueError, match=words):
         ask(run)
-
-
-def test_a_step_that_is_no_projection_is_refused():
-    run = invented(Naive(Constant(0.5)), strong=0.5)
-    run.state.geometry[0].direction = 1.0
-    with pytest.raises(ValueError, match="Theorem 3 is about projections"):
-        bounds.theorem_3(run, 0.0)

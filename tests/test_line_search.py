@@ -62,11 +62,11 @@ def test_a_scale_shortens_the_step():
 def test_theorem_3_with_a_line_search():
     X, y = data("squared")
     run = ab.boost(X, y, "expectile:0.3", "stump", ab.descent.Naive(LineSearch()), 100, start=0.0)
-    ratio = run.loss.strong_convexity / run.loss.smoothness
-    bound = run.start_loss
-    for step in run.steps:
-        bound *= 1 - step.edge**2 * ratio
-        assert step.loss <= bound * (1 + 1e-9)
+    losses = np.array([step.loss for step in run.steps])
+    assert np.all(losses <= ab.bounds.theorem_3(run, 0.0, form="sharp") * (1 + 1e-9))
+    shorter = ab.boost(X, y, "expectile:0.3", "stump", ab.descent.Naive(LineSearch(0.5)), 5, start=0.0)
+    with pytest.raises(ValueError, match="Theorem 3 needs the step Constant"):
+        ab.bounds.theorem_3(shorter, 0.0)
 
 
 def test_nothing_to_search_at_an_optimum():

@@ -46,16 +46,12 @@ def gamma(run: Trace) -> float:
 
     A round that found nothing to project sets no edge; a projection that came out zero has edge 0.
     """
-    smallest, known = 1.0, 0
-    for step, shape in zip(run.steps, run.state.geometry, strict=True):
-        made, known = step.learners - known, step.learners
-        if step.gradient_norm == 0 or shape.direction == shape.leftover == 0:
-            continue
-        # The descent ends a round early where little is left, or where the learner returned zero.
-        short = made < run.descent.most_projections(step.round)
-        stuck = short and shape.leftover > run.descent.relative_error * step.gradient_norm
-        smallest = 0.0 if stuck else min(smallest, shape.edge)
-    return float(smallest)
+    edges = [
+        shape.edge
+        for step, shape in zip(run.steps, run.state.geometry, strict=True)
+        if step.gradient_norm > 0 and (shape.direction > 0 or shape.leftover > 0)
+    ]
+    return float(min(edges, default=1.0))
 
 
 def gradient_bound(run: Trace) -> float:
@@ -70,14 +66,14 @@ def average_gap(run: Trace, optimum: float) -> Floats:
 
 
 def theorem_3(run: Trace, optimum: float, form: str = "safe") -> Floats:
-    """R(f_T) - R* <= (1 - gamma^2 lambda / Lambda)^T (R(f_0) - R*)    for Naive(Constant(1 / Lambda)).
+    """R(f_T) - R* <= (1 - gamma^2 lambda / Lambda)^T (R(f_0) - R*)    for Naive(Constant(1 / Lambda)), LineSearch.
 
     Smooth and strongly convex losses. Safe as printed; "sharp" has each round's own edge in place of gamma.
     """
     strong, smooth = _strong(run, "Theorem 3"), float(run.loss.smoothness)
     if not np.isfinite(smooth):
         raise ValueError(f"Theorem 3 needs a smooth loss, but {run.loss} is not: use Theorem 4 or 6")
-    _preset(run, "Theorem 3", "Naive", "Constant", 1 / smooth)
+    _preset(run, "Theorem 3", "Naive", "Constant", 1 / smooth, searched=True)
     edges: Floats
     if _form(form) == "sharp":
         edges = np.minimum([shape.edge for shape in run.state.geometry], 1.0)  # rounding
@@ -214,7 +210,10 @@ def _residual_norms(G: float, rho: float, rounds: int) -> tuple[Floats, Floats]:
 # What a run must be for a theorem to speak of it.
 
 
-def _preset(run: Trace, theorem: str, preset: str, schedule: str, scale: float) -> None:
+def _preset(
+    run: Trace, theorem: str, preset: str, schedule: str, scale: float, searched: bool = False
+) -> None:
+    """Refuse other descents and steps; an exact line search does at least as well as a fixed step."""
     _projected(run, theorem)
     descent = run.descent
     wanted = f"{preset}({schedule}({scale:.6g}))"
@@ -226,7 +225,8 @@ def _preset(run: Trace, theorem: str, preset: str, schedule: str, scale: float) 
     single = descent.tolerance is None or descent.projections == 1
     if not single or (descent.memory, descent.projections) != _PRESETS[preset]:
         raise ValueError(f"{theorem} is about {wanted}, but the run used {descent}")
-    _schedule(run, theorem, schedule, scale)
+    if not (searched and hasattr(descent.step, "search") and descent.step.scale == 1):
+        _schedule(run, theorem, schedule, scale)
 
 
 def _schedule(run: Trace, theorem: str, schedule: str, scale: float) -> None:
@@ -239,14 +239,10 @@ def _schedule(run: Trace, theorem: str, schedule: str, scale: float) -> None:
 
 def _projected(run: Trace, theorem: str) -> None:
     """Refuse directions that are not sums of exact ray projections."""
+    if run.descent.atom_size is not None:
+        raise ValueError(f"{theorem} is about projections, but the run used {run.descent}: use Naive")
     if run.learner.exact_leaves:
         raise ValueError(f'{theorem} is about projections, and leaf="exact" steps past them: use leaf="mean"')
-    if run.descent.memory == 0 and run.descent.projections == 1:
-        g = np.array([step.gradient_norm for step in run.steps])
-        h, e = _directions(run), _leftovers(run)
-        # Pythagoras tells a ray projection from any other step along h.
-        if not np.allclose(h**2 + e**2, g**2, rtol=1e-6, atol=0):
-            raise ValueError(f"{theorem} is about projections, but the run used {run.descent}: use Naive")
 
 
 def _strong(run: Trace, theorem: str) -> float:

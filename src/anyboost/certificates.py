@@ -34,7 +34,7 @@ class Witness(NamedTuple):
 def edge(inner: float, hypothesis_norm: float, target_norm: float) -> float:
     """cos of the angle between a hypothesis and what it was fitted to; 0 where either vanishes."""
     length = hypothesis_norm * target_norm
-    return inner / length if length > 0 else 0.0
+    return min(inner / length, 1.0) if length > 0 else 0.0  # rounding may leave it above 1
 
 
 def floor(witnesses: Iterable[Witness], radius: float, *, estimate: bool = False) -> float:

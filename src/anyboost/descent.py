@@ -320,6 +320,7 @@ def _project(
         h = H.project(L2, move.D, *sample(t, k))
         inner, square = L2.inner(h.values, move.D), L2.inner(h.values, h.values)
         if square == 0:
+            move.edges.append(0.0)
             break
         c = inner / square
         piece = Piece(c, h.hypothesis, c * h.values)

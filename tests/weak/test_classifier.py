@@ -269,3 +269,12 @@ def test_by_name():
     assert ab.weak.get("classifier") == Classifier()
     with pytest.raises(ValueError, match="learner 'classifier:3' has parameters that 'classifier' does not"):
         ab.weak.get("classifier:3")
+
+
+def test_both_signs_project_onto_the_classifiers_and_their_negatives():
+    random = np.random.default_rng(0)
+    X, D = random.normal(size=(60, 3)), random.normal(size=(60, 4))
+    space = Space(X)
+    for target in (D, -D):
+        found = Classifier(both_signs=True).project(space, target)
+        assert space.inner(found.values, target) == pytest.approx(Classifier().support(space, target).lower)

@@ -60,9 +60,14 @@ class Classifier:
     as good as that fit. The weights add up to the number of rows: (3) does not depend on the length of the
     target, and so an estimator's own regularization must not. Give a randomized estimator, which a
     scikit-learn tree is where cuts tie, a `random_state` to have the same model twice.
+
+    With more than two classes -h is no classifier, and along a gradient h names the class to lower. With
+    `both_signs` the projection is onto +-H, at the price of two fits: an estimator that is poor at naming
+    the class to lower is often good at naming the one to raise.
     """
 
     estimator: Any = None
+    both_signs: bool = False
 
     def __post_init__(self) -> None:
         if self.estimator is not None:
@@ -80,14 +85,24 @@ class Classifier:
         features: np.ndarray | None = None,
     ) -> Projection:
         """The classifier furthest along `target`: the stump exactly, an estimator as well as it fits."""
-        return self._signed(space, target, 1.0, rows, features)
+        find = self._furthest if self.both_signs else self._signed
+        return find(space, target, rows=rows, features=features)
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection:
         """The h or -h furthest along `target`; values are in [-1, 1]."""
-        best = self._signed(space, target, 1.0)
+        return self._furthest(space, target)
+
+    def _furthest(
+        self,
+        space: Space,
+        target: np.ndarray,
+        rows: np.ndarray | None = None,
+        features: np.ndarray | None = None,
+    ) -> Projection:
+        best = self._signed(space, target, 1.0, rows, features)
         if target.ndim == 1 or target.shape[1] <= 2:
             return best  # -h is a classifier too
-        other = self._signed(space, target, -1.0)
+        other = self._signed(space, target, -1.0, rows, features)
         ahead = space.inner(other.values, target) > space.inner(best.values, target) * (1.0 + 1e-9)
         return other if ahead else best
 
@@ -105,7 +120,7 @@ class Classifier:
         self,
         space: Space,
         target: np.ndarray,
-        sign: float,
+        sign: float = 1.0,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
     ) -> Projection:
