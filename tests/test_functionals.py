@@ -1,8 +1,6 @@
 """Losses that couple rows or outputs, in the loop: optima against HiGHS, floors, behavior."""
 
-import os
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,12 +121,11 @@ def test_ranking_memory_is_linear():
 
 
 def test_mq2008_naive_repeats_and_residual_learns():
-    folder = os.environ.get("ANYBOOST_DATA")
-    path = Path(folder or ".") / "mq2008.npz"
-    if not folder or not path.exists():
-        pytest.skip("needs mq2008.npz in the folder that ANYBOOST_DATA names")
-    with np.load(path, allow_pickle=False) as data:
-        X, y, qid, part = data["X"].astype(float), data["y"].astype(float), data["qid"], data["split"]
+    try:
+        data = ab.datasets.load("mq2008")
+    except FileNotFoundError as reason:
+        pytest.skip(str(reason))
+    X, y, qid, part = data.X, data.y, data.qid, data.split
     train, valid, test = part <= 3, part == 4, part == 5
 
     def disagreement(scores):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import bounds, certificates, descent, ensemble, losses, space, steps, weak
+    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, space, steps, weak
     from anyboost.boosting import Run, boost
 
-_MODULES = {"bounds", "certificates", "descent", "ensemble", "losses", "space", "steps", "weak"}
+_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "space", "steps", "weak"}
 _NAMES = {"boost": "anyboost.boosting", "Run": "anyboost.boosting"}
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "boost",
     "bounds",
     "certificates",
+    "datasets",
     "descent",
     "ensemble",
     "losses",
