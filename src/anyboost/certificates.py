@@ -8,6 +8,7 @@ subgradient at f_t, weights w_t >= 0 of sum one and G = sum w_t g_t,
 where a is the start. This holds for any sequence f_t, so for any step, memory, leaf rule or early stop.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 
 # A function G -> (upper bound of max_h |<G, h>|, value that a known atom attains)
 Support = Callable[[np.ndarray], tuple[float, float]]
-WEIGHTINGS = ("step", "uniform", "late", "last")
+WEIGHTINGS = ("step", "uniform", "late")  # eta_t, 1 and t; a fourth, "last", has all weight on one round
 
 
 class Witness(NamedTuple):
@@ -59,9 +60,12 @@ class Evidence:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.rounds = 0
         self.witnesses: list[Witness] = []
-        self.weight = dict.fromkeys(WEIGHTINGS[:3], 0.0)
-        self.intercept = dict.fromkeys(WEIGHTINGS, 0.0)
-        self.gradient = {name: np.zeros(shape) for name in WEIGHTINGS[:3]}
+        self.shape = shape
+        self.weight = np.zeros(3)  # of the first three weightings, as are the two below
+        self.intercept = np.zeros(3)
+        self.gradient = np.zeros((3, math.prod(shape)))
+        self.last_intercept = 0.0
+        self.last_gradient = np.zeros(shape)
         self._latest: tuple[int, list[Witness]] | None = None
 
     def add(
@@ -71,14 +75,17 @@ class Evidence:
         slope: float,
         step: float,
         support: Support,
+        n_threads: int = 1,
     ) -> None:
         """Take in round t: R(f_t), g_t, <g_t, f_t - a> and the step size."""
+        from anyboost.backends.vectors import accumulate
+
         self.rounds += 1
-        for name, weight in zip(WEIGHTINGS[:3], (step, 1.0, float(self.rounds)), strict=True):
-            self.weight[name] += weight
-            self.intercept[name] += weight * (loss - slope)
-            self.gradient[name] += weight * gradient
-        self.intercept["last"] = loss - slope
+        weights = np.array([step, 1.0, float(self.rounds)])
+        self.weight += weights
+        self.intercept += weights * (loss - slope)
+        accumulate(gradient.reshape(-1), weights, self.gradient, n_threads)
+        self.last_intercept = loss - slope
         self.last_gradient = gradient
         if self.rounds & (self.rounds - 1) == 0:
             self.witnesses += self.current(support)
@@ -88,14 +95,16 @@ class Evidence:
         if self.rounds == 0:
             return []
         if self._latest is None or self._latest[0] != self.rounds:
-            self._latest = (self.rounds, [self._witness(name, support) for name in self._usable()])
+            found = [self._witness(self.last_intercept, self.last_gradient, "last", support)]
+            for name, weight, intercept, gradient in zip(
+                WEIGHTINGS, self.weight, self.intercept, self.gradient, strict=False
+            ):
+                if weight > 0:
+                    mean = gradient.reshape(self.shape) / weight
+                    found.append(self._witness(intercept / weight, mean, name, support))
+            self._latest = (self.rounds, found)
         return self._latest[1]
 
-    def _usable(self) -> list[str]:
-        return [name for name in WEIGHTINGS if name == "last" or self.weight[name] > 0]
-
-    def _witness(self, name: str, support: Support) -> Witness:
-        total = 1.0 if name == "last" else self.weight[name]
-        gradient = self.last_gradient if name == "last" else self.gradient[name] / total
+    def _witness(self, intercept: float, gradient: np.ndarray, name: str, support: Support) -> Witness:
         upper, lower = support(gradient)
-        return Witness(self.intercept[name] / total, upper, lower, name, self.rounds)
+        return Witness(float(intercept), upper, lower, name, self.rounds)

@@ -19,8 +19,9 @@ Algorithm 2 as printed subtracts h where it must subtract c h.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from anyboost import checks, steps
 from anyboost.certificates import Evidence, edge
 from anyboost.ensemble import Ensemble
 from anyboost.space import Space
-from anyboost.weak import Learner, Projection
+from anyboost.weak import LeafProjection, Learner, Projection
 
 if TYPE_CHECKING:
     from anyboost.losses import Functional
@@ -223,23 +224,37 @@ class State:
 
 
 class Piece(NamedTuple):
-    """coefficient * hypothesis, and its values on the sample."""
+    """coefficient * h."""
 
     coefficient: float
-    hypothesis: Any
-    values: np.ndarray
+    h: Projection | LeafProjection
 
 
 @dataclass
 class Move:
-    """What a round found: the direction, as a sum of pieces, and what it leaves of D."""
+    """What a round found: a direction, as a sum of pieces, and what it leaves of D."""
 
-    direction: np.ndarray
     D: np.ndarray
     D_norm: float
     pieces: list[Piece] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
     coefficients: list[float] = field(default_factory=list)
+
+    def direction(self, L2: Space) -> np.ndarray:
+        return -self.take(L2, np.zeros_like(self.D), 1.0)
+
+    def take(self, L2: Space, f: np.ndarray, eta: float) -> np.ndarray:
+        """f - eta * direction."""
+        for piece in self.pieces:
+            f = piece.h.add_to(L2, f, -eta * piece.coefficient)
+        return f
+
+    def length(self, L2: Space) -> float:
+        """||direction||."""
+        if len(self.pieces) == 1:
+            coefficient, h = self.pieces[0]
+            return abs(coefficient) * math.sqrt(h.ray(L2, self.D)[1])
+        return L2.norm(self.direction(L2)) if self.pieces else 0.0
 
 
 # The rows and columns that projection k of round t sees
@@ -261,27 +276,24 @@ def descend(
                 f"the loss has no finite gradient after round {t - 1}: take smaller steps"
             )
         D = descent.target(R, state, g)
-        move = Move(np.zeros_like(f), D, g_norm if D is g else L2.norm(D))
+        move = Move(D, g_norm if D is g else L2.norm(D))
         if g_norm > 0:  # else f is optimal, and stays
             if descent.atom_size is None:
                 _project(R, H, L2, descent, t, f, g_norm, move, sample)
             else:
                 _take_atom(H, L2, descent.atom_size, move)
-        eta = steps.size(descent.step, t, _slope_along(R, L2, f, move.direction))
+        eta = steps.size(descent.step, t, partial(_slope_along, R, L2, f, move))
         shrink = descent.shrink(eta, L2.inner(g, f - f0)) if move.pieces and len(state.ensemble) else 0.0
 
-        state.evidence.add(loss, g, L2.inner(g, point - f0), eta, lambda G: H.support(L2, G))
-        state.ensemble.add_round(
-            shrink, [(-eta * piece.coefficient, piece.hypothesis) for piece in move.pieces]
-        )
-        kept = f if shrink == 0 else f0 + (1 - shrink) * (f - f0)
-        state.scores = kept - eta * move.direction
+        state.evidence.add(loss, g, L2.inner(g, point - f0), eta, lambda G: H.support(L2, G), L2.n_threads)
+        state.ensemble.add_round(shrink, [(-eta * c, h.hypothesis) for c, h in move.pieces])
+        state.scores = move.take(L2, f if shrink == 0 else f0 + (1 - shrink) * (f - f0), eta)
         state.residual = move.D
         state.loss = R.value(state.scores)
         if not math.isfinite(state.loss):
             raise FloatingPointError(f"the loss is not finite after round {t}: take smaller steps")
         state.round = t
-        state.geometry.append(Geometry(min(move.edges, default=0.0), L2.norm(move.direction), move.D_norm))
+        state.geometry.append(Geometry(min(move.edges, default=0.0), move.length(L2), move.D_norm))
         yield Step(
             t,
             len(state.ensemble),
@@ -295,10 +307,9 @@ def descend(
         )
 
 
-def _slope_along(
-    R: "Functional", L2: Space, f: np.ndarray, direction: np.ndarray
-) -> Callable[[float], float]:
+def _slope_along(R: "Functional", L2: Space, f: np.ndarray, move: Move) -> Callable[[float], float]:
     """The slope of s -> R(f - s * direction)."""
+    direction = move.direction(L2)
     return lambda s: -L2.inner(R.subgradient(f - s * direction), direction)
 
 
@@ -314,44 +325,41 @@ def _project(
     sample: Sampling,
 ) -> None:
     """Move by projections of D: h nearest to D, c by the ray, D keeps the rest."""
-    for k in range(descent.most_projections(t)):
+    most = descent.most_projections(t)
+    for k in range(most):
         if k > 0 and move.D_norm <= descent.relative_error * g_norm:
             break
         h = H.project(L2, move.D, *sample(t, k))
-        inner, square = L2.inner(h.values, move.D), L2.inner(h.values, h.values)
+        inner, square = h.ray(L2, move.D)
         if square == 0:
             move.edges.append(0.0)
             break
         c = inner / square
-        piece = Piece(c, h.hypothesis, c * h.values)
-        if H.exact_leaves:
-            piece = _leaf_step(R, f - move.direction, h)
-        move.pieces.append(piece)
+        move.pieces.append(_leaf_step(R, move.take(L2, f, 1.0), h) if H.exact_leaves else Piece(c, h))
         move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
         move.coefficients.append(c)
-        move.direction = move.direction + piece.values
-        move.D = move.D - c * h.values
-        move.D_norm = L2.norm(move.D)
+        move.D = h.add_to(L2, move.D, -c)
+        # c h and what is left are orthogonal; only where the rest is projected again must it be exact.
+        shorter = math.sqrt(max(move.D_norm**2 - inner * c, 0.0))
+        move.D_norm = shorter if k + 1 == most else L2.norm(move.D)
 
 
 def _take_atom(H: Learner, L2: Space, size: float, move: Move) -> None:
     """Move along the atom |h| <= 1 furthest along D, at its full size."""
     h = H.extreme(L2, move.D)
-    inner, norm = L2.inner(h.values, move.D), L2.norm(h.values)
-    move.pieces.append(Piece(size, h.hypothesis, size * h.values))
-    move.edges.append(edge(inner, norm, move.D_norm))
+    inner, square = h.ray(L2, move.D)
+    move.pieces.append(Piece(size, h))
+    move.edges.append(edge(inner, math.sqrt(square), move.D_norm))
     move.coefficients.append(size)
-    move.direction = size * h.values
 
 
-def _leaf_step(R: "Functional", scores: np.ndarray, h: Projection) -> Piece:
+def _leaf_step(R: "Functional", scores: np.ndarray, h: Projection | LeafProjection) -> Piece:
     # The tree's shape with, in each leaf, the step that minimizes the loss there: any number for one
     # output, a multiple of the leaf's vector for several. Signs: the descent subtracts the direction.
-    assert h.leaf is not None
-    assert h.leaf_values is not None
+    assert isinstance(h, LeafProjection)
     if scores.ndim == 1:
         values = -R.best_shifts(scores, h.leaf, len(h.leaf_values), None)[:, None]
     else:
         multiples = R.best_shifts(scores, h.leaf, len(h.leaf_values), -h.leaf_values)
         values = multiples[:, None] * h.leaf_values
-    return Piece(1.0, h.hypothesis.with_leaf_values(values), values[h.leaf].reshape(scores.shape))
+    return Piece(1.0, h.with_leaf_values(values))

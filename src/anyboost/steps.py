@@ -76,7 +76,7 @@ def get(step: StepLike) -> Schedule | LineSearch:
     return Constant(float(step))
 
 
-def size(step: StepLike, t: int, slope: Callable[[float], float]) -> float:
-    """eta in round t; `slope` is asked only by a search."""
+def size(step: StepLike, t: int, slope: Callable[[], Callable[[float], float]]) -> float:
+    """eta in round t; only a search asks for `slope`, which gives that of s -> R(f - s * direction)."""
     chosen = get(step)
-    return chosen.search(slope) if isinstance(chosen, LineSearch) else chosen(t)
+    return chosen.search(slope()) if isinstance(chosen, LineSearch) else chosen(t)

@@ -17,12 +17,14 @@ finite = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
 def test_dot_equals_exact_sum_and_ignores_order(rows, random):
     a, b, mass = (np.array(column) for column in zip(*rows, strict=True))
     exact = math.fsum(mass * a * b)
-    found = sums.dot(a[:, None], b[:, None], mass)
+    found, exponent = sums.dot(a[:, None], b[:, None], mass)
     largest = np.abs(mass * a * b).max()
     assert found == pytest.approx(exact, rel=1e-15, abs=largest * 1e-15)
     order = list(range(len(rows)))
     random.shuffle(order)
-    assert sums.dot(a[order][:, None], b[order][:, None], mass[order]) == found
+    turned = a[order][:, None], b[order][:, None], mass[order]
+    for guess in (0, exponent, exponent + 3, 900, -900):
+        assert sums.dot(*turned, guess=guess) == (found, exponent)
 
 
 def test_dot_is_the_same_on_any_number_of_threads():
@@ -32,9 +34,10 @@ def test_dot_is_the_same_on_any_number_of_threads():
 
 
 def test_dot_of_nothing_and_of_what_is_not_finite():
-    assert sums.dot(np.zeros((3, 1)), None, None) == 0.0
+    assert sums.dot(np.zeros((3, 1)), None, None)[0] == 0.0
     for bad in (np.inf, -np.inf, np.nan):
-        assert math.isnan(sums.dot(np.array([[1.0], [bad], [2.0]]), None, None))
+        for guess in (0, 40, -300):
+            assert math.isnan(sums.dot(np.array([[1.0], [bad], [2.0]]), None, None, guess=guess)[0])
 
 
 @settings(deadline=None, max_examples=60)

@@ -8,7 +8,9 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
+from typing import TypeVar
 
+T = TypeVar("T")
 _pool: ThreadPoolExecutor | None = None
 
 
@@ -62,6 +64,20 @@ def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
         wait(helpers)
     for helper in helpers:
         helper.result()
+
+
+def over_blocks(function: Callable[[int, int], T], n_rows: int, n_threads: int) -> list[T]:
+    """What `function(start, stop)` gives for each of a few ranges that make up all rows."""
+    ranges = blocks(n_rows, n_threads)
+    if len(ranges) == 1:
+        return [function(*ranges[0])]
+    results: dict[int, T] = {}
+
+    def task(index: int) -> None:
+        results[index] = function(*ranges[index])
+
+    each(task, len(ranges), n_threads)
+    return [results[index] for index in range(len(ranges))]
 
 
 def blocks(n_rows: int, n_threads: int, smallest: int = 50_000) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
 """Weak learners: the sets H of functions that a descent may step along."""
 
-from anyboost.weak.base import Hypothesis, Learner, Projection, Support
+from anyboost.weak.base import Hypothesis, LeafProjection, Learner, Projection, Support
 from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
 from anyboost.weak.names import get
@@ -10,6 +10,7 @@ __all__ = [
     "Classifier",
     "Dictionary",
     "Hypothesis",
+    "LeafProjection",
     "Learner",
     "Projection",
     "Stump",

@@ -4,6 +4,8 @@ A weak learner projects a function given by its values on the sample onto H. A h
 that can be evaluated anywhere.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -24,13 +26,58 @@ class Hypothesis(Protocol):
         """out += sum of coefficient times hypothesis at the rows of X, in place; out is (n, k)."""
 
 
-class Projection(NamedTuple):
-    """A hypothesis with its values on the sample; for trees also the leaf of each row."""
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """A hypothesis h on the sample."""
 
     hypothesis: Any
     values: np.ndarray
-    leaf: np.ndarray | None = None
-    leaf_values: np.ndarray | None = None
+
+    def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
+        """<h, target> and ||h||^2, for the target that was projected."""
+        return space.inner(self.values, target), space.inner(self.values, self.values)
+
+    def add_to(self, space: Space, scores: np.ndarray, factor: float) -> np.ndarray:
+        """scores + factor * h."""
+        return scores + factor * self.values
+
+
+@dataclass(frozen=True, eq=False)
+class LeafProjection:
+    """A tree on the sample: the leaf of each row, the leaves' values (leaves, k), the shape of scores.
+
+    `known_ray` is <h, target> and ||h||^2 where the learner has them from the sums in the leaves.
+    """
+
+    hypothesis: Any
+    leaf: np.ndarray
+    leaf_values: np.ndarray
+    shape: tuple[int, ...]
+    known_ray: tuple[float, float] | None = None
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        return self.leaf_values[self.leaf].reshape(self.shape)
+
+    def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
+        """<h, target> and ||h||^2, for the target that was projected."""
+        if self.known_ray is not None:
+            return self.known_ray
+        return space.inner(self.values, target), space.inner(self.values, self.values)
+
+    def add_to(self, space: Space, scores: np.ndarray, factor: float) -> np.ndarray:
+        """scores + factor * h, without writing h down."""
+        from anyboost.backends.vectors import add_leaf_values
+
+        rows = scores.reshape(space.n, -1)
+        return add_leaf_values(rows, self.leaf, factor * self.leaf_values, space.n_threads).reshape(
+            self.shape
+        )
+
+    def with_leaf_values(self, leaf_values: np.ndarray) -> "LeafProjection":
+        """The same tree with other values in its leaves."""
+        hypothesis = self.hypothesis.with_leaf_values(leaf_values)
+        return LeafProjection(hypothesis, self.leaf, leaf_values, self.shape)
 
 
 class Support(NamedTuple):
@@ -57,10 +104,10 @@ class Learner(Protocol):
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
-    ) -> Projection:
+    ) -> Projection | LeafProjection:
         """The hypothesis nearest to `target`; fitted on `rows` and `features` only, where given."""
 
-    def extreme(self, space: Space, target: np.ndarray) -> Projection:
+    def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The atom |h| <= 1 furthest along `target`."""
 
     def support(self, space: Space, target: np.ndarray) -> Support:

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from anyboost.space import Space
-from anyboost.weak.base import Projection, Support
+from anyboost.weak.base import LeafProjection, Projection, Support
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +83,12 @@ class Classifier:
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
-    ) -> Projection:
+    ) -> Projection | LeafProjection:
         """The classifier furthest along `target`: the stump exactly, an estimator as well as it fits."""
         find = self._furthest if self.both_signs else self._signed
         return find(space, target, rows=rows, features=features)
 
-    def extreme(self, space: Space, target: np.ndarray) -> Projection:
+    def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The h or -h furthest along `target`; values are in [-1, 1]."""
         return self._furthest(space, target)
 
@@ -98,7 +98,7 @@ class Classifier:
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
-    ) -> Projection:
+    ) -> Projection | LeafProjection:
         best = self._signed(space, target, 1.0, rows, features)
         if target.ndim == 1 or target.shape[1] <= 2:
             return best  # -h is a classifier too
@@ -123,7 +123,7 @@ class Classifier:
         sign: float = 1.0,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
-    ) -> Projection:
+    ) -> Projection | LeafProjection:
         # sign * h, with h the classifier furthest along sign * target
         project = self._stump if self.estimator is None else self._fitted
         return project(space, target, sign, rows, features)
@@ -135,7 +135,7 @@ class Classifier:
         sign: float,
         rows: np.ndarray | None,
         features: np.ndarray | None,
-    ) -> Projection:
+    ) -> Projection | LeafProjection:
         from anyboost.backends.split import CLASS, EXTREME, TIE
         from anyboost.weak.grow import Growth, fill, grow
 
@@ -156,7 +156,7 @@ class Classifier:
         sign: float,
         rows: np.ndarray | None,
         features: np.ndarray | None,
-    ) -> Projection:
+    ) -> Projection | LeafProjection:
         from sklearn.base import clone
 
         rewards = sign * target.reshape(space.n, -1)

@@ -13,7 +13,7 @@ from anyboost.backends.histogram import BINS, histogram
 from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.backends.split import NOISE, TIE, best_cut
 from anyboost.space import Space
-from anyboost.weak.base import Projection
+from anyboost.weak.base import LeafProjection
 from anyboost.weak.functions import TreeFunction
 
 
@@ -203,10 +203,15 @@ class _Grower:
         return Grown(feature, bins, left, right, leaf_nodes, sums, masses, leaf)
 
 
-def fill(space: Space, grown: Grown, leaf_values: np.ndarray, shape: tuple[int, ...]) -> Projection:
-    """The grown tree with these values (leaves, k) in its leaves, and its values on the sample."""
-    hypothesis = _as_function(space, grown, leaf_values)
-    return Projection(hypothesis, leaf_values[grown.leaf].reshape(shape), grown.leaf, leaf_values)
+def fill(
+    space: Space,
+    grown: Grown,
+    leaf_values: np.ndarray,
+    shape: tuple[int, ...],
+    known_ray: tuple[float, float] | None = None,
+) -> LeafProjection:
+    """The grown tree with these values (leaves, k) in its leaves, on the sample."""
+    return LeafProjection(_as_function(space, grown, leaf_values), grown.leaf, leaf_values, shape, known_ray)
 
 
 def _as_function(space: Space, grown: Grown, leaf_values: np.ndarray) -> TreeFunction:

@@ -12,7 +12,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import Projection, Support
+from anyboost.weak.base import LeafProjection, Support
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Tree:
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
-    ) -> Projection:
+    ) -> LeafProjection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
         from anyboost.backends.split import LEAST_SQUARES
         from anyboost.weak.grow import Growth, fill, grow
@@ -52,10 +52,16 @@ class Tree:
         grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, LEAST_SQUARES), rows, features)
         mass = grown.masses * space.fixed_mass[1]
         # A leaf can be massless only where a row's weight is lost against the others' in fixed point.
-        leaf_values = grown.sums * unit / np.where(mass > 0, mass, 1.0)[:, None]
-        return fill(space, grown, leaf_values, target.shape)
+        sums = grown.sums * unit
+        leaf_values = sums / np.where(mass > 0, mass, 1.0)[:, None]
+        if rows is not None:
+            return fill(space, grown, leaf_values, target.shape)
+        # The sums over all rows are at hand, and with them both inner products.
+        inner = float((leaf_values * sums).sum()) / space.total
+        square = float((leaf_values**2).sum(axis=1) @ mass) / space.total
+        return fill(space, grown, leaf_values, target.shape, (inner, square))
 
-    def extreme(self, space: Space, target: np.ndarray) -> Projection:
+    def extreme(self, space: Space, target: np.ndarray) -> LeafProjection:
         """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
         return self._extreme(space, target)[0]
 
@@ -68,7 +74,7 @@ class Tree:
             return Support(value + rounding, value)
         return Support(space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1)), value)
 
-    def _extreme(self, space: Space, target: np.ndarray) -> tuple[Projection, float, float]:
+    def _extreme(self, space: Space, target: np.ndarray) -> tuple[LeafProjection, float, float]:
         from anyboost.backends.split import EXTREME, NOISE
         from anyboost.weak.grow import Growth, fill, grow
 
