@@ -105,10 +105,9 @@ class Space:
     @cached_property
     def mass_histogram(self) -> np.ndarray:
         """The mass in every bin of every column: the same for every tree's root."""
-        from anyboost.backends.histogram import histogram
+        from anyboost.backends.histogram import histogram_of_all
 
-        everything = np.empty(0, dtype=np.int32)
-        return histogram(self.bins.words, self.fixed_mass[0], everything, self.n_threads)
+        return histogram_of_all(self.bins.words, self.fixed_mass[0], self.n_threads)
 
     def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
         """What `compute(self)` gave the first time: a learner's view of this sample."""

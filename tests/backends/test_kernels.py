@@ -6,27 +6,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from anyboost.backends.histogram import histogram
+from anyboost.backends.histogram import histogram, histogram_of_all
 from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
 
 
-@pytest.mark.parametrize("outputs", [1, 3])
+def counted(codes, channels, rows):
+    groups, _, _ = codes.shape
+    expected = np.zeros((groups * 8, 256, channels.shape[1]), dtype=np.int64)
+    for i in rows:
+        for feature in range(groups * 8):
+            expected[feature, codes[feature // 8, i, feature % 8]] += channels[i]
+    return expected
+
+
+@pytest.mark.parametrize("channels", [2, 3, 5])
 @pytest.mark.parametrize("some", [False, True])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_histogram_adds_every_row_to_its_bin(outputs, some, n_threads):
-    random = np.random.default_rng(outputs)
+def test_histogram_adds_every_row_to_its_bin(channels, some, n_threads):
+    random = np.random.default_rng(channels)
     n, groups = 4000, 3
     codes = random.integers(0, 256, (groups, n, 8)).astype(np.uint8)
-    fixed = random.integers(-(2**40), 2**40, (n, outputs))
-    rows = np.sort(random.choice(n, 700, replace=False)).astype(np.int32) if some else np.empty(0, np.int32)
-    found = histogram(codes.view(np.uint64).reshape(groups, n), fixed, rows, n_threads)
-    expected = np.zeros((groups * 8, 256, outputs), dtype=np.int64)
-    for i in rows if some else range(n):
-        for feature in range(groups * 8):
-            expected[feature, codes[feature // 8, i, feature % 8]] += fixed[i]
+    words = codes.view(np.uint64).reshape(groups, n)
+    values = random.integers(-(2**40), 2**40, (n, channels))
+    rows = np.sort(random.choice(n, 700, replace=False)) if some else np.arange(n)
+    expected = counted(codes, values, rows)
+    found = histogram(words, values, rows.astype(np.uint32), n_threads)
     np.testing.assert_array_equal(found.reshape(expected.shape), expected)
+    if not some:
+        one = histogram_of_all(words, np.ascontiguousarray(values[:, :1]), n_threads)
+        np.testing.assert_array_equal(one.reshape(expected.shape[:2]), expected[..., 0])
 
 
 @settings(deadline=None, max_examples=40)

@@ -46,24 +46,38 @@ def _lead(sums):
 
 
 @kernel
-def _scan(sums, masses, first, n_cuts, total, total_mass, noise, criterion, enough, left, right):
+def _score(left, right, left_mass, right_mass, noise, criterion):
+    if criterion == LEAST_SQUARES and left.shape[0] == 1:
+        # The common case with one division where two would do.
+        a = np.float64(left[0])
+        b = np.float64(right[0])
+        w = np.float64(left_mass)
+        v = np.float64(right_mass)
+        a = a if abs(a) > noise * w else 0.0
+        b = b if abs(b) > noise * v else 0.0
+        return (a * a * v + b * b * w) / (w * v)
+    return _side(left, left_mass, noise, criterion) + _side(right, right_mass, noise, criterion)
+
+
+@kernel
+def _scan(sums, first, n_cuts, total, noise, criterion, enough, left, right):
     # The best score of one column, and its first cut that scores `enough` (-1: none does).
     best = -1.0
-    for j in range(left.shape[0]):
+    outputs = left.shape[0]
+    for j in range(outputs):
         left[j] = 0
     left_mass = 0
     for b in range(n_cuts):
-        mass = masses[first + b]
+        mass = sums[first + b, outputs]
         if mass == 0:
             continue  # nothing moves: the same sides as a lower cut
         left_mass += mass
-        if left_mass == total_mass:
+        if left_mass == total[outputs]:
             break
-        for j in range(left.shape[0]):
+        for j in range(outputs):
             left[j] += sums[first + b, j]
             right[j] = total[j] - left[j]
-        score = _side(left, left_mass, noise, criterion)
-        score += _side(right, total_mass - left_mass, noise, criterion)
+        score = _score(left, right, left_mass, total[outputs] - left_mass, noise, criterion)
         if score >= enough:
             return score, b
         best = max(best, score)
@@ -71,41 +85,29 @@ def _scan(sums, masses, first, n_cuts, total, total_mass, noise, criterion, enou
 
 
 @kernel
-def best_cut(sums, masses, total, total_mass, noise, n_cuts, allowed, criterion):
+def best_cut(sums, total, noise, n_cuts, allowed, criterion):
     """Column, cut and score of the best cut, and the score without one; column -1 where no cut gains.
 
-    `sums` (columns * 256, k) and `masses` (columns * 256,) are the histograms of the set, `total` and
-    `total_mass` their sums over any one column.
+    `sums` (columns * 256, k + 1) is the histogram of the set, its last channel the mass, and `total` (k + 1,)
+    its sum over any one column.
     """
-    left = np.empty(total.shape[0], dtype=np.int64)
-    right = np.empty(total.shape[0], dtype=np.int64)
-    whole = _side(total, total_mass, noise, criterion)
+    outputs = total.shape[0] - 1
+    left = np.empty(outputs, dtype=np.int64)
+    right = np.empty(outputs, dtype=np.int64)
+    whole = _side(total[:outputs], total[outputs], noise, criterion)
     best = -1.0
-    scores = np.empty(n_cuts.shape[0])
+    scores = np.full(n_cuts.shape[0], -1.0)
     for column in range(n_cuts.shape[0]):
-        scores[column] = -1.0
         if allowed[column] and n_cuts[column] > 0:
             scores[column], _ = _scan(
-                sums,
-                masses,
-                256 * column,
-                n_cuts[column],
-                total,
-                total_mass,
-                noise,
-                criterion,
-                np.inf,
-                left,
-                right,
+                sums, 256 * column, n_cuts[column], total, noise, criterion, np.inf, left, right
             )
             best = max(best, scores[column])
-    if not best > whole * (1.0 + 1e-9):
+    if not best > whole * (1.0 + TIE):
         return -1, -1, whole, whole
-    enough = best * (1.0 - 1e-9)
+    enough = best * (1.0 - TIE)
     column = 0
     while scores[column] < enough:
         column += 1
-    score, cut = _scan(
-        sums, masses, 256 * column, n_cuts[column], total, total_mass, noise, criterion, enough, left, right
-    )
+    score, cut = _scan(sums, 256 * column, n_cuts[column], total, noise, criterion, enough, left, right)
     return column, cut, score, whole

@@ -5,16 +5,20 @@ and then the oldest leaf goes first. A tree stops where no cut gains.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.histogram import BINS, histogram
+from anyboost.backends import threads
+from anyboost.backends.histogram import BINS, histogram, histogram_of_all
 from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.backends.split import NOISE, TIE, best_cut
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection
 from anyboost.weak.functions import TreeFunction
+
+_LARGE = 10_000  # sums from which on two children are looked at by two threads
 
 
 class Growth(NamedTuple):
@@ -39,10 +43,8 @@ class _Leaf:
     depth: int
     start: int
     stop: int
-    total: np.ndarray
-    mass: int
-    sums: np.ndarray | None = None
-    masses: np.ndarray | None = None
+    total: np.ndarray  # (k + 1,): the sums of the targets, and the mass
+    sums: np.ndarray | None = None  # the same by column and bin
     cut: Cut | None = None
 
 
@@ -83,7 +85,7 @@ class _Grower:
         self.fixed = fixed
         self.growth = growth
         self.sampled = rows is not None
-        self.rows = np.arange(space.n, dtype=np.int32) if rows is None else rows.astype(np.int32)
+        self.rows = np.arange(space.n, dtype=np.uint32) if rows is None else rows.astype(np.uint32)
         self.spare = np.empty_like(self.rows)
         self.allowed = np.ones(len(space.bins.n_cuts), dtype=np.bool_)
         if features is not None:
@@ -110,29 +112,30 @@ class _Grower:
             leaves += self._split(oldest, last)
         return self._finish(leaves)
 
+    @cached_property
+    def channels(self) -> np.ndarray:
+        """What a histogram adds up for a row: its targets and its mass."""
+        return np.hstack([self.fixed, self.space.fixed_mass[0]])
+
     def _root(self) -> _Leaf:
         bins, space = self.space.bins, self.space
-        mass = space.fixed_mass[0]
-        everything = self.rows[:0]
-        if self.sampled:
-            sums = histogram(bins.words, self.fixed, self.rows, space.n_threads)
-            masses = histogram(bins.words, mass, self.rows, space.n_threads)
+        if self.growth.max_leaves == 2 and not self.sampled and self.fixed.shape[1] == 1:
+            # All rows and no children: the mass by column and bin is always the same.
+            targets = histogram_of_all(bins.words, self.fixed, space.n_threads)
+            sums = np.hstack([targets, space.mass_histogram])
         else:
-            sums = histogram(bins.words, self.fixed, everything, space.n_threads)
-            masses = space.mass_histogram.copy() if self.growth.max_leaves > 2 else space.mass_histogram
-        leaf = _Leaf(0, 0, 0, len(self.rows), sums[:BINS].sum(axis=0), int(masses[:BINS].sum()), sums, masses)
+            sums = histogram(bins.words, self.channels, self.rows, space.n_threads)
+        leaf = _Leaf(0, 0, 0, len(self.rows), sums[:BINS].sum(axis=0), sums)
         leaf.cut = self._best_cut(leaf)
         return leaf
 
     def _best_cut(self, leaf: _Leaf) -> Cut | None:
         deepest = self.growth.max_depth
-        if leaf.sums is None or leaf.masses is None or (deepest is not None and leaf.depth >= deepest):
+        if leaf.sums is None or (deepest is not None and leaf.depth >= deepest):
             return None
         feature, cut, score, whole = best_cut(
             leaf.sums,
-            leaf.masses.reshape(-1),
             leaf.total,
-            leaf.mass,
             NOISE * self.space.fixed_mass[1],
             self.space.bins.n_cuts,
             self.allowed,
@@ -141,16 +144,14 @@ class _Grower:
         return None if feature < 0 else Cut(feature, cut, score - whole)
 
     def _split(self, leaf: _Leaf, last: bool) -> list[_Leaf]:
-        cut, sums, masses = leaf.cut, leaf.sums, leaf.masses
+        cut, sums = leaf.cut, leaf.sums
         assert cut is not None
         assert sums is not None
-        assert masses is not None
         words = self.space.bins.words[cut.feature >> 3]
         rows = self.rows[leaf.start : leaf.stop]
         middle = leaf.start + partition(words, 8 * (cut.feature & 7), cut.bin, rows, self.spare)
         first = BINS * cut.feature
         total = sums[first : first + cut.bin + 1].sum(axis=0)
-        mass = int(masses[first : first + cut.bin + 1].sum())
         node, depth = len(self.feature), leaf.depth + 1
         self.feature[leaf.node], self.bin[leaf.node] = cut.feature, cut.bin
         self.left[leaf.node], self.right[leaf.node] = node, node + 1
@@ -159,26 +160,26 @@ class _Grower:
         self.left += [0, 0]
         self.right += [0, 0]
         children = [
-            _Leaf(node, depth, leaf.start, middle, total, mass),
-            _Leaf(node + 1, depth, middle, leaf.stop, leaf.total - total, leaf.mass - mass),
+            _Leaf(node, depth, leaf.start, middle, total),
+            _Leaf(node + 1, depth, middle, leaf.stop, leaf.total - total),
         ]
-        leaf.sums = leaf.masses = None
+        leaf.sums = None
         if not last:
-            self._share(children, sums, masses)
+            self._share(children, sums)
         return children
 
-    def _share(self, children: list[_Leaf], sums: np.ndarray, masses: np.ndarray) -> None:
+    def _share(self, children: list[_Leaf], sums: np.ndarray) -> None:
         # The smaller child is counted; the larger one is what is left of the parent, exactly.
         small, large = sorted(children, key=lambda leaf: leaf.stop - leaf.start)
         rows = self.rows[small.start : small.stop]
-        words, n_threads = self.space.bins.words, self.space.n_threads
-        small.sums = histogram(words, self.fixed, rows, n_threads)
-        small.masses = histogram(words, self.space.fixed_mass[0], rows, n_threads)
+        small.sums = histogram(self.space.bins.words, self.channels, rows, self.space.n_threads)
         sums -= small.sums
-        masses -= small.masses
-        large.sums, large.masses = sums, masses
-        for child in children:
-            child.cut = self._best_cut(child)
+        large.sums = sums
+
+        def look(index: int) -> None:
+            children[index].cut = self._best_cut(children[index])
+
+        threads.each(look, 2, self.space.n_threads if sums.size > _LARGE else 1)
 
     def _finish(self, leaves: list[_Leaf]) -> Grown:
         feature = np.array(self.feature, dtype=np.int32)
@@ -195,8 +196,8 @@ class _Grower:
         else:
             for label, part in enumerate(leaves):
                 mark(self.rows[part.start : part.stop], label, leaf)
-        sums = np.array([part.total for part in leaves])
-        masses = np.array([part.mass for part in leaves])
+        sums = np.array([part.total[:-1] for part in leaves])
+        masses = np.array([part.total[-1] for part in leaves])
         # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
         noise = NOISE * self.space.fixed_mass[1] * masses
         sums = np.where(np.abs(sums) > noise[:, None], sums, 0)

@@ -1,0 +1,142 @@
+"""The same work in anyboost and in its peers, as functions (X, y, work) -> fitted model and its training loss."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Work(NamedTuple):
+    """One piece of work: a loss, a number of leaves, rounds, threads, classes (0: regression)."""
+
+    loss: str
+    leaves: int
+    rounds: int
+    threads: int = 2
+    classes: int = 0
+    rate: float = 0.1
+    bins: int = 255
+
+
+class Fit(NamedTuple):
+    """What a library made of it: raw scores at rows of X."""
+
+    predict: Callable[[np.ndarray], Any]
+
+
+def anyboost(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
+    import anyboost as ab
+
+    if work.classes:
+        loss, descent = (
+            "softmax",
+            ab.descent.Naive(10 * work.rate),
+        )  # a gradient step where peers take Newton's
+    elif work.loss == "absolute":
+        loss, descent = "absolute", ab.descent.Residual(ab.steps.InverseSqrt(1.0), memory=1.0)
+    else:
+        loss, descent = "squared", ab.descent.Naive(work.rate)
+    learner = ab.weak.Stump() if work.leaves == 2 else ab.weak.Tree(max_leaves=work.leaves)
+    run = ab.boost(X, y, loss, learner, descent, work.rounds, n_threads=work.threads, max_bins=work.bins)
+    return Fit(lambda rows: run.ensemble.predict(rows, n_threads=work.threads))
+
+
+def lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
+    import lightgbm as lgb
+
+    parameters: dict[str, Any] = {
+        "objective": "multiclass" if work.classes else {"squared": "l2", "absolute": "l1"}[work.loss],
+        "num_leaves": work.leaves,
+        "learning_rate": work.rate,
+        "max_bin": work.bins,
+        "num_threads": work.threads,
+        "min_data_in_leaf": 1,
+        "min_sum_hessian_in_leaf": 0.0,
+        "verbosity": -1,
+    }
+    if work.classes:
+        parameters["num_class"] = work.classes
+    model = lgb.train(parameters, lgb.Dataset(X, y, params={"max_bin": work.bins}), work.rounds)
+    return Fit(lambda rows: model.predict(rows, raw_score=True, num_threads=work.threads))
+
+
+def xgboost(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
+    import xgboost as xgb
+
+    objective = {"squared": "reg:squarederror", "absolute": "reg:absoluteerror"}[work.loss]
+    parameters: dict[str, Any] = {
+        "objective": "multi:softprob" if work.classes else objective,
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": work.leaves,
+        "max_depth": 0,
+        "eta": work.rate,
+        "lambda": 0.0,
+        "min_child_weight": 0.0,
+        "max_bin": work.bins + 1,
+        "nthread": work.threads,
+    }
+    if work.classes:
+        parameters["num_class"] = work.classes
+    model = xgb.train(parameters, xgb.QuantileDMatrix(X, y, max_bin=work.bins + 1), work.rounds)
+    return Fit(lambda rows: model.inplace_predict(rows, predict_type="margin"))
+
+
+def scikit_learn(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from threadpoolctl import threadpool_limits
+
+    options: dict[str, Any] = {
+        "learning_rate": work.rate,
+        "max_iter": work.rounds,
+        "max_leaf_nodes": work.leaves,
+        "max_bins": work.bins,
+        "min_samples_leaf": 1,
+        "early_stopping": False,
+    }
+    if work.classes:
+        model = HistGradientBoostingClassifier(**options)
+    else:
+        model = HistGradientBoostingRegressor(loss=work.loss + "_error", **options)
+    with threadpool_limits(work.threads):
+        model.fit(X, y)
+    return Fit(model.decision_function if work.classes else model.predict)
+
+
+def catboost(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    options: dict[str, Any] = {
+        "iterations": work.rounds,
+        "learning_rate": work.rate,
+        "border_count": work.bins - 1,
+        "thread_count": work.threads,
+        "bootstrap_type": "No",
+        "verbose": False,
+        "allow_writing_files": False,
+        **({"depth": 1} if work.leaves == 2 else {"grow_policy": "Lossguide", "max_leaves": work.leaves}),
+    }
+    if work.classes:
+        model = CatBoostClassifier(loss_function="MultiClass", **options)
+    else:
+        model = CatBoostRegressor(loss_function={"squared": "RMSE", "absolute": "MAE"}[work.loss], **options)
+    model.fit(X, y)
+    return Fit(lambda rows: model.predict(rows, prediction_type="RawFormulaVal", thread_count=work.threads))
+
+
+PEERS: dict[str, Callable[[np.ndarray, np.ndarray, Work], Fit]] = {
+    "anyboost": anyboost,
+    "lightgbm": lightgbm,
+    "xgboost": xgboost,
+    "scikit-learn": scikit_learn,
+    "catboost": catboost,
+}
+
+
+def training_loss(scores: np.ndarray, y: np.ndarray, work: Work) -> float:
+    """The loss that all were asked to lower, from raw scores."""
+    if work.classes:
+        shifted = scores - scores.max(axis=1, keepdims=True)
+        return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(y)), y.astype(int)]))
+    gap = np.asarray(scores).reshape(-1) - y
+    return float(np.mean(np.abs(gap)) if work.loss == "absolute" else np.mean(gap**2) / 2)
