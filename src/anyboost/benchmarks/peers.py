@@ -27,15 +27,12 @@ class Fit(NamedTuple):
 def anyboost(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
     import anyboost as ab
 
+    loss, descent = work.loss, ab.descent.Descent(work.rate)
     if work.classes:
-        loss, descent = (
-            "softmax",
-            ab.descent.Naive(10 * work.rate),
-        )  # a gradient step where peers take Newton's
+        # A gradient step where peers take Newton's, whose curvature is at most 1/2 and mostly far less.
+        descent = ab.descent.Descent(10 * work.rate)
     elif work.loss == "absolute":
-        loss, descent = "absolute", ab.descent.Residual(ab.steps.InverseSqrt(1.0), memory=1.0)
-    else:
-        loss, descent = "squared", ab.descent.Naive(work.rate)
+        descent = ab.descent.Residual()
     learner = ab.weak.Stump() if work.leaves == 2 else ab.weak.Tree(max_leaves=work.leaves)
     run = ab.boost(X, y, loss, learner, descent, work.rounds, n_threads=work.threads, max_bins=work.bins)
     return Fit(lambda rows: run.ensemble.predict(rows, n_threads=work.threads))

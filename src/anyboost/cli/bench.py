@@ -1,0 +1,39 @@
+"""`anyboost bench`: how fast, against others, on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+NAMES = ("speed",)
+
+
+def command(
+    name: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(NAMES)}.")] = "speed",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few rows and rounds: a look, not a result.")
+    ] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each library has its turn.")] = 5,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A JSON file for the figures.")
+    ] = None,
+) -> None:
+    """Race anyboost against LightGBM, XGBoost, scikit-learn and CatBoost on the same work.
+
+    Prints one line a library: seconds, its time divided by ours, memory and training loss. Peers come with
+    `pip install "anyboost[bench]"`; those not installed are named and left out.
+    """
+    from anyboost.benchmarks import speed
+
+    if name not in NAMES:
+        raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
+    if output is not None and not output.parent.is_dir():
+        raise typer.BadParameter(f"no such folder, create it first: {output.parent}", param_hint="--output")
+    for line in speed.HEAD:
+        typer.echo(line)
+    results = speed.race(quick, repeats, say=typer.echo)
+    if output is not None:
+        output.write_text(json.dumps(results, indent=2) + "\n")

@@ -1,0 +1,36 @@
+"""The race's own arithmetic, and our lane of it; times are never judged here."""
+
+import numpy as np
+import pytest
+
+from anyboost.benchmarks import speed
+from anyboost.benchmarks.peers import Work, training_loss
+
+
+@pytest.mark.parametrize("name", speed.QUICK)
+def test_our_lane_runs_and_learns(name):
+    task = speed.QUICK[name]._replace(rows=2500)
+    _, y = speed.data(task)
+    found = speed.measure("anyboost", task)
+    at_rest = np.zeros((len(y), task.work.classes)) if task.work.classes else np.full(len(y), np.median(y))
+    assert found["loss"] < training_loss(at_rest, y, task.work)
+    assert found["fit"] > 0
+    assert found["memory"] >= 0
+
+
+def test_ratios_are_their_time_by_ours_turn_by_turn():
+    ours = [{"fit": fit, "predict": 2.0, "memory": 1.0, "loss": 0.5} for fit in (1.0, 2.0)]
+    theirs = [{"fit": fit, "predict": 1.0, "memory": 2 * fit + 1, "loss": 0.4} for fit in (3.0, 4.0)]
+    found = speed.summary(theirs, ours)
+    assert found["fit_ratio"] == [2.0, 2.5, 3.0]
+    assert found["predict_ratio"][1] == 0.5
+    assert found["memory"] == 8.0
+    assert "2.50 (2.00 to 3.00)" in speed.table("x", {"them": found})[0]
+
+
+def test_training_loss_is_the_one_asked_for():
+    scores, y = np.array([1.0, 3.0]), np.array([0.0, 1.0])
+    assert training_loss(scores, y, Work("absolute", 2, 1)) == 1.5
+    assert training_loss(scores, y, Work("squared", 2, 1)) == 1.25
+    two = np.array([[0.0, np.log(3.0)]])
+    assert training_loss(two, np.array([1]), Work("softmax", 2, 1, classes=2)) == pytest.approx(np.log(4 / 3))
