@@ -62,7 +62,7 @@ class Evidence:
         self.weight = dict.fromkeys(WEIGHTINGS[:3], 0.0)
         self.intercept = dict.fromkeys(WEIGHTINGS, 0.0)
         self.gradient = {name: np.zeros(shape) for name in WEIGHTINGS[:3]}
-        self._latest: tuple[int, list[Witness]] | None = None
+        self.latest: tuple[int, list[Witness]] | None = None  # the last answer of `current`, and its round
 
     def add(
         self,
@@ -87,9 +87,9 @@ class Evidence:
         """The witnesses of all rounds so far."""
         if self.rounds == 0:
             return []
-        if self._latest is None or self._latest[0] != self.rounds:
-            self._latest = (self.rounds, [self._witness(name, support) for name in self._usable()])
-        return self._latest[1]
+        if self.latest is None or self.latest[0] != self.rounds:
+            self.latest = (self.rounds, [self._witness(name, support) for name in self._usable()])
+        return self.latest[1]
 
     def _usable(self) -> list[str]:
         return [name for name in WEIGHTINGS if name == "last" or self.weight[name] > 0]
