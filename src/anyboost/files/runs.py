@@ -164,6 +164,9 @@ def _unpack_evidence(header: Fields, tensors: Tensors, rounds: int, shape: tuple
     evidence.gradient = {name: tensors.floats(f"gradient.{name}", shape) for name in SUMMED}
     evidence.witnesses = [_unpack_witness(w, rounds) for w in header.items("witnesses", MOST_WITNESSES)]
     current = [_unpack_witness(w, rounds) for w in header.items("current", len(WEIGHTINGS))]
+    usable = [name for name in WEIGHTINGS if rounds and (name == "last" or evidence.weight[name] > 0)]
+    if [(witness.weighting, witness.rounds) for witness in current] != [(name, rounds) for name in usable]:
+        raise Fault("it lacks a witness of its last round")
     if rounds:
         evidence.last_gradient = tensors.floats("gradient.last", shape)
         evidence.latest = (rounds, current)
