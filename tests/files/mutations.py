@@ -1,6 +1,7 @@
 """Files gone wrong: damage, and lies told with a right checksum."""
 
 import copy
+import itertools
 import json
 import struct
 
@@ -121,11 +122,25 @@ def claim_sizes(random, blob):
 
 
 def swap_tensors(random, blob):
-    """Two tensors under each other's names, or in each other's place."""
+    """Two tensors under each other's names."""
     outer, inner, data = split(blob)
     one, other = random.choice(list(outer), 2, replace=False)
     outer[one], outer[other] = outer[other], outer[one]
     return join(outer, inner, data)
+
+
+def exchange_numbers(random, blob):
+    """Two tensors of one size with each other's numbers."""
+    outer, inner, data = split(blob)
+    names = list(outer)
+    random.shuffle(names)
+    pieces = {name: data[slice(*outer[name]["data_offsets"])] for name in names}
+    for one, other in itertools.pairwise(names):
+        if len(pieces[one]) == len(pieces[other]):
+            pieces[one], pieces[other] = pieces[other], pieces[one]
+            break
+    order = sorted(outer, key=lambda name: outer[name]["data_offsets"])
+    return join(outer, inner, b"".join(pieces[name] for name in order))
 
 
 def retype(random, blob):
@@ -199,6 +214,7 @@ MUTATIONS = (
     edit_header,
     claim_sizes,
     swap_tensors,
+    exchange_numbers,
     retype,
     spoil_numbers,
     rewire_trees,

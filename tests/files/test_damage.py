@@ -120,7 +120,13 @@ def check_all_kinds_seen(seen):
     print(*(f"{name} {what}: {count}" for (name, what), count in sorted(seen.items())), sep="\n")
     for mutation in mutations.MUTATIONS:
         assert seen[mutation.__name__, "refused"] > 0, mutation
-    for name in ("damage", "claim_sizes", "mangle_json"):  # these cannot leave a model
+    for name in (
+        "damage",
+        "claim_sizes",
+        "swap_tensors",
+        "retype",
+        "mangle_json",
+    ):  # these cannot leave a model
         assert seen[name, "another model"] == 0
 
 

@@ -189,19 +189,27 @@ def parse(text: str | bytes) -> dict[str, Any]:
 
 
 def _tensors(entries: dict[str, Any], length: int) -> dict[str, Tensor]:
-    """The tensors, which must fill the bytes after the header without gap or overlap."""
+    """The tensors, which must fill the bytes after the header in the order in which safetensors writes them.
+
+    Wide types come first, then names count: so two tensors cannot stand under each other's names.
+    """
     if len(entries) > MOST_TENSORS:
         raise Fault(f"it has {len(entries)} tensors, more than a model file can have")
     found = {name: _tensor(name, entry) for name, entry in entries.items()}
     reached = 0
-    for name, tensor in sorted(found.items(), key=lambda item: (item[1].begin, item[1].end)):
-        needed = math.prod(tensor.shape) * np.dtype(DTYPES[tensor.dtype]).itemsize
+    for name in sorted(found, key=lambda name: (-_width(found[name]), name)):
+        tensor = found[name]
+        needed = math.prod(tensor.shape) * _width(tensor)
         if tensor.begin != reached or tensor.end - tensor.begin != needed:
-            raise Fault(f"its tensor {name!a} does not lie where its header says")
+            raise Fault(f"its tensor {name!a} does not lie where it has to")
         reached = tensor.end
     if reached != length:
         raise Fault("its length is not that of its tensors")
     return found
+
+
+def _width(tensor: Tensor) -> int:
+    return np.dtype(DTYPES[tensor.dtype]).itemsize
 
 
 def _tensor(name: str, entry: Any) -> Tensor:

@@ -47,6 +47,8 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Ensemble:
     if needs_offset and start.any():
         raise Fault("it starts at given scores and also at a constant")
     shrinks = tensors.floats("shrinks", (None,))
+    if ((shrinks < 0) | (shrinks > 1)).any():
+        raise Fault("it shrinks by a share that is none")
     added = tensors.floats("added", (None,))
     rounds = tensors.indices("rounds", len(added), 1, len(shrinks))
     if (np.diff(rounds) < 0).any():
