@@ -71,7 +71,7 @@ class HalfFile:
     """A file that takes half of what is written, and then the process is gone."""
 
     def __init__(self, handle, mode):
-        self.file = open(handle, mode)
+        self.file = open(handle, mode)  # noqa: SIM115
 
     def __enter__(self):
         return self

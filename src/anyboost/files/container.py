@@ -14,7 +14,7 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -24,6 +24,7 @@ import numpy as np
 FORMAT = 1
 MOST_HEADER = 4 << 20  # bytes: JSON of this size stays under 100 MB as Python objects
 MOST_TENSORS = 100
+MOST_DEPTH = 32  # of JSON: what is deeper no model needs, and every walk through it stays short
 DTYPES = {"F64": np.float64, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32}
 _MARK = rb"{\"sha256\":\""
 _ZEROS = b"0" * 64
@@ -185,7 +186,16 @@ def parse(text: str | bytes) -> dict[str, Any]:
         raise Fault("its header is not JSON") from None
     if not isinstance(found, dict):
         raise Fault("its header is not a JSON object")
+    level: list[Any] = [found]
+    for _ in range(MOST_DEPTH):
+        level = [part for whole in level for part in _parts(whole)]
+    if level:
+        raise Fault("its header is nested too deeply")
     return found
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _tensors(entries: dict[str, Any], length: int) -> dict[str, Tensor]:
