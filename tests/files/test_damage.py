@@ -8,7 +8,6 @@ reader of its own (reference.files) decides.
 import json
 import os
 import re
-import resource
 import signal
 import struct
 from collections import Counter
@@ -23,6 +22,7 @@ from files import mutations
 from files.samples import fit, sample
 from reference import files as reference
 
+resource = pytest.importorskip("resource", reason="needs limits on memory, which this system lacks")
 X = np.vstack([sample("real", seed=3)[0][:6], np.full((1, 4), np.nan)])
 TIME = 5.0  # seconds a case may take
 MEMORY = 400 << 20  # bytes a test may take beyond what it has at its start
@@ -46,6 +46,8 @@ def originals(folder):
 @contextmanager
 def bounded():
     """No more memory than MEMORY beyond what is there."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("needs /proc, which this system lacks")
     limits = resource.getrlimit(resource.RLIMIT_AS)
     used = int(re.search(r"VmSize:\s+(\d+)", Path("/proc/self/status").read_text())[1]) << 10
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, limits[1]))

@@ -79,7 +79,7 @@ class AbsentLoss(RowwiseLoss):
         return self.title
 
     def __repr__(self) -> str:
-        return f"AbsentLoss({self.title!r})"
+        return f"AbsentLoss({self.title!r}), whose functions load(path, loss=...) takes back,"
 
     def check(self, y: Any) -> Array:
         self._refuse()
