@@ -11,11 +11,21 @@ from anyboost._version import __version__
 if TYPE_CHECKING:
     from anyboost import bounds, certificates, datasets, descent, ensemble, losses, space, steps, weak
     from anyboost.boosting import Run, boost
+    from anyboost.files import Checkpoint, ModelFileError, load, save
 
 _MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "space", "steps", "weak"}
-_NAMES = {"boost": "anyboost.boosting", "Run": "anyboost.boosting"}
+_NAMES = {
+    "Checkpoint": "anyboost.files",
+    "ModelFileError": "anyboost.files",
+    "Run": "anyboost.boosting",
+    "boost": "anyboost.boosting",
+    "load": "anyboost.files",
+    "save": "anyboost.files",
+}
 
 __all__ = [
+    "Checkpoint",
+    "ModelFileError",
     "Run",
     "__version__",
     "boost",
@@ -24,7 +34,9 @@ __all__ = [
     "datasets",
     "descent",
     "ensemble",
+    "load",
     "losses",
+    "save",
     "space",
     "steps",
     "weak",

@@ -24,35 +24,44 @@ Callback = Callable[[Step, "Run"], object]
 
 @dataclass(eq=False)
 class Watch:
-    """A validation set that follows the run: its scores and losses, the one at the start first."""
+    """A validation set that follows the run: its scores and losses, the one at the start first.
 
-    functional: Functional
-    X: np.ndarray
+    In a run from a file the set itself is missing until `resume` is given it again.
+    """
+
+    functional: Functional | None
+    X: np.ndarray | None
     start: np.ndarray  # (n, k)
     scores: np.ndarray  # (n, k)
     losses: list[float]
 
     def follow(self, ensemble: Ensemble, n_threads: int) -> float:
         """Take in the ensemble's last round; the new validation loss."""
+        assert self.X is not None
         ensemble.advance(ensemble.n_rounds, self.X, self.start, self.scores, n_threads)
         self.losses.append(self.value())
         return self.losses[-1]
 
     def value(self) -> float:
+        assert self.functional is not None
         return self.functional.value(self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores)
 
 
 @dataclass(eq=False)
 class Run:
-    """A descent on one sample: the model, its Steps, and what certifies it."""
+    """A descent on one sample: the model, its Steps, and what certifies it.
+
+    A run from a file has no `space` and no `functional`, for the sample is not stored; `boost(..., resume=run)`
+    is given it again.
+    """
 
     loss: Loss
     learner: Learner
     descent: Descent
     seed: int
     start_loss: float
-    space: Space = field(repr=False)
-    functional: Functional = field(repr=False)
+    space: Space | None = field(repr=False)
+    functional: Functional | None = field(repr=False)
     state: State = field(repr=False)
     watch: Watch | None = field(default=None, repr=False)
     steps: list[Step] = field(default_factory=list, repr=False)
@@ -81,7 +90,7 @@ class Run:
     def witnesses(self) -> list[Witness]:
         """The proofs behind `floor`."""
         evidence = self.state.evidence
-        return evidence.witnesses + evidence.current(lambda G: self.learner.support(self.space, G))
+        return evidence.witnesses + evidence.current(self._support)
 
     def floor(self, radius: float) -> float:
         """Certified: no start + sum c_m h_m with sum |c_m| <= radius, |h_m| <= 1, h_m in H, has a smaller loss."""
@@ -94,6 +103,10 @@ class Run:
     def gap(self, radius: float) -> float:
         """The model's loss minus the floor: at most this much could be gained within the radius."""
         return self.state.loss - self.floor(radius)
+
+    def _support(self, G: np.ndarray) -> tuple[float, float]:
+        assert self.space is not None  # a run from a file brings its current witnesses
+        return self.learner.support(self.space, G)
 
 
 def boost(
@@ -355,8 +368,7 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
     if valid is None:
         watch = None
     else:
-        watch = _watch(resume.loss, valid, resume.ensemble, space.n_threads)
-        watch.scores, watch.losses = resume.watch.scores.copy(), resume.watch.losses[:]  # type: ignore[union-attr]
+        watch = _go_on_watching(resume, _watch(resume.loss, valid, resume.ensemble, space.n_threads))
     state = replace(
         resume.state,
         ensemble=resume.ensemble.copy(),
@@ -368,6 +380,16 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
     return replace(
         resume, space=space, functional=functional, state=state, watch=watch, steps=resume.steps[:]
     )
+
+
+def _go_on_watching(resume: Run, watch: Watch) -> Watch:
+    assert resume.watch is not None
+    earlier = resume.watch
+    same = earlier.scores.shape == watch.scores.shape
+    watch.scores, watch.losses = earlier.scores.copy(), earlier.losses[:]
+    if not same or not np.array_equal(watch.value(), watch.losses[-1], equal_nan=True):
+        raise ValueError("valid is not the set that the run to resume watched: pass that one")
+    return watch
 
 
 def _fits(state: State, space: Space, functional: Functional) -> bool:

@@ -16,7 +16,8 @@ import numpy as np
 
 # A function G -> (upper bound of max_h |<G, h>|, value that a known atom attains)
 Support = Callable[[np.ndarray], tuple[float, float]]
-WEIGHTINGS = ("step", "uniform", "late")  # eta_t, 1 and t; a fourth, "last", has all weight on one round
+SUMMED = ("step", "uniform", "late")  # weights eta_t, 1 and t
+WEIGHTINGS = (*SUMMED, "last")
 
 
 class Witness(NamedTuple):
@@ -61,12 +62,12 @@ class Evidence:
         self.rounds = 0
         self.witnesses: list[Witness] = []
         self.shape = shape
-        self.weight = np.zeros(3)  # of the first three weightings, as are the two below
+        self.weight = np.zeros(3)  # one for each of SUMMED, as in the two below
         self.intercept = np.zeros(3)
         self.gradient = np.zeros((3, math.prod(shape)))
         self.last_intercept = 0.0
         self.last_gradient = np.zeros(shape)
-        self._latest: tuple[int, list[Witness]] | None = None
+        self.latest: tuple[int, list[Witness]] | None = None  # the last answer of `current`, and its round
 
     def add(
         self,
@@ -94,16 +95,17 @@ class Evidence:
         """The witnesses of all rounds so far."""
         if self.rounds == 0:
             return []
-        if self._latest is None or self._latest[0] != self.rounds:
-            found = [self._witness(self.last_intercept, self.last_gradient, "last", support)]
+        if self.latest is None or self.latest[0] != self.rounds:
+            found = []
             for name, weight, intercept, gradient in zip(
-                WEIGHTINGS, self.weight, self.intercept, self.gradient, strict=False
+                SUMMED, self.weight, self.intercept, self.gradient, strict=True
             ):
                 if weight > 0:
                     mean = gradient.reshape(self.shape) / weight
                     found.append(self._witness(intercept / weight, mean, name, support))
-            self._latest = (self.rounds, found)
-        return self._latest[1]
+            found.append(self._witness(self.last_intercept, self.last_gradient, "last", support))
+            self.latest = (self.rounds, found)
+        return self.latest[1]
 
     def _witness(self, intercept: float, gradient: np.ndarray, name: str, support: Support) -> Witness:
         upper, lower = support(gradient)

@@ -335,7 +335,9 @@ def _project(
             move.edges.append(0.0)
             break
         c = inner / square
-        move.pieces.append(_leaf_step(R, move.take(L2, f, 1.0), h) if H.exact_leaves else Piece(c, h))
+        move.pieces.append(_leaf_step(R, f, h) if H.exact_leaves else Piece(c, h))
+        if H.exact_leaves and k + 1 < most:
+            f = move.pieces[-1].h.add_to(L2, f, -1.0)  # the next leaf steps start from where these end
         move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
         move.coefficients.append(c)
         move.D = h.add_to(L2, move.D, -c)

@@ -1,0 +1,128 @@
+"""`anyboost inspect`: what a model file holds, read from its header."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from anyboost.files.container import Contents
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="A file that `anyboost.save` wrote.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="All of the header, as JSON.")] = False,
+) -> None:
+    """Show what is in a model file.
+
+    Checks the checksum and reads the header; no model is built, and nothing in the file is run.
+    """
+    from anyboost.files import ModelFileError, peek
+
+    try:
+        contents = peek(file)
+    except ModelFileError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{file} cannot be read: {error.strerror}")
+    if as_json:
+        typer.echo(json.dumps(as_dict(file, contents), indent=2))
+        return
+    from rich.console import Console
+
+    Console().print(_table(file, contents))
+
+
+def _fail(sentence: str) -> NoReturn:
+    typer.echo(_printable(sentence), err=True)
+    raise typer.Exit(1)
+
+
+def as_dict(file: Path, contents: Contents) -> dict[str, Any]:
+    """The header, and each tensor's type and shape."""
+    tensors = {
+        name: {"dtype": tensor.dtype, "shape": list(tensor.shape), "bytes": tensor.end - tensor.begin}
+        for name, tensor in sorted(contents.tensors.items())
+    }
+    return {"file": str(file), "bytes": contents.size, **contents.header, "tensors": tensors}
+
+
+def _table(file: Path, contents: Contents) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in rows(file, contents):
+        table.add_row(name, Text(_printable(value)))  # Text: what a file says is not markup
+    return table
+
+
+def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
+    """The lines of the table: a name and a value each."""
+    header = contents.header
+    model = header["model"]
+    ensemble = model.get("ensemble", model)
+    ensemble = ensemble if isinstance(ensemble, dict) else {}
+    found = [
+        ("file", f"{file}, {contents.size:,} bytes, checksum right"),
+        ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
+        ("features", str(ensemble.get("features"))),
+        ("outputs", str(ensemble.get("outputs"))),
+        ("rounds", _length(contents, "shrinks")),
+        ("sum of", f"{_length(contents, 'added')} {ensemble.get('hypotheses')}{_nodes(contents)}"),
+        ("starts at", "scores given row by row" if ensemble.get("needs_offset") else "a constant"),
+    ]
+    found += [(name, _spelled(model[name])) for name in ("loss", "learner", "descent") if name in model]
+    if header["kind"] == "run":
+        found += [
+            ("seed", str(model.get("seed"))),
+            ("training rows", _length(contents, "scores")),
+            ("validation rows", _length(contents, "valid.scores")),
+            ("training", _continuation(model)),
+        ]
+    return found
+
+
+def _length(contents: Contents, name: str) -> str:
+    shape = contents.tensors[name].shape if name in contents.tensors else ()
+    return f"{shape[0]:,}" if shape else "none"
+
+
+def _nodes(contents: Contents) -> str:
+    leaves = contents.tensors.get("leaf.value")
+    return f" with {leaves.shape[0]:,} leaves" if leaves is not None and leaves.shape else ""
+
+
+def _continuation(model: dict[str, Any]) -> str:
+    needs = model.get("needs")
+    if not needs:
+        return "can continue: boost(..., resume=load(path)) with the same data"
+    given = ", ".join(f"{name}=..." for name in needs) if isinstance(needs, list) else "..."
+    return f"cannot continue without functions that are not in the file: load(path, {given})"
+
+
+def _spelled(entry: Any) -> str:
+    """A loss, learner or descent as one would write it."""
+    if isinstance(entry, list):
+        return "[" + ", ".join(_spelled(part) for part in entry) + "]"
+    if not isinstance(entry, dict):
+        return ascii(entry)
+    if "yours" in entry:
+        return f"{entry['yours']} (your own)"
+    inside = ", ".join(f"{name}={_spelled(value)}" for name, value in entry.items() if name != "class")
+    return f"{entry.get('class')}({inside})"
+
+
+def _printable(text: str) -> str:
+    """Without characters that would move a terminal's cursor or colour it."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
+    )

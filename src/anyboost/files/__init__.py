@@ -1,0 +1,82 @@
+"""Model files that cannot hurt anyone: `save`, `load`, and checkpoints of a run.
+
+A file is one safetensors file (see `container`) that holds numbers, names and nothing else: no pickle, no code.
+What a kind of model stores is its own module here, with `pack` and `unpack`; KINDS lists them.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from anyboost._version import __version__
+from anyboost.files import container
+from anyboost.files.checkpoint import Checkpoint
+from anyboost.files.container import FORMAT, Contents, Fault, ModelFileError
+from anyboost.files.fields import Fields, Tensors
+
+__all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
+
+# What is saved, by the class's full name, and the module that packs it. Named as text, so that a file of one kind
+# does not load the code of all.
+KINDS = {
+    "ensemble": ("anyboost.ensemble.Ensemble", "anyboost.files.ensembles"),
+    "run": ("anyboost.boosting.Run", "anyboost.files.runs"),
+}
+
+
+def save(model: Any, path: Any) -> None:
+    """Write a run or an ensemble to one file. An old file at `path` stays whole until the new one is.
+
+    A user's own loss or step schedule is saved by name: the model can be used, and training continues once
+    `load` is given them. A learner of the user's own functions or estimators cannot be saved.
+    """
+    kind = _kind_of(model)
+    header, tensors = import_module(KINDS[kind][1]).pack(model)
+    blob = container.encode(
+        {"format": FORMAT, "kind": kind, "library": __version__, "model": header}, tensors
+    )
+    container.write(path, blob)
+
+
+def load(path: Any, loss: Any = None, descent: Any = None) -> Any:
+    """The model that `save` wrote. A file that is not one raises ModelFileError, whatever is in it.
+
+    loss, descent : the user's own loss, or descent with a step of the user's own, that the run was made with;
+        only needed to continue training.
+    """
+    with container.naming(path):
+        contents = container.read(path)
+        kind, header = _opened(contents)
+        tensors = Tensors(contents)
+        model = import_module(KINDS[kind][1]).unpack(header, tensors, {"loss": loss, "descent": descent})
+        tensors.done()
+        return model
+
+
+def peek(path: Any) -> Contents:
+    """What is inside, without its numbers: the header and where the tensors lie, the checksum being right."""
+    with container.naming(path):
+        contents = container.read(path, keep=False)
+        _opened(contents)
+        return contents
+
+
+def _opened(contents: Contents) -> tuple[str, Fields]:
+    """The kind of model and its header; a Fault for a file of a newer version."""
+    header = Fields(contents.header, "anyboost")
+    version = header.count("format", 1)
+    if version > FORMAT:
+        raise Fault(f"it has format {version} and this version reads up to {FORMAT}: update anyboost")
+    kind, _ = header.text("kind"), header.text("library")
+    model = header.fields("model")
+    header.done()
+    if kind not in KINDS:
+        raise Fault(f"it holds a {kind!a}, which this version does not know")
+    return kind, model
+
+
+def _kind_of(model: Any) -> str:
+    names = [f"{cls.__module__}.{cls.__qualname__}" for cls in type(model).__mro__]
+    for kind, (name, _) in KINDS.items():
+        if name in names:
+            return kind
+    raise TypeError(f"model must be a {' or '.join(KINDS)} of anyboost, got {type(model).__name__}")

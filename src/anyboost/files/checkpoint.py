@@ -1,0 +1,49 @@
+"""A callback that saves the run as it goes, so that a killed fit can be resumed from its file."""
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from anyboost import checks
+
+if TYPE_CHECKING:
+    from anyboost.boosting import Run
+    from anyboost.descent import Step
+
+
+class Checkpoint:
+    """`boost(..., callbacks=[Checkpoint(path, every_rounds=50)])` writes the run to `path` every 50 rounds.
+
+    After a crash, `boost(..., resume=load(path))` with the same data and options goes on from there and ends
+    with the same model. With `every_seconds` it writes when that long has passed since it wrote last; with both,
+    whenever either asks for it.
+    """
+
+    def __init__(
+        self, path: Any, every_rounds: int | None = None, every_seconds: float | None = None
+    ) -> None:
+        if every_rounds is None and every_seconds is None:
+            raise ValueError("every_rounds or every_seconds must be given: try every_rounds=50")
+        if every_rounds is not None:
+            checks.count(every_rounds, "every_rounds", least=1)
+        if every_seconds is not None:
+            checks.positive(every_seconds, "every_seconds")
+        self.path, self.every_rounds, self.every_seconds = path, every_rounds, every_seconds
+        self._wrote = monotonic()
+        self._checked: Any = None
+
+    def __call__(self, step: "Step", run: "Run") -> None:
+        if self._checked is not run.learner:  # said in the first round, not after an hour
+            from anyboost.files import runs
+
+            runs.check(run)
+            self._checked = run.learner
+        if self._due(step.round):
+            from anyboost.files import save
+
+            save(run, self.path)
+            self._wrote = monotonic()
+
+    def _due(self, round: int) -> bool:
+        if self.every_rounds is not None and round % self.every_rounds == 0:
+            return True
+        return self.every_seconds is not None and monotonic() - self._wrote >= self.every_seconds

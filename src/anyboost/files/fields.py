@@ -1,0 +1,163 @@
+"""Reading what a file claims: every entry and tensor is asked for by what it has to be, or refused."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from anyboost.files.container import DTYPES, Contents, Fault
+
+Shape = tuple[int | None, ...]
+
+
+class Fields:
+    """A JSON object whose entries are taken one by one; `done` refuses those that nobody took."""
+
+    def __init__(self, values: Any, name: str) -> None:
+        if not isinstance(values, dict):
+            raise Fault(f"its entry {name!a} is not a JSON object")
+        self._left = dict(values)
+        self._name = name
+
+    def take(self, name: str) -> Any:
+        if name not in self._left:
+            raise Fault(f"its entry {self._name!a} has no {name!a}")
+        return self._left.pop(name)
+
+    def real(self, name: str) -> float:
+        return real(self.take(name), name)
+
+    def count(self, name: str, least: int = 0, most: int | None = None) -> int:
+        value = self.take(name)
+        if type(value) is not int or value < least or (most is not None and value > most):
+            raise self.refusal(name)
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self.take(name)
+        if not isinstance(value, bool):
+            raise self.refusal(name)
+        return value
+
+    def text(self, name: str) -> str:
+        value = self.take(name)
+        if not isinstance(value, str) or not _encodes(value):
+            raise self.refusal(name)
+        return value
+
+    def items(self, name: str, most: int) -> list[Any]:
+        value = self.take(name)
+        if not isinstance(value, list) or len(value) > most:
+            raise self.refusal(name)
+        return value
+
+    def fields(self, name: str) -> "Fields":
+        return Fields(self.take(name), name)
+
+    def has(self, name: str) -> bool:
+        return name in self._left
+
+    def refusal(self, name: str) -> Fault:
+        return Fault(f"its entry {name!a} is not what it has to be")
+
+    def done(self) -> None:
+        if self._left:
+            raise Fault(
+                f"its entry {self._name!a} has {next(iter(self._left))!a}, which this version does not know"
+            )
+
+
+def real(value: Any, name: str) -> float:
+    """A finite number as it stands in JSON, an int or a float."""
+    try:
+        good = type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        good = False
+    if not good:
+        raise Fault(f"its entry {name!a} is not a finite number")
+    return float(value)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which cannot be printed
+        return False
+    return True
+
+
+class Tensors:
+    """A file's tensors, taken one by one with the type and shape they have to have."""
+
+    def __init__(self, contents: Contents) -> None:
+        assert contents.data is not None
+        self._data = contents.data
+        self._left = dict(contents.tensors)
+
+    def has(self, name: str) -> bool:
+        return name in self._left
+
+    def floats(self, name: str, shape: Shape, infinite: bool = False, nan: bool = False) -> np.ndarray:
+        """A float64 array of its own; None in `shape` stands for any length."""
+        values = self._take(name, shape, ("F64",)).astype(np.float64)
+        good = True if nan else not np.isnan(values).any() if infinite else np.isfinite(values).all()
+        if not good:
+            raise Fault(f"its tensor {name!a} holds a value that is not finite")
+        return values
+
+    def indices(self, name: str, length: int | None, least: int, most: int) -> np.ndarray:
+        """Whole numbers between two bounds, as int64."""
+        values = self._take(name, (length,), ("U8", "U16", "U32")).astype(np.int64)
+        if len(values) and not (least <= values.min() and values.max() <= most):
+            raise Fault(f"its tensor {name!a} holds a number out of range")
+        return values
+
+    def bits(self, name: str, count: int) -> np.ndarray:
+        """`count` bits, eight to a byte; those that fill up the last byte are 0."""
+        packed = self._take(name, (-(-count // 8),), ("U8",))
+        values = np.unpackbits(packed).view(np.bool_)
+        if values[count:].any():
+            raise Fault(f"its tensor {name!a} has bits beyond its end")
+        return values[:count]
+
+    def length(self, name: str) -> int:
+        """The first dimension of a tensor that is still to be taken."""
+        shape = self._left[name].shape if name in self._left else ()
+        if not shape:
+            raise Fault(f"its tensor {name!a} is missing or has no length")
+        return shape[0]
+
+    def done(self) -> None:
+        if self._left:
+            raise Fault(f"it has a tensor {next(iter(self._left))!a}, which this version does not know")
+
+    def _take(self, name: str, shape: Shape, dtypes: tuple[str, ...]) -> np.ndarray:
+        if name not in self._left:
+            raise Fault(f"its tensor {name!a} is missing")
+        tensor = self._left.pop(name)
+        fits = len(tensor.shape) == len(shape) and all(
+            asked in (None, found) for asked, found in zip(shape, tensor.shape, strict=True)
+        )
+        if tensor.dtype not in dtypes or not fits:
+            raise Fault(f"its tensor {name!a} has the wrong type or shape")
+        dtype = np.dtype(DTYPES[tensor.dtype]).newbyteorder("<")
+        return np.frombuffer(self._data, dtype, math.prod(tensor.shape), tensor.begin).reshape(tensor.shape)
+
+
+def unsigned(values: Iterable[int] | np.ndarray) -> np.ndarray:
+    """Whole numbers in the smallest unsigned type that holds them."""
+    array = np.asarray(values, dtype=np.int64).reshape(-1)
+    largest = int(array.max(initial=0))
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        if largest <= np.iinfo(dtype).max and array.min(initial=0) >= 0:
+            return array.astype(dtype)
+    raise ValueError(f"model holds the index {largest}, which a model file cannot")
+
+
+def finite(values: Any, name: str, infinite: bool = False) -> np.ndarray:
+    """A float64 array to be written; what `Tensors.floats` would refuse is refused here."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if np.isnan(array).any() if infinite else not np.isfinite(array).all():
+        raise ValueError(f"model cannot be saved: its {name} are not finite")
+    return array

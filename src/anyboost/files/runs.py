@@ -1,0 +1,187 @@
+"""The part of a file that is a run: all that `resume` continues from and `floor` rests on, without the sample."""
+
+from typing import Any
+
+import numpy as np
+
+from anyboost.boosting import Run, Watch
+from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence, Witness
+from anyboost.descent import Geometry, State, Step
+from anyboost.ensemble import Ensemble
+from anyboost.files import ensembles, parts
+from anyboost.files.container import Fault
+from anyboost.files.fields import Fields, Tensors, finite, real
+from anyboost.losses import Loss
+
+MOST_WITNESSES = 4 * 64  # four at each power of two
+
+
+def pack(run: Run) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and tensors of a run."""
+    about = _pack_method(run)
+    ensemble, tensors = ensembles.pack(run.ensemble)
+    evidence = run.state.evidence
+    current = run.witnesses[len(evidence.witnesses) :]
+    header = {
+        "ensemble": ensemble,
+        **about,
+        "needs": [name for name in ("loss", "descent") if parts.is_yours(about[name])],
+        "seed": int(run.seed),
+        "start_loss": float(run.start_loss),
+        "evidence": {
+            "weight": dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
+            "intercept": dict(
+                zip(WEIGHTINGS, [*evidence.intercept.tolist(), float(evidence.last_intercept)], strict=True)
+            ),
+            "witnesses": [_witness_list(witness) for witness in evidence.witnesses],
+            "current": [_witness_list(witness) for witness in current],
+        },
+    }
+    return header, tensors | _pack_sample(run)
+
+
+def check(run: Run) -> None:
+    """Refuse, before any work, a run that `pack` would refuse after it."""
+    _pack_method(run)
+
+
+def _pack_method(run: Run) -> dict[str, Any]:
+    return {
+        "loss": parts.encode_loss(run.loss),
+        "learner": parts.encode_learner(run.learner),
+        "descent": parts.encode_descent(run.descent),
+    }
+
+
+def _witness_list(witness: Witness) -> list[Any]:
+    numbers = [float(number) for number in witness[:3]]
+    return [*numbers, witness.weighting, int(witness.rounds)]
+
+
+def _pack_sample(run: Run) -> dict[str, np.ndarray]:
+    """What is kept for each training row, each validation row and each round."""
+    state, evidence, watch = run.state, run.state.evidence, run.watch
+    columns = [
+        (step.loss, step.gradient_norm, step.edge, step.step_size, step.coefficient) for step in run.steps
+    ]
+    tensors = {
+        "scores": finite(state.scores, "scores"),
+        "residual": finite(state.residual, "residuals"),
+        "steps": finite(columns, "steps").reshape(-1, 5),
+        "seconds": finite([step.seconds for step in run.steps], "seconds"),
+        "geometry": finite(state.geometry, "norms").reshape(-1, 3),
+    }
+    for name, gradient in zip(SUMMED, evidence.gradient, strict=True):
+        tensors[f"gradient.{name}"] = finite(gradient.reshape(evidence.shape), "gradients")
+    if evidence.rounds:
+        tensors["gradient.last"] = finite(evidence.last_gradient, "gradients")
+    if state.ensemble.needs_offset:
+        tensors["offset"] = finite(state.start, "start scores")
+    if watch is not None:
+        tensors["valid.scores"] = finite(watch.scores, "validation scores")
+        tensors["valid.losses"] = np.array(watch.losses, dtype=np.float64)
+    return tensors
+
+
+def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
+    """The run, with a stand-in for what is not in the file unless that is given."""
+    loss, learner, descent = _unpack_method(header, given)
+    seed, start_loss = header.count("seed"), header.real("start_loss")
+    ensemble = ensembles.unpack(header.fields("ensemble"), tensors, {})
+    rounds, k = ensemble.n_rounds, ensemble.outputs
+    n = tensors.length("scores")
+    if n == 0:
+        raise Fault("it is a run on no rows")
+    shape = (n,) if k == 1 else (n, k)
+    scores, residual = tensors.floats("scores", shape), tensors.floats("residual", shape)
+    start = tensors.floats("offset", shape) if ensemble.needs_offset else _constant(ensemble, n)
+    watch = _unpack_watch(tensors, ensemble)
+    steps = _unpack_steps(tensors, ensemble, watch)
+    geometry = [Geometry(*row) for row in tensors.floats("geometry", (rounds, 3)).tolist()]
+    evidence = _unpack_evidence(header.fields("evidence"), tensors, rounds, shape)
+    header.done()
+    loss_now = steps[-1].loss if steps else start_loss
+    state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, geometry)
+    return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps)
+
+
+def _unpack_method(header: Fields, given: dict[str, Any]) -> tuple[Loss, Any, Any]:
+    loss_entry, descent_entry = header.take("loss"), header.take("descent")
+    loss, descent = parts.decode_loss(loss_entry), parts.decode_descent(descent_entry)
+    learner = parts.decode_learner(header.take("learner"))
+    needs = [
+        name for name, entry in (("loss", loss_entry), ("descent", descent_entry)) if parts.is_yours(entry)
+    ]
+    if header.items("needs", 2) != needs:
+        raise header.refusal("needs")
+    if given["loss"] is not None:
+        _agree("loss", given["loss"], parts.encode_loss(given["loss"]), loss, loss_entry)
+        loss = given["loss"]
+    if given["descent"] is not None:
+        _agree("descent", given["descent"], parts.encode_descent(given["descent"]), descent, descent_entry)
+        descent = given["descent"]
+    return loss, learner, descent
+
+
+def _agree(name: str, given: Any, entry: dict[str, Any], stored: Any, stored_entry: dict[str, Any]) -> None:
+    if entry != stored_entry:
+        raise ValueError(f"{name} must be that of the file, {stored}, got {given}")
+
+
+def _constant(ensemble: Ensemble, n: int) -> np.ndarray:
+    start = np.empty((n, ensemble.outputs))
+    start[:] = ensemble.start
+    return start[:, 0] if ensemble.outputs == 1 else start
+
+
+def _unpack_watch(tensors: Tensors, ensemble: Ensemble) -> Watch | None:
+    if not tensors.has("valid.scores"):
+        return None
+    scores = tensors.floats("valid.scores", (None, ensemble.outputs))
+    # A validation loss may overflow where the training loss does not.
+    losses = tensors.floats("valid.losses", (ensemble.n_rounds + 1,), nan=True).tolist()
+    return Watch(None, None, np.zeros((0, ensemble.outputs)), scores, losses)
+
+
+def _unpack_steps(tensors: Tensors, ensemble: Ensemble, watch: Watch | None) -> list[Step]:
+    """The Steps; what the ensemble and the validation losses say already is not stored twice."""
+    rounds = ensemble.n_rounds
+    columns = tensors.floats("steps", (rounds, 5)).tolist()
+    seconds = tensors.floats("seconds", (rounds,)).tolist()
+    learners = np.searchsorted(ensemble.rounds, np.arange(1, rounds + 1), side="right").tolist()
+    valid = [None] * rounds if watch is None else watch.losses[1:]
+    return [
+        Step(t + 1, learners[t], *columns[t], valid[t], seconds[t])  # type: ignore[call-arg]
+        for t in range(rounds)
+    ]
+
+
+def _unpack_evidence(header: Fields, tensors: Tensors, rounds: int, shape: tuple[int, ...]) -> Evidence:
+    evidence = Evidence(shape)
+    evidence.rounds = rounds
+    weight, intercept = header.fields("weight"), header.fields("intercept")
+    evidence.weight = np.array([weight.real(name) for name in SUMMED])
+    evidence.intercept = np.array([intercept.real(name) for name in SUMMED])
+    evidence.last_intercept = intercept.real("last")
+    evidence.gradient = np.array([tensors.floats(f"gradient.{name}", shape).reshape(-1) for name in SUMMED])
+    evidence.witnesses = [_unpack_witness(w, rounds) for w in header.items("witnesses", MOST_WITNESSES)]
+    current = [_unpack_witness(w, rounds) for w in header.items("current", len(WEIGHTINGS))]
+    summed = [name for name, total in zip(SUMMED, evidence.weight, strict=True) if total > 0]
+    usable = [*summed, "last"] if rounds else []
+    if [(witness.weighting, witness.rounds) for witness in current] != [(name, rounds) for name in usable]:
+        raise Fault("it lacks a witness of its last round")
+    if rounds:
+        evidence.last_gradient = tensors.floats("gradient.last", shape)
+        evidence.latest = (rounds, current)
+    for part in (weight, intercept, header):
+        part.done()
+    return evidence
+
+
+def _unpack_witness(values: Any, rounds: int) -> Witness:
+    if not isinstance(values, list) or len(values) != 5 or values[3] not in WEIGHTINGS:
+        raise Fault("it has a witness that is none")
+    if type(values[4]) is not int or not 1 <= values[4] <= rounds:
+        raise Fault("it has a witness of a round that was not run")
+    intercept, reach, reach_found = (real(value, "witnesses") for value in values[:3])
+    return Witness(intercept, reach, reach_found, values[3], values[4])

@@ -1,0 +1,307 @@
+"""A damaged or hostile file raises ModelFileError, or is a model: nothing crashes, hangs or fills the memory.
+
+A byte changed without the checksum is always found. With a right checksum a file can still say something else
+than the one it was made from, a leaf of 2 where there was a 1; then it must predict what it says, which a
+reader of its own (reference.files) decides.
+"""
+
+import json
+import os
+import re
+import signal
+import struct
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anyboost as ab
+from files import mutations
+from files.samples import fit, sample
+from reference import files as reference
+
+resource = pytest.importorskip("resource", reason="needs limits on memory, which this system lacks")
+X = np.vstack([sample("real", seed=3)[0][:6], np.full((1, 4), np.nan)])
+TIME = 5.0  # seconds a case may take
+MEMORY = 400 << 20  # bytes a test may take beyond what it has at its start
+
+
+def originals(folder):
+    """The files to mutate: several losses, learners, descents, kinds."""
+    runs = {
+        "run": fit("absolute", "tree", "residual", 4),
+        "vector": fit("softmax", "stump", "repeated", 3),
+        "atoms": fit("coupled sum", "tree", "hull", 3),
+        "mine": fit("pointwise", "stump", "my step", 3),
+        "columns": fit("cvar of a sum", "dictionary", "search", 3, watch=False),
+    }
+    models = {**runs, "trees": runs["run"].ensemble, "empty": runs["run"].ensemble.truncate(0)}
+    for name, model in models.items():
+        ab.save(model, folder / name)
+    return [(folder / name).read_bytes() for name in models]
+
+
+@contextmanager
+def bounded():
+    """No more memory than MEMORY beyond what is there."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("needs /proc, which this system lacks")
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(re.search(r"VmSize:\s+(\d+)", Path("/proc/self/status").read_text())[1]) << 10
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+class Hang(Exception):
+    pass
+
+
+def outcome(path, blob):
+    """What becomes of one file: "refused", or the scores of the model in it."""
+    path.write_bytes(blob)
+
+    def ring(*_):
+        raise Hang
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, TIME)
+    try:
+        model = ab.load(path)
+        if not isinstance(model, ab.ensemble.Ensemble):
+            assert not np.isnan(model.floor(1.0))
+            model = model.ensemble
+        with np.errstate(over="ignore", invalid="ignore"):
+            return model.predict(np.resize(X, (len(X), model.n_features))).reshape(len(X), -1)
+    except ab.ModelFileError as error:
+        text = str(error)
+        assert text.startswith(f"{path} cannot be loaded: ")
+        assert "\n" not in text
+        return "refused"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def expected(blob):
+    inner = reference.split(blob)[1]
+    model = inner["model"].get("ensemble", inner["model"])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return reference.predict(blob, np.resize(X, (len(X), model["features"])))
+
+
+def mutate(folder, count, seed):
+    """Mutate `count` files and count what became of them, by mutation."""
+    blobs = originals(folder)
+    whole = [outcome(folder / "file", blob) for blob in blobs]  # also warms everything up
+    random = np.random.default_rng(seed)
+    seen = Counter()
+    with bounded():
+        for case in range(count):
+            mutation = mutations.MUTATIONS[case % len(mutations.MUTATIONS)]
+            which = random.integers(len(blobs))
+            blob = mutation(random, blobs[which])
+            found = outcome(folder / "file", blob)
+            if isinstance(found, str):
+                seen[mutation.__name__, found] += 1
+                continue
+            if mutation is mutations.damage:
+                assert blob == blobs[which]  # nothing changed after all
+            same = found.shape == whole[which].shape and np.array_equal(found, whole[which], equal_nan=True)
+            seen[mutation.__name__, "same" if same else "another model"] += 1
+            if not same:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    np.testing.assert_allclose(found, expected(blob), rtol=1e-9)
+    return seen
+
+
+def check_all_kinds_seen(seen):
+    print(*(f"{name} {what}: {count}" for (name, what), count in sorted(seen.items())), sep="\n")
+    for mutation in mutations.MUTATIONS:
+        assert seen[mutation.__name__, "refused"] > 0, mutation
+    for name in (
+        "damage",
+        "claim_sizes",
+        "swap_tensors",
+        "retype",
+        "mangle_json",
+    ):  # these cannot leave a model
+        assert seen[name, "another model"] == 0
+
+
+def test_a_thousand_mutated_files(tmp_path):
+    seen = mutate(tmp_path, 1_000, seed=0)
+    assert seen.total() == 1_000
+    check_all_kinds_seen(seen)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_a_hundred_thousand_mutated_files(tmp_path, seed):
+    seen = mutate(tmp_path, 10_000, seed)
+    assert seen.total() == 10_000
+    check_all_kinds_seen(seen)
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A small file taken apart, and a function that says why the file of changed parts is refused."""
+    path = tmp_path / "model"
+    ab.save(fit("absolute", "tree", "residual", 3), path)
+    outer, inner, data = reference.split(path.read_bytes())
+
+    def reason(*, data=data):
+        path.write_bytes(reference.join(outer, inner, data))
+        with pytest.raises(ab.ModelFileError) as caught:
+            ab.load(path)
+        text = str(caught.value)
+        assert text.startswith(f"{path} cannot be loaded: ")
+        return text.removeprefix(f"{path} cannot be loaded: ")
+
+    return outer, inner, data, reason
+
+
+def replaced(data, entry, values):
+    begin, end = entry["data_offsets"]
+    kinds = {"F64": np.float64, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32}
+    raw = np.asarray(values).astype(kinds[entry["dtype"]]).tobytes()
+    assert len(raw) == end - begin
+    return data[:begin] + raw + data[end:]
+
+
+def tensor(data, entry):
+    kinds = {"F64": np.float64, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32}
+    begin, end = entry["data_offsets"]
+    return np.frombuffer(data[begin:end], kinds[entry["dtype"]]).copy()
+
+
+def test_a_tree_that_bites_its_tail(parts):
+    outer, _, data, reason = parts
+    left = tensor(data, outer["split.left"])
+    cyclic = left.copy()
+    cyclic[0] = 0  # the root's left child is the root
+    assert "'split.left' holds a number out of range" in reason(
+        data=replaced(data, outer["split.left"], cyclic)
+    )
+    far = left.copy()
+    far[-1] = 255  # a child beyond the last node
+    assert "a child outside it" in reason(data=replaced(data, outer["split.left"], far))
+    shared = left.copy()
+    shared[1] -= 1
+    assert "no parent, or two" in reason(data=replaced(data, outer["split.left"], shared))
+
+
+def test_a_feature_the_table_does_not_have(parts):
+    outer, inner, data, reason = parts
+    feature = tensor(data, outer["split.feature"])
+    feature[0] = 4
+    assert "'split.feature' holds a number out of range" in reason(
+        data=replaced(data, outer["split.feature"], feature)
+    )
+    inner["model"]["ensemble"]["features"] = 1
+    assert "'split.feature' holds a number out of range" in reason()
+
+
+@pytest.mark.parametrize(
+    "name", ["leaf.value", "added", "start", "scores", "residual", "steps", "gradient.last"]
+)
+def test_numbers_that_are_not_finite(parts, name):
+    outer, _, data, reason = parts
+    values = tensor(data, outer[name])
+    values[-1] = np.nan
+    assert "not finite" in reason(data=replaced(data, outer[name], values))
+
+
+def test_rounds_out_of_order(parts):
+    outer, _, data, reason = parts
+    rounds = tensor(data, outer["rounds"])
+    assert "rounds are not in order" in reason(data=replaced(data, outer["rounds"], rounds[::-1]))
+    assert "out of range" in reason(data=replaced(data, outer["rounds"], rounds + 1))
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "words"),
+    [
+        ("loss", {"class": "Mean"}, "its loss is 'Mean', which this version does not know"),
+        ("loss", {"class": "Quantile", "tau": 2}, "tau must be strictly between 0 and 1"),
+        ("loss", {"class": "Absolute", "tau": 2}, "which this version does not know"),
+        ("loss", {"class": "Sum", "terms": [[-1, {"class": "Absolute"}]]}, "positive number times a loss"),
+        ("learner", {"class": "os.system"}, "its learner is 'os.system'"),
+        ("learner", {"class": "Stump", "leaf": "rm"}, "leaf must be"),
+        ("descent", {"class": "Hull", "radius": "1"}, "not a finite number"),
+        ("seed", -1, "'seed' is not what it has to be"),
+        ("start_loss", None, "'start_loss' is not a finite number"),
+        ("needs", ["loss"], "'needs'"),
+    ],
+)
+def test_entries_that_are_not_what_they_say(parts, entry, value, words):
+    _, inner, _, reason = parts
+    inner["model"][entry] = value
+    assert words in reason()
+
+
+def test_a_loss_in_a_loss_without_end(parts):
+    _, inner, _, reason = parts
+    loss = {"class": "Absolute"}
+    for _ in range(200):
+        loss = {"class": "Sum", "terms": [[1.0, loss]]}
+    inner["model"]["loss"] = loss
+    assert "nested too deeply" in reason()
+
+
+def test_a_newer_file_says_to_update(parts):
+    _, inner, _, reason = parts
+    inner["format"] = 2
+    inner["anything"] = "else"
+    assert reason() == "it has format 2 and this version reads up to 1: update anyboost"
+
+
+def test_the_checksum_is_looked_at_before_anything_else(tmp_path):
+    path = tmp_path / "model"
+    ab.save(fit("absolute", "tree", "residual", 3), path)
+    blob = path.read_bytes()
+    path.write_bytes(blob.replace(b'"shape"', b'"shap!"', 1))  # no longer a header anyone can read
+    with pytest.raises(ab.ModelFileError, match="checksum is wrong, so it is damaged or was changed"):
+        ab.load(path)
+
+
+def test_foreign_files(tmp_path):
+    from safetensors.numpy import save as save_tensors
+
+    path = tmp_path / "file"
+    for blob, words in [
+        (b"", "it is not a model file"),
+        (b"\x80\x04\x95.", "it is not a model file"),
+        (b"tree\nversion=v4\nnum_class=1\n" * 50, "it is not a model file"),
+        (struct.pack("<Q", 100) + b"{}", "it is truncated"),
+        (save_tensors({"weight": np.ones(3)}), "anyboost did not write it"),
+        (
+            save_tensors({"weight": np.ones(3)}, {"anyboost": json.dumps({"a": 1})}),
+            "anyboost did not write it",
+        ),
+    ]:
+        path.write_bytes(blob)
+        with pytest.raises(ab.ModelFileError, match=words):
+            ab.load(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ab.ModelFileError, match="not a regular file"):
+        ab.load(tmp_path / "pipe")
+    with pytest.raises(ab.ModelFileError, match="not a regular file"):
+        ab.load(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        ab.load(tmp_path / "nothing")
+
+
+def test_a_file_larger_than_memory_is_refused(tmp_path):
+    """A sparse file of a terabyte, with the header of a model."""
+    path = tmp_path / "model"
+    ab.save(fit("absolute", "stump", "naive", 1), path)
+    os.truncate(path, 1 << 40)
+    with bounded(), pytest.raises(ab.ModelFileError, match="more memory than there is"):
+        ab.load(path)
