@@ -146,7 +146,7 @@ def boost(
     valid : `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start".
     patience : stop after this many rounds without a lower validation loss; the best model is `run.best`.
     callbacks : called as `callback(step, run)` after each round; a true answer stops the run.
-    resume : an earlier run on the same data to continue; loss, learner and descent default to its own.
+    resume : an earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.
     row_fraction, feature_fraction : the share of rows and columns each projection is fitted on.
     max_bins : most bins a column, 2 to 255.
     n_threads : None for all cores. The model does not depend on it.

@@ -57,7 +57,7 @@ def my_step(t):
 
 DESCENTS = {
     "naive": Naive(Constant(0.1)),
-    "repeated": Repeated(InverseT(0.1), tolerance=0.5),
+    "repeated": Repeated(InverseT(0.1), projections=3, tolerance=0.5),
     "residual": Residual(InverseSqrt(0.05), memory=0.5),
     "shrinking": Shrinking(InverseSqrt(0.1), shrinks=False),
     "hull": Hull(0.5),

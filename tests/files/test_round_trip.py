@@ -206,12 +206,46 @@ def test_a_loss_of_ones_own_predicts_but_does_not_train(tmp_path):
     with pytest.raises(ValueError, match=r"load\(path, loss=\.\.\.\) takes back"):
         ab.boost(X, y, loss, rounds=5, resume=loaded)
     other = ab.losses.pointwise(loss.value_function, loss.subgradient_function, name="another")
-    with pytest.raises(ValueError, match="loss must be that of the file, mine, got another"):
+    with pytest.raises(
+        ValueError, match=r"loss must be that of the file, mine \(your own\), got another \(your own\)"
+    ):
         ab.load(path, loss=other)
     with pytest.raises(ValueError, match="loss must be that of the file"):
         ab.load(path, loss=ab.losses.Squared())
     ab.save(loaded, path)  # also without the functions
     assert ab.load(path, loss=loss).loss is loss
+
+
+def cubes(name="cubes"):
+    """A new loss each time, as in a new process."""
+    return ab.losses.pointwise(lambda f, y: abs(f - y) ** 3, lambda f, y: 3 * (f - y) * abs(f - y), name=name)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda loss: 0.5 * loss + ab.losses.Squared(),
+        lambda loss: ab.losses.CVaR(loss, 0.3),
+        lambda loss: ab.losses.WorstGroup(0.5 * loss),
+        lambda loss: loss + ab.losses.RankHinge(),
+    ],
+    ids=["sum", "cvar", "worst group", "coupled sum"],
+)
+def test_a_loss_built_on_ones_own_is_taken_back(tmp_path, build):
+    path = tmp_path / "model.safetensors"
+    X, y, given = sample("grouped count")
+    given = given if build(cubes()).uses_groups else {}
+    given = {"random_state": 3, **given}
+    options = {"descent": Naive(0.05), **given}
+    whole = ab.boost(X, y, build(cubes()), rounds=4, **options)
+    ab.save(ab.boost(X, y, build(cubes()), rounds=2, **options), path)
+    np.testing.assert_array_equal(ab.load(path).loss.link(y), build(cubes()).link(y))
+    with pytest.raises(ValueError, match="are not in its model file"):
+        ab.boost(X, y, rounds=4, resume=ab.load(path), **given)
+    with pytest.raises(ValueError, match="loss must be that of the file"):
+        ab.load(path, loss=build(cubes("squares")))
+    resumed = ab.boost(X, y, rounds=4, resume=ab.load(path, loss=build(cubes())), **given)
+    assert_same_run(resumed, whole, X)
 
 
 def test_a_builtin_link_is_kept_and_ones_own_is_missed(tmp_path):
@@ -282,7 +316,7 @@ def test_a_classifier_with_an_estimator_is_refused(tmp_path):
 
 
 def test_what_is_no_model_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="model must be a ensemble or run"):
+    with pytest.raises(TypeError, match=r"kind that has a file \(ensemble, run\), got dict"):
         ab.save({"a": 1}, tmp_path / "model")
     ab.save(fit("absolute", "stump", "naive", 1).ensemble, tmp_path / "model")
     with pytest.raises(ValueError, match="loss belongs to a run"):

@@ -67,6 +67,8 @@ def _table(file: Path, contents: Contents) -> Table:
 
 def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
     """The lines of the table: a name and a value each."""
+    from anyboost.files.parts import spell
+
     header = contents.header
     model = header["model"]
     ensemble = model.get("ensemble", model)
@@ -80,7 +82,7 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
         ("sum of", f"{_length(contents, 'added')} {ensemble.get('hypotheses')}{_nodes(contents)}"),
         ("starts at", "scores given row by row" if ensemble.get("needs_offset") else "a constant"),
     ]
-    found += [(name, _spelled(model[name])) for name in ("loss", "learner", "descent") if name in model]
+    found += [(name, spell(model[name])) for name in ("loss", "learner", "descent") if name in model]
     if header["kind"] == "run":
         found += [
             ("seed", str(model.get("seed"))),
@@ -107,18 +109,6 @@ def _continuation(model: dict[str, Any]) -> str:
         return "can continue: boost(..., resume=load(path)) with the same data"
     given = ", ".join(f"{name}=..." for name in needs) if isinstance(needs, list) else "..."
     return f"cannot continue without functions that are not in the file: load(path, {given})"
-
-
-def _spelled(entry: Any) -> str:
-    """A loss, learner or descent as one would write it."""
-    if isinstance(entry, list):
-        return "[" + ", ".join(_spelled(part) for part in entry) + "]"
-    if not isinstance(entry, dict):
-        return ascii(entry)
-    if "yours" in entry:
-        return f"{entry['yours']} (your own)"
-    inside = ", ".join(f"{name}={_spelled(value)}" for name, value in entry.items() if name != "class")
-    return f"{entry.get('class')}({inside})"
 
 
 def _printable(text: str) -> str:

@@ -79,4 +79,6 @@ def _kind_of(model: Any) -> str:
     for kind, (name, _) in KINDS.items():
         if name in names:
             return kind
-    raise TypeError(f"model must be a {' or '.join(KINDS)} of anyboost, got {type(model).__name__}")
+    raise TypeError(
+        f"model must be of a kind that has a file ({', '.join(KINDS)}), got {type(model).__name__}"
+    )

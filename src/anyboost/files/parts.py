@@ -125,7 +125,16 @@ class AbsentStep:
 def encode_loss(loss: Loss) -> dict[str, Any]:
     """A loss by class and parameters; one of the user's by name and link."""
     known = _known(loss)
-    return {"yours": str(loss), "link": _link_name(loss)} if known is None else known
+    return {"yours": _title(loss), "link": _link_name(loss)} if known is None else known
+
+
+def _title(loss: Any) -> str:
+    """A name that is the same in another process: without the addresses of functions."""
+    if isinstance(loss, Sum | CoupledSum):
+        return " + ".join(f"{factor!r}*{_title(term)}" for factor, term in loss.terms)
+    if isinstance(loss, losses.CVaR):
+        return f"cvar({_title(loss.loss)}, {loss.alpha!r})"
+    return f"worst_group({_title(loss.loss)})" if isinstance(loss, losses.WorstGroup) else str(loss)
 
 
 def _known(loss: Any) -> dict[str, Any] | None:
@@ -263,6 +272,18 @@ def decode_step(entry: Any) -> Any:
 def is_yours(entry: dict[str, Any]) -> bool:
     """Whether an entry for a loss or a descent stands for something that is not in the file."""
     return "yours" in entry or "yours" in entry.get("step", {})
+
+
+def spell(entry: Any) -> str:
+    """An entry for a loss, learner or descent as one would write it; for people, whatever the entry is."""
+    if isinstance(entry, list):
+        return "[" + ", ".join(spell(part) for part in entry) + "]"
+    if not isinstance(entry, dict):
+        return ascii(entry)
+    if "yours" in entry:
+        return f"{entry['yours']} (your own)"
+    inside = ", ".join(f"{name}={spell(value)}" for name, value in entry.items() if name != "class")
+    return f"{entry.get('class')}({inside})"
 
 
 def _by_class(thing: Any, names: tuple[str, ...]) -> dict[str, Any]:

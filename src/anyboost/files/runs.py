@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from anyboost import descent as descents
+from anyboost import losses
 from anyboost.boosting import Run, Watch
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence, Witness
 from anyboost.descent import Geometry, State, Step
@@ -115,17 +117,19 @@ def _unpack_method(header: Fields, given: dict[str, Any]) -> tuple[Loss, Any, An
     if header.items("needs", 2) != needs:
         raise header.refusal("needs")
     if given["loss"] is not None:
-        _agree("loss", given["loss"], parts.encode_loss(given["loss"]), loss, loss_entry)
-        loss = given["loss"]
+        own_loss = losses.get(given["loss"])
+        _agree("loss", parts.encode_loss(own_loss), loss_entry)
+        loss = own_loss
     if given["descent"] is not None:
-        _agree("descent", given["descent"], parts.encode_descent(given["descent"]), descent, descent_entry)
-        descent = given["descent"]
+        own_descent = descents.get(given["descent"])
+        _agree("descent", parts.encode_descent(own_descent), descent_entry)
+        descent = own_descent
     return loss, learner, descent
 
 
-def _agree(name: str, given: Any, entry: dict[str, Any], stored: Any, stored_entry: dict[str, Any]) -> None:
-    if entry != stored_entry:
-        raise ValueError(f"{name} must be that of the file, {stored}, got {given}")
+def _agree(name: str, given: dict[str, Any], stored: dict[str, Any]) -> None:
+    if given != stored:
+        raise ValueError(f"{name} must be that of the file, {parts.spell(stored)}, got {parts.spell(given)}")
 
 
 def _constant(ensemble: Ensemble, n: int) -> np.ndarray:
