@@ -276,7 +276,7 @@ def descend(
                 f"the loss has no finite gradient after round {t - 1}: take smaller steps"
             )
         D = descent.target(R, state, g)
-        move = Move(D, g_norm if D is g else L2.norm(D))
+        move = Move(D, g_norm if D is g else L2.norm(D, "norm of D"))
         if g_norm > 0:  # else f is optimal, and stays
             if descent.atom_size is None:
                 _project(R, H, L2, descent, t, f, g_norm, move, sample)
@@ -343,7 +343,7 @@ def _project(
         move.D = h.add_to(L2, move.D, -c)
         # c h and what is left are orthogonal; only where the rest is projected again must it be exact.
         shorter = math.sqrt(max(move.D_norm**2 - inner * c, 0.0))
-        move.D_norm = shorter if k + 1 == most else L2.norm(move.D)
+        move.D_norm = shorter if k + 1 == most else L2.norm(move.D, "norm of D")
 
 
 def _take_atom(H: Learner, L2: Space, size: float, move: Move) -> None:
