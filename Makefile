@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-full lint clean
+.PHONY: demo test test-full bench lint clean
 
 demo: $(INSTALLED)
 	$(BIN)/anyboost demo
@@ -13,6 +13,11 @@ test: lint
 
 test-full: lint
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Alone on the machine: peers that spin while they wait lose many times over on a busy one.
+bench: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(BIN)/anyboost bench speed
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
