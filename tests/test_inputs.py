@@ -116,6 +116,8 @@ def test_resuming_on_other_data_or_with_other_parts_is_refused():
         ({"loss": "squared"}, "loss is .*Absolute.* in the run to resume"),
         ({"learner": "tree"}, "learner is .*Stump.* in the run to resume"),
         ({"descent": "residual"}, "descent is .*Naive.* in the run to resume"),
+        ({"row_fraction": 0.5}, "row_fraction is 1.0 in the run to resume, got 0.5; leave it out"),
+        ({"max_bins": 9}, "max_bins is 255 in the run to resume, got 9; leave it out"),
         ({"random_state": 2}, "random_state is 1 in the run to resume, got 2"),
         ({"rounds": 4}, "rounds counts from the first one: the run to resume has 5, got rounds=4"),
         ({"valid": (X, Y)}, "valid must be given again, or left out again"),

@@ -47,6 +47,28 @@ class Watch:
         return self.functional.value(self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores)
 
 
+class Options(NamedTuple):
+    """What a projection sees of the sample; a run keeps it, so that it is resumed with the same."""
+
+    row_fraction: float = 1.0
+    feature_fraction: float = 1.0
+    max_bins: int = 255
+
+    @classmethod
+    def check(cls, resume: "Run | None", **given: Any) -> "Options":
+        """The options given, else those of the run to resume, else the defaults."""
+        earlier = cls() if resume is None else resume.options
+        for name, value in given.items():
+            known = getattr(earlier, name)
+            if resume is not None and value not in (None, known):
+                raise ValueError(f"{name} is {known} in the run to resume, got {value}; leave it out")
+        chosen = earlier._replace(**{name: value for name, value in given.items() if value is not None})
+        checks.fraction(chosen.row_fraction, "row_fraction", zero=False)
+        checks.fraction(chosen.feature_fraction, "feature_fraction", zero=False)
+        checks.count(chosen.max_bins, "max_bins", least=2, most=255)
+        return chosen
+
+
 @dataclass(eq=False)
 class Run:
     """A descent on one sample: the model, its Steps, and what certifies it.
@@ -65,6 +87,7 @@ class Run:
     state: State = field(repr=False)
     watch: Watch | None = field(default=None, repr=False)
     steps: list[Step] = field(default_factory=list, repr=False)
+    options: Options = field(default_factory=Options)
 
     @property
     def ensemble(self) -> Ensemble:
@@ -124,9 +147,9 @@ def boost(
     patience: int | None = None,
     callbacks: Sequence[Callback] = (),
     resume: Run | None = None,
-    row_fraction: float = 1.0,
-    feature_fraction: float = 1.0,
-    max_bins: int = 255,
+    row_fraction: float | None = None,
+    feature_fraction: float | None = None,
+    max_bins: int | None = None,
     n_threads: int | None = None,
     random_state: int | None = None,
 ) -> Run:
@@ -147,8 +170,8 @@ def boost(
     patience : stop after this many rounds without a lower validation loss; the best model is `run.best`.
     callbacks : called as `callback(step, run)` after each round; a true answer stops the run.
     resume : an earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.
-    row_fraction, feature_fraction : the share of rows and columns each projection is fitted on.
-    max_bins : most bins a column, 2 to 255.
+    row_fraction, feature_fraction : the share of rows and columns each projection is fitted on; default 1.
+    max_bins : most bins a column, 2 to 255, the default.
     n_threads : None for all cores. The model does not depend on it.
     random_state : seed for the sampling; None draws one.
     """
@@ -160,20 +183,22 @@ def boost(
         descents.get(_choice("descent", descent, resume, "residual")),
     )
     checks.count(rounds, "rounds", least=0)
-    checks.count(max_bins, "max_bins", least=2, most=255)
+    options = Options.check(
+        resume, row_fraction=row_fraction, feature_fraction=feature_fraction, max_bins=max_bins
+    )
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sample = Sample.check("", method.loss, X, y, sample_weight, groups, start)
-    sampling = Sampling.check(sample.X.shape, row_fraction, feature_fraction, random_state, resume)
+    sampling = Sampling.check(sample.X.shape, options, random_state, resume)
     valid_sample = _check_valid(method.loss, valid, sample)
     if patience is not None:
         checks.count(patience, "patience", least=1)
         if valid_sample is None:
             raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")
 
-    space = Space(sample.X, sample.weights, max_bins=max_bins, n_threads=n_threads)
+    space = Space(sample.X, sample.weights, max_bins=options.max_bins, n_threads=n_threads)
     functional = method.loss.on(sample.y, space, sample.groups)
     if resume is None:
-        run = _begin(method, sample, space, functional, sampling.seed, valid_sample)
+        run = _begin(method, sample, space, functional, sampling.seed, valid_sample, options)
     else:
         run = _go_on(resume, rounds, space, functional, valid_sample)
 
@@ -262,13 +287,10 @@ class Sampling:
     def check(
         cls,
         shape: tuple[int, ...],
-        row_fraction: float,
-        feature_fraction: float,
+        options: "Options",
         random_state: int | None,
         resume: Run | None,
     ) -> "Sampling":
-        checks.fraction(row_fraction, "row_fraction", zero=False)
-        checks.fraction(feature_fraction, "feature_fraction", zero=False)
         if random_state is not None:
             checks.count(random_state, "random_state", least=0)
         if resume is None:
@@ -279,7 +301,7 @@ class Sampling:
             )
         else:
             seed = resume.seed
-        return cls((shape[0], shape[1]), row_fraction, feature_fraction, seed)
+        return cls((shape[0], shape[1]), options.row_fraction, options.feature_fraction, seed)
 
     def __call__(self, t: int, k: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         if self.row_fraction == 1.0 and self.feature_fraction == 1.0:
@@ -331,7 +353,13 @@ def _check_valid(loss: Loss, valid: Any, sample: Sample) -> Sample | None:
 
 
 def _begin(
-    method: Method, sample: Sample, space: Space, functional: Functional, seed: int, valid: Sample | None
+    method: Method,
+    sample: Sample,
+    space: Space,
+    functional: Functional,
+    seed: int,
+    valid: Sample | None,
+    options: Options,
 ) -> Run:
     offset_given = isinstance(sample.start, np.ndarray)
     if sample.start is None:
@@ -345,7 +373,7 @@ def _begin(
     ensemble = Ensemble(constant, sample.X.shape[1], offset_given)
     state = State(start, start, np.zeros_like(start), start_loss, start_loss, ensemble, Evidence(start.shape))
     watch = None if valid is None else _watch(method.loss, valid, ensemble, space.n_threads)
-    return Run(*method, seed, start_loss, space, functional, state, watch)
+    return Run(*method, seed, start_loss, space, functional, state, watch, options=options)
 
 
 def _watch(loss: Loss, valid: Sample, ensemble: Ensemble, n_threads: int) -> Watch:

@@ -6,7 +6,7 @@ import numpy as np
 
 from anyboost import descent as descents
 from anyboost import losses
-from anyboost.boosting import Run, Watch
+from anyboost.boosting import Options, Run, Watch
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence, Witness
 from anyboost.descent import Geometry, State, Step
 from anyboost.ensemble import Ensemble
@@ -30,6 +30,7 @@ def pack(run: Run) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "needs": [name for name in ("loss", "descent") if parts.is_yours(about[name])],
         "seed": int(run.seed),
         "start_loss": float(run.start_loss),
+        "options": run.options._asdict(),
         "evidence": {
             "weight": dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
             "intercept": dict(
@@ -89,6 +90,7 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
     """The run, with a stand-in for what is not in the file unless that is given."""
     loss, learner, descent = _unpack_method(header, given)
     seed, start_loss = header.count("seed"), header.real("start_loss")
+    options = _unpack_options(header.fields("options"))
     ensemble = ensembles.unpack(header.fields("ensemble"), tensors, {})
     rounds, k = ensemble.n_rounds, ensemble.outputs
     n = tensors.length("scores")
@@ -104,7 +106,17 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
     header.done()
     loss_now = steps[-1].loss if steps else start_loss
     state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, geometry)
-    return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps)
+    return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps, options)
+
+
+def _unpack_options(header: Fields) -> Options:
+    options = Options(
+        header.real("row_fraction"), header.real("feature_fraction"), header.count("max_bins", 2, 255)
+    )
+    if not (0 < options.row_fraction <= 1 and 0 < options.feature_fraction <= 1):
+        raise Fault("its projections see no share of the sample")
+    header.done()
+    return options
 
 
 def _unpack_method(header: Fields, given: dict[str, Any]) -> tuple[Loss, Any, Any]:
