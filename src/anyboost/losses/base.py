@@ -71,7 +71,7 @@ class Functional(ABC):
 
     def envelope_gradient(self, scores: Floats, mu: float) -> Floats:
         """The gradient of the Moreau envelope, a subgradient of R at scores - mu * gradient."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no Moreau envelope: ask `smoothable` first")
 
     def best_constant(self) -> float | Floats:
         """The constant score of least loss, a number or (K,); here exact for one output, 0 for several."""

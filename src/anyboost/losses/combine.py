@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,11 @@ def add(terms: list[tuple[float, Loss]]) -> Loss:
     return Sum(tuple(flat)) if rowwise else CoupledSum(tuple(flat))
 
 
+def written(terms: Iterable[tuple[float, Loss]]) -> str:
+    """A sum as one writes it."""
+    return " + ".join(str(loss) if factor == 1.0 else f"{factor:g}*{loss}" for factor, loss in terms)
+
+
 @dataclass(frozen=True)
 class Sum(RowwiseLoss):
     """sum_i factor_i * loss_i(f, y), factors positive.
@@ -46,7 +52,7 @@ class Sum(RowwiseLoss):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return " + ".join(str(l) if f == 1.0 else f"{f:g}*{l}" for f, l in self.terms)
+        return written(self.terms)
 
     def __str__(self) -> str:
         return self.name
@@ -168,7 +174,7 @@ class CoupledSum(Loss):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return " + ".join(str(l) if f == 1.0 else f"{f:g}*{l}" for f, l in self.terms)
+        return written(self.terms)
 
     def __str__(self) -> str:
         return self.name

@@ -9,6 +9,7 @@ attains it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,9 +108,9 @@ class _ReweightedFunctional(Functional):
     def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int) -> None:
         self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
 
+    @abstractmethod
     def factors(self, losses: Floats) -> Floats:
         """The density of the worst measure, given the row losses."""
-        raise NotImplementedError
 
     def value(self, scores: Floats) -> float:
         losses = self.loss.values(scores, self.y)
