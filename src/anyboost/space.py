@@ -109,9 +109,7 @@ class Space:
             self._views[key] = compute(self)
         return self._views[key]
 
-    def _sum(
-        self, kind: str, f: np.ndarray, g: np.ndarray | None, less: np.ndarray | None = None
-    ) -> float:
+    def _sum(self, kind: str, f: np.ndarray, g: np.ndarray | None, less: np.ndarray | None = None) -> float:
         from anyboost.backends import sums
 
         # Sums of one kind tend to keep their scale from round to round, and knowing it saves a pass.

@@ -45,7 +45,9 @@ def test_histogram_adds_every_row_to_its_bin(n, outputs, mass, some):
     rows = np.sort(random.choice(n, 701, replace=False)).astype(np.uint32) if some else None
     found = histogram(words, fixed, rows, n_columns)
     scale = 1 / fixed.unit
-    rounded = np.rint(target * scale) * masses[:, None] if whole else np.rint(weights[:, None] * target * scale)
+    rounded = (
+        np.rint(target * scale) * masses[:, None] if whole else np.rint(weights[:, None] * target * scale)
+    )
     expected = counted(codes, np.hstack([rounded.astype(np.int64), masses[:, None]]), rows)
     np.testing.assert_array_equal(found[:n_columns], expected[:n_columns])
 

@@ -119,7 +119,9 @@ def _columns(part: np.ndarray, n_threads: int) -> np.ndarray:
     if part.flags.f_contiguous:
         return part.T
     out = np.empty(part.shape[::-1], dtype=part.dtype)
-    threads.over_blocks(lambda start, stop: _transpose(part[start:stop], out[:, start:stop]), len(part), n_threads)
+    threads.over_blocks(
+        lambda start, stop: _transpose(part[start:stop], out[:, start:stop]), len(part), n_threads
+    )
     return out
 
 

@@ -48,9 +48,7 @@ def _queue() -> SimpleQueue[Callable[[], None]]:
         if _jobs is None:
             _jobs = SimpleQueue()
             for number in range(max(available(), 2)):
-                threading.Thread(
-                    target=_work, args=(_jobs,), name=f"anyboost-{number}", daemon=True
-                ).start()
+                threading.Thread(target=_work, args=(_jobs,), name=f"anyboost-{number}", daemon=True).start()
         return _jobs
 
 

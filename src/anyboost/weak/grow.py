@@ -193,8 +193,9 @@ class _Grower:
         `counted` are counted; the `rest` is what they leave of the parent, exactly, in its place.
         """
         space, criterion = self.space, self.growth.criterion
-        for leaf in counted:
-            leaf.sums = self.pool.take()
+        sums = [self.pool.take() for _ in counted]
+        for leaf, own in zip(counted, sums, strict=True):
+            leaf.sums = own
         if rest is not None and parent is not None:
             rest.sums = parent
         listed = len(self.feature) > 1 or self.sampled
@@ -206,10 +207,10 @@ class _Grower:
         def one(index: int) -> None:
             group = self.groups[index]
             part = slice(PER_GROUP * group, PER_GROUP * (group + 1))
-            for leaf, some, values in zip(counted, rows, taken, strict=True):
-                count(space.bins.words, values, some, space.X.shape[1], group, leaf.sums[part])
+            for own, some, values in zip(sums, rows, taken, strict=True):
+                count(space.bins.words, values, some, space.X.shape[1], group, own[part])
                 if parent is not None:
-                    parent[part] -= leaf.sums[part]
+                    parent[part] -= own[part]
             first = GROUP * group
             for leaf, best in zip(leaves, scores, strict=True):
                 score_columns(
