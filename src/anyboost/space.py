@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from anyboost.backends.arena import Arena
+
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
 
@@ -59,6 +61,7 @@ class Space:
         self.n = len(X)
         self.max_bins = max_bins
         self.n_threads = n_threads
+        self.arena = Arena()
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
         self.mass, self.whole = (None, True) if weights is None else as_mass(weights)
@@ -83,11 +86,17 @@ class Space:
         """sum_n w_n values_n."""
         return self._sum("mean", self._rows(values), None)
 
+    def scale_and_add(self, factor: float, f: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """factor * f + g."""
+        from anyboost.backends.vectors import scale_and_add
+
+        return scale_and_add(factor, f, g, self.n_threads, self.empty(g.shape))
+
     def fixed(self, target: np.ndarray) -> "Fixed":
         """mass_n target_n and mass_n in fixed point: what histograms add up."""
         from anyboost.backends import sums
 
-        return sums.fixed(self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads)
+        return sums.fixed(self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads, self.arena)
 
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:
@@ -102,6 +111,10 @@ class Space:
         from anyboost.backends.bins import bin_columns
 
         return Bins(*bin_columns(self.X, self.mass, self.max_bins, self.n_threads))
+
+    def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:
+        """An uninitialized array, perhaps one that was used before."""
+        return self.arena.empty(shape)
 
     def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
         """What `compute(self)` gave the first time: a learner's view of this sample."""

@@ -70,9 +70,9 @@ class LeafProjection:
         from anyboost.backends.vectors import add_leaf_values
 
         rows = scores.reshape(space.n, -1)
-        return add_leaf_values(rows, self.leaf, factor * self.leaf_values, space.n_threads).reshape(
-            self.shape
-        )
+        out = space.empty(rows.shape)
+        add_leaf_values(rows, self.leaf, factor * self.leaf_values, space.n_threads, out)
+        return out.reshape(self.shape)
 
     def with_leaf_values(self, leaf_values: np.ndarray) -> "LeafProjection":
         """The same tree with other values in its leaves."""

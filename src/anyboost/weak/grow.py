@@ -272,7 +272,7 @@ class _Grower:
         sums, masses = totals[:, :-1], totals[:, -1]
         # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
         sums = np.where(np.abs(sums) > self.noise * masses[:, None], sums, 0)
-        leaf = np.zeros(self.space.n, dtype=np.int32)
+        leaf = self.space.arena.empty(self.space.n, np.int32)
         if self.sampled:
             descend_bins(self.space.bins.words, feature, bins, left, right, leaf)
             number = np.zeros(len(feature), dtype=np.int32)
@@ -284,7 +284,7 @@ class _Grower:
         else:
             threads.each(
                 lambda index: mark(self.rows[leaves[index].start : leaves[index].stop], index, leaf),
-                len(leaves) if len(leaves) > 1 else 0,
+                len(leaves),
                 self.space.n_threads if self.space.n > _SMALL else 1,
             )
         return Grown(feature, bins, left, right, leaf_nodes, sums, masses, leaf)
