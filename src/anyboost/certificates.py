@@ -23,7 +23,8 @@ WEIGHTINGS = (*SUMMED, "last")
 class Witness(NamedTuple):
     """One proof: no f in a + C conv(+-H) has a loss under `intercept - C * reach`.
 
-    `reach` bounds max_h |<G, h>| from above; `reach_found` is what a known atom attains.
+    `reach` bounds max_h |<G, h>| from above; `reach_found` is what a known atom
+    attains, or the bound itself where none was looked for.
     """
 
     intercept: float
@@ -107,26 +108,28 @@ class Evidence:
         self.last_intercept = loss - slope
         self.last_gradient = gradient
         if self.rounds & (self.rounds - 1) == 0:
-            self.witnesses += self.current(support)
+            self.witnesses += self._look(support)
 
     def current(self, support: Support) -> list[Witness]:
         """The witnesses of all rounds so far."""
         if self.rounds == 0:
             return []
         if self.latest is None or self.latest[0] != self.rounds:
-            last = self._witness(self.last_intercept, self.last_gradient, "last", support)
-            if self.rounds == 1:  # whatever its weight, there is but one gradient
-                self.latest = (1, [last._replace(weighting=name) for name in WEIGHTINGS])
-                return self.latest[1]
-            found = []
-            for name, weight, intercept, gradient in zip(
-                SUMMED, self.weight, self.intercept, self.gradient, strict=True
-            ):
-                if weight > 0:
-                    mean = gradient.reshape(self.shape) / weight
-                    found.append(self._witness(intercept / weight, mean, name, support))
-            self.latest = (self.rounds, [*found, last])
+            self.latest = (self.rounds, self._look(support))
         return self.latest[1]
+
+    def _look(self, support: Support) -> list[Witness]:
+        last = self._witness(self.last_intercept, self.last_gradient, "last", support)
+        given = [name for name, weight in zip(SUMMED, self.weight, strict=True) if weight > 0]
+        if self.rounds == 1:  # whatever its weight, there is but one gradient
+            return [last._replace(weighting=name) for name in given] + [last]
+        sums = dict(zip(SUMMED, zip(self.weight, self.intercept, self.gradient, strict=True), strict=True))
+        found = []
+        for name in given:
+            weight, intercept, gradient = sums[name]
+            mean = gradient.reshape(self.shape) / weight
+            found.append(self._witness(intercept / weight, mean, name, support))
+        return [*found, last]
 
     def _witness(self, intercept: float, gradient: np.ndarray, name: str, support: Support) -> Witness:
         upper, lower = support(gradient)

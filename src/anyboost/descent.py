@@ -289,7 +289,7 @@ def descend(
         slope = L2.inner(g, point, less=f0)
         shrink = descent.shrink(eta, slope) if move.pieces and len(state.ensemble) else 0.0
 
-        state.evidence.add(loss, g, slope, eta, lambda G: H.support(L2, G), L2.n_threads)
+        state.evidence.add(loss, g, slope, eta, lambda G: H.support(L2, G, search=False), L2.n_threads)
         state.ensemble.add_round(shrink, [(-eta * c, h.hypothesis) for c, h in move.pieces])
         state.scores = move.take(L2, f if shrink == 0 else f0 + (1 - shrink) * (f - f0), eta)
         state.residual = move.D

@@ -96,7 +96,9 @@ class Space:
         """mass_n target_n and mass_n in fixed point: what histograms add up."""
         from anyboost.backends import sums
 
-        return sums.fixed(self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads, self.arena)
+        return sums.fixed(
+            self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads, self.arena
+        )
 
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:

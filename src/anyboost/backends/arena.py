@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 _MOST = 16
-_UNHELD = 3  # references to an array that only the arena knows: its list, the loop below, and the question itself
+_UNHELD = (
+    3  # references to an array that only the arena knows: its list, the loop below, and the question itself
+)
 
 
 class Arena:

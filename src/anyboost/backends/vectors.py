@@ -26,7 +26,9 @@ def _accumulate(first, second, third, fourth, weights, sums, start, stop):
     # One after the other, so that the sums have the bits they would have without the company.
     first, second = first[start:stop], second[start:stop]
     third, fourth = third[start:stop], fourth[start:stop]
-    for begin in range(0, first.size, 2048):  # a few rows at a time, which stay in the cache for all three sums
+    for begin in range(
+        0, first.size, 2048
+    ):  # a few rows at a time, which stay in the cache for all three sums
         part = slice(begin, min(begin + 2048, first.size))
         p, q, r, s = first[part], second[part], third[part], fourth[part]
         for j in range(sums.shape[0]):

@@ -83,8 +83,8 @@ class LeafProjection:
 class Support(NamedTuple):
     """max over atoms |h| <= 1 of H of |<target, h>|, from both sides.
 
-    `upper` is never below the maximum; `lower` is what a known atom attains. They are equal up to
-    rounding where the learner is exact.
+    `upper` is never below the maximum; `lower` is what a known atom attains, or `upper` where none was looked for.
+    They are equal up to rounding where the learner is exact.
     """
 
     upper: float
@@ -110,5 +110,8 @@ class Learner(Protocol):
     def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The atom |h| <= 1 furthest along `target`."""
 
-    def support(self, space: Space, target: np.ndarray) -> Support:
-        """How far an atom of H can reach along `target`: what a certificate needs."""
+    def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
+        """How far an atom of H can reach along `target`: what a certificate needs.
+
+        Without `search`, a learner whose bound needs no atom may put the bound in its place.
+        """
