@@ -4,6 +4,7 @@ A weak learner projects a function given by its values on the sample onto H. A h
 that can be evaluated anywhere.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
@@ -13,8 +14,12 @@ import numpy as np
 from anyboost.space import Space
 
 
+# (X, out, n_threads): out += the sum, in place
+Joined = Callable[[np.ndarray, np.ndarray, int], None]
+
+
 class Hypothesis(Protocol):
-    """A fitted function."""
+    """A fitted function. A class may also have `join(parts, coefficients) -> Joined`, which an ensemble keeps."""
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
