@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from anyboost import bounds, certificates, datasets, descent, ensemble, losses, space, steps, weak
     from anyboost.boosting import Run, boost
     from anyboost.files import Checkpoint, ModelFileError, load, save
+    from anyboost.space import Binned
 
 _MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "space", "steps", "weak"}
 _NAMES = {
+    "Binned": "anyboost.space",
     "Checkpoint": "anyboost.files",
     "ModelFileError": "anyboost.files",
     "Run": "anyboost.boosting",
@@ -24,6 +26,7 @@ _NAMES = {
 }
 
 __all__ = [
+    "Binned",
     "Checkpoint",
     "ModelFileError",
     "Run",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from anyboost import checks
+from anyboost.backends import threads
 from anyboost.backends.arena import Arena
 
 if TYPE_CHECKING:
@@ -26,6 +28,41 @@ class Bins(NamedTuple):
     words: np.ndarray
     thresholds: np.ndarray
     n_cuts: np.ndarray
+
+
+class Binned:
+    """A table and its bins: bin once, fit many. `boost` takes it in the place of X.
+
+    The bins are those of this table and these weights, whatever rows and weights a fit then uses.
+    """
+
+    def __init__(
+        self, X: Any, sample_weight: Any = None, *, max_bins: int = 255, n_threads: int | None = None
+    ) -> None:
+        from anyboost.backends.bins import bin_columns
+
+        self.X = checks.table(X, "X")
+        self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
+        weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(self.X))
+        workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+        self.bins = Bins(*bin_columns(self.X, weights, max_bins, workers))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.X.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        return f"Binned({self.shape[0]} x {self.shape[1]}, max_bins={self.max_bins})"
+
+    def take(self, rows: Any) -> "Binned":
+        """Some of the rows, by number or by mask, in the same bins."""
+        part = object.__new__(Binned)
+        part.X, part.max_bins = self.X[rows], self.max_bins
+        part.bins = self.bins._replace(words=np.ascontiguousarray(self.bins.words[:, rows]))
+        return part
 
 
 MOST_WHOLE = 2**31  # a larger total of whole weights leaves too few bits to the targets
@@ -56,7 +93,10 @@ class Space:
         *,
         max_bins: int = 255,
         n_threads: int = 1,
+        bins: Bins | None = None,
     ) -> None:
+        if bins is not None:
+            self.bins = bins  # in the place of the ones it would compute
         self.X = X
         self.n = len(X)
         self.max_bins = max_bins

@@ -11,7 +11,6 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from anyboost.backends import threads
-from anyboost.backends.bins import GROUP
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.sums import FEW_CHANNELS, Fixed
 
@@ -162,14 +161,12 @@ def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
         return fixed._replace(channels=channels[rows])
     taken = np.empty((len(rows), channels.shape[1]), dtype=np.int64, order="F")
     if len(rows):
-        for j in range(channels.shape[1]):
-            parts = channels[:, j], taken[:, j]
-            threads.over_blocks(
-                lambda start, stop, parts=parts: _take(parts[0], rows[start:stop], parts[1][start:stop]),
-                len(rows),
-                n_threads,
-                smallest=25_000,
-            )
+
+        def some(start: int, stop: int) -> None:
+            for j in range(channels.shape[1]):
+                _take(channels[:, j], rows[start:stop], taken[start:stop, j])
+
+        threads.over_blocks(some, len(rows), n_threads, smallest=25_000)
     return fixed._replace(channels=taken)
 
 

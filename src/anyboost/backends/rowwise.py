@@ -5,6 +5,8 @@ Losses with those are left to NumPy, whose vector code for them is hard to beat.
 
 from anyboost.backends.compiler import kernel
 
+# ruff: noqa: ARG001 (all take parameters, also those that have none)
+
 
 @kernel
 def squared(scores, y, parameters, values, slopes):

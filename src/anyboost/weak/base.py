@@ -13,7 +13,6 @@ import numpy as np
 
 from anyboost.space import Space
 
-
 # (X, out, n_threads): out += the sum, in place
 Joined = Callable[[np.ndarray, np.ndarray, int], None]
 
