@@ -13,7 +13,8 @@ import math
 import re
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ from anyboost.losses.sums import balance, total
 Array = npt.NDArray[Any]
 
 FARTHEST_CONSTANT = 10.0
-_BLOCK = 8_192  # numbers in a block: a few arrays of them fit into the second cache, and none is mapped anew
+_BLOCK = 65_536  # numbers in a block: smaller ones cost more in handing the interpreter from thread to thread
 
 
 class Measure(Protocol):
@@ -222,6 +223,17 @@ class RowwiseLoss(Loss):
         """What that kernel needs to know."""
         return 0.0, 0.0
 
+    def kernel(self) -> Callable[..., None] | None:
+        """A compiled (scores, y, parameters, values, slopes) that fills the last two, where there is one."""
+        if self.compiled is None:
+            return None
+        from anyboost.backends import rowwise
+
+        return cast(Callable[..., None], getattr(rowwise, self.compiled))
+
+    def verify(self, scores: Floats, y: Array, mean: float, slopes: Floats) -> None:
+        """Raise where what `kernel` computed has no meaning; ours always has."""
+
     def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
         """`values` and `subgradients`, to the bit; a loss whose two share work does it once."""
         return self.values(scores, y), self.subgradients(scores, y)
@@ -361,10 +373,9 @@ class RowwiseFunctional(Functional):
 
     def at(self, scores: Floats) -> tuple[float, Floats]:
         values, gradient = self.space.empty(len(scores)), self.space.empty(scores.shape)
-        if self.loss.compiled is not None:
-            from anyboost.backends import rowwise
-
-            compute, parameters = getattr(rowwise, self.loss.compiled), self.loss.parameters
+        compute = self.loss.kernel()
+        if compute is not None:
+            parameters = self.loss.parameters
 
             def one(start: int, stop: int) -> None:
                 part = slice(start, stop)
@@ -380,7 +391,9 @@ class RowwiseFunctional(Functional):
                 values[part], gradient[part] = self.loss.both(scores[part], self.y[part])
 
             threads.each(block, -(-n // rows), self.space.n_threads)
-        return float(self.space.mean(values)), gradient
+        mean = float(self.space.mean(values))
+        self.loss.verify(scores, self.y, mean, gradient)
+        return mean, gradient
 
     def best_constant(self) -> float | Floats:
         return self.loss.best_constant(self.y, self.space.weights, self.outputs)
