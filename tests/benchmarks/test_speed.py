@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 
 from anyboost.benchmarks import speed
+from anyboost.benchmarks.one import measure
 from anyboost.benchmarks.peers import Work, training_loss
 
 
 @pytest.mark.parametrize("name", speed.QUICK)
 def test_our_lane_runs_and_learns(name):
     task = speed.QUICK[name]._replace(rows=2500)
-    _, y = speed.data(task)
-    found = speed.measure("anyboost", task)
+    X, y = speed.data(task)
+    found = measure("anyboost", X, y, task.work)
     at_rest = np.zeros((len(y), task.work.classes)) if task.work.classes else np.full(len(y), np.median(y))
     assert found["loss"] < training_loss(at_rest, y, task.work)
     assert found["fit"] > 0
-    assert found["memory"] >= 0
+    assert {"bin", "predict", "one_row", "memory"} <= set(found)
 
 
 def test_ratios_are_their_time_by_ours_turn_by_turn():
@@ -26,6 +27,22 @@ def test_ratios_are_their_time_by_ours_turn_by_turn():
     assert found["predict_ratio"][1] == 0.5
     assert found["memory"] == 8.0
     assert "2.50 (2.00 to 3.00)" in speed.table("x", {"them": found})[0]
+    assert "not installed" in speed.table("x", {"them": None})[0]
+
+
+def test_the_page_says_what_ran_and_what_came_out():
+    row = {"fit": 1.0, "fit_ratio": [1.0, 2.5, 3.0], "memory": 8.0, "loss": 0.25}
+    results = {
+        "machine": {"cpu": "a processor", "cores": 2, "python": "3", "versions": {"anyboost": "0"}},
+        "command": speed.COMMAND,
+        "repeats": 5,
+        "tasks": {"stumps": {"them": row}},
+        "growth": {"rows": {"small": 1.0, "large": 3.0, "size": 4.0, "time": 3.0}},
+        "first_fit": {"warm": 0.5, "cold": 5.0},
+    }
+    page = speed.page(results)
+    for part in ("a processor", "anyboost bench speed", "2.50 (1.00 to 3.00)", "4 times as large", "0.50 s"):
+        assert part in page
 
 
 def test_training_loss_is_the_one_asked_for():

@@ -48,7 +48,8 @@ def lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
         "max_bin": work.bins,
         "num_threads": work.threads,
         "min_data_in_leaf": 1,
-        "min_sum_hessian_in_leaf": 0.0,
+        # With classes it fails an assertion of its own at 0, so it keeps its default there.
+        "min_sum_hessian_in_leaf": 1e-3 if work.classes else 0.0,
         "verbosity": -1,
     }
     if work.classes:
@@ -127,6 +128,33 @@ PEERS: dict[str, Callable[[np.ndarray, np.ndarray, Work], Fit]] = {
     "xgboost": xgboost,
     "scikit-learn": scikit_learn,
     "catboost": catboost,
+}
+
+
+def _bin_anyboost(X: np.ndarray, _y: np.ndarray, work: Work) -> None:
+    import anyboost as ab
+
+    ab.Binned(X, max_bins=work.bins, n_threads=work.threads)
+
+
+def _bin_lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> None:
+    import lightgbm as lgb
+
+    parameters = {"max_bin": work.bins, "num_threads": work.threads, "verbosity": -1}
+    lgb.Dataset(X, y, params=parameters).construct()
+
+
+def _bin_xgboost(X: np.ndarray, y: np.ndarray, work: Work) -> None:
+    import xgboost as xgb
+
+    xgb.QuantileDMatrix(X, y, max_bin=work.bins + 1, nthread=work.threads)
+
+
+# Libraries whose binning can be had by itself
+BINNERS: dict[str, Callable[[np.ndarray, np.ndarray, Work], None]] = {
+    "anyboost": _bin_anyboost,
+    "lightgbm": _bin_lightgbm,
+    "xgboost": _bin_xgboost,
 }
 
 

@@ -4,163 +4,219 @@ Every measurement runs in a process of its own, so that peak memory is its own, 
 that a busy machine is busy for all of them. A peer that is not installed is left out, and said to be.
 """
 
-import argparse
-import importlib.metadata
 import json
 import os
-import platform
-import resource
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.benchmarks.peers import PEERS, Work, training_loss
+from anyboost.benchmarks.machine import machine
+from anyboost.benchmarks.peers import PEERS, Work
+
+COMMAND = "anyboost bench speed"
 
 
 class Task(NamedTuple):
-    """Work on a table of normal features, or on classes drawn from them."""
+    """Work on a table: of normal features, or a data set by name."""
 
     work: Work
     rows: int
     columns: int
+    data: str = ""
 
 
 FULL = {
     "stumps, squared": Task(Work("squared", 2, 200), 500_000, 50),
     "stumps, absolute": Task(Work("absolute", 2, 200), 500_000, 50),
     "31 leaves, squared": Task(Work("squared", 31, 100), 500_000, 50),
-    "26 classes, 31 leaves": Task(Work("softmax", 31, 30, classes=26), 16_000, 16),
+    "letter, 26 classes, 31 leaves": Task(Work("softmax", 31, 50, classes=26), 16_000, 16, "letter"),
 }
 QUICK = {
     name: task._replace(rows=min(task.rows, 5000), work=task.work._replace(rounds=5))
     for name, task in FULL.items()
 }
+# What time may grow with: rows, features and classes, each from a small to a large table.
+SCALES = {
+    "rows": (Task(Work("squared", 31, 20), 100_000, 20), Task(Work("squared", 31, 20), 2_000_000, 20)),
+    "features": (Task(Work("squared", 31, 20), 50_000, 10), Task(Work("squared", 31, 20), 50_000, 500)),
+    "classes": (
+        Task(Work("softmax", 31, 10, classes=2), 20_000, 16),
+        Task(Work("softmax", 31, 10, classes=100), 20_000, 16),
+    ),
+}
+QUICK_SCALES = {
+    "rows": (Task(Work("squared", 7, 2), 2_000, 4), Task(Work("squared", 7, 2), 8_000, 4)),
+}
 
 
 def data(task: Task) -> tuple[np.ndarray, np.ndarray]:
-    """The same table for everyone."""
+    """The same table for everyone; the named set where ANYBOOST_DATA has it, else one of its shape."""
+    if task.data and os.environ.get("ANYBOOST_DATA"):
+        from anyboost import datasets
+
+        found = datasets.load(task.data)
+        return found.X[: task.rows].astype(np.float32), np.asarray(found.y)[: task.rows].astype(np.int64)
     random = np.random.default_rng(0)
     X = random.normal(size=(task.rows, task.columns)).astype(np.float32)
-    signal = np.sin(X[:, 0]) + X[:, 1] ** 2 + random.normal(size=task.rows)
     if task.work.classes:
         centers = random.normal(size=(task.work.classes, task.columns))
         return X, np.argmax(X @ centers.T + random.normal(size=(task.rows, task.work.classes)), axis=1)
-    return X, signal
+    return X, np.sin(X[:, 0]) + X[:, 1] ** 2 + random.normal(size=task.rows)
 
 
-def measure(peer: str, task: Task) -> dict[str, float]:
-    """Seconds to fit and to predict, the memory that fitting added at its peak, and the training loss."""
+def race(quick: bool = False, repeats: int = 5, say: Callable[[str], Any] = print) -> dict[str, Any]:
+    """Every task by every peer, in turns; then how our own time grows, and what a first fit costs."""
+    results: dict[str, Any] = {"machine": machine(), "command": COMMAND, "repeats": repeats, "tasks": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, task in (QUICK if quick else FULL).items():
+            rows = _turns(task, Path(folder), repeats)
+            ours = rows["anyboost"]
+            results["tasks"][name] = {
+                peer: summary(found, ours) if found else None for peer, found in rows.items()
+            }
+            for line in table(name, results["tasks"][name]):
+                say(line)
+        results["growth"] = {}
+        for name, (small, large) in (QUICK_SCALES if quick else SCALES).items():
+            results["growth"][name] = _growth(small, large, Path(folder), min(repeats, 3))
+            say(growth_line(name, results["growth"][name]))
+    results["first_fit"] = first_fit()
+    say(first_fit_line(results["first_fit"]))
+    return results
+
+
+def _turns(task: Task, folder: Path, repeats: int) -> dict[str, list[dict[str, float]]]:
     X, y = data(task)
-    fit = PEERS[peer]
-    small = task._replace(rows=2000, work=task.work._replace(rounds=2))
-    fit(X[:2000], y[:2000], small.work)  # load, compile, start threads: paid once by a user, not by the work
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    began = perf_counter()
-    model = fit(X, y, task.work)
-    fitted = perf_counter()
-    scores = np.asarray(model.predict(X))
-    done = perf_counter()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {
-        "fit": fitted - began,
-        "predict": done - fitted,
-        "memory": (peak - before) / 1024,
-        "loss": training_loss(scores, y, task.work),
-    }
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", y)
+    rows: dict[str, list[dict[str, float]]] = {peer: [] for peer in PEERS}
+    for repeat in range(repeats):
+        for peer in [peer for peer, found in rows.items() if repeat == 0 or found]:
+            one = _in_own_process(peer, task, folder)
+            if one is not None:
+                rows[peer].append(one)
+    return rows
 
 
-def _in_own_process(peer: str, name: str, quick: bool, threads: int) -> dict[str, float] | None:
-    arguments = [
-        sys.executable,
-        "-m",
-        "anyboost.benchmarks.speed",
-        "--one",
-        peer,
-        name,
-        *(["--quick"] * quick),
-    ]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+def _in_own_process(peer: str, task: Task, folder: Path) -> dict[str, float] | None:
+    arguments = [sys.executable, "-m", "anyboost.benchmarks.one", peer, str(folder), json.dumps(task.work)]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(task.work.threads)}
     done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
 
 
-def race(quick: bool = False, repeats: int = 5, say: Any = print) -> dict[str, Any]:
-    """Every task by every peer, in turns."""
-    tasks = QUICK if quick else FULL
-    results: dict[str, Any] = {"machine": machine(), "tasks": {}}
-    for name, task in tasks.items():
-        rows: dict[str, list[dict[str, float]]] = {peer: [] for peer in PEERS}
-        for repeat in range(repeats):
-            for peer in [peer for peer, found in rows.items() if repeat == 0 or found]:
-                one = _in_own_process(peer, name, quick, task.work.threads)
-                if one is not None:
-                    rows[peer].append(one)
-        results["tasks"][name] = {
-            peer: summary(found, rows["anyboost"]) for peer, found in rows.items() if found
-        }
-        for line in table(name, results["tasks"][name]):
-            say(line)
-        for peer in (peer for peer, found in rows.items() if not found):
-            say(f"| {name} | {peer} | not installed, or failed | | | |")
-    return results
+def _growth(small: Task, large: Task, folder: Path, repeats: int) -> dict[str, float]:
+    """How much longer the large table takes, and how much larger it is."""
+    times = []
+    for task in (small, large):
+        X, y = data(task)
+        np.save(folder / "X.npy", X)
+        np.save(folder / "y.npy", y)
+        found = [_in_own_process("anyboost", task, folder) for _ in range(repeats)]
+        times.append(float(np.median([one["fit"] for one in found if one])))
+    size = (
+        max(1, large.work.classes)
+        * large.rows
+        * large.columns
+        / (max(1, small.work.classes) * small.rows * small.columns)
+    )
+    return {"small": times[0], "large": times[1], "size": size, "time": times[1] / times[0]}
+
+
+def first_fit() -> dict[str, float]:
+    """Seconds from a new process to the end of a small first fit, kernels compiled before and not."""
+    code = (
+        "import numpy as np, anyboost as ab; X = np.random.default_rng(0).normal(size=(200, 3));"
+        "ab.boost(X, X[:, 0], 'absolute', 'stump', rounds=10)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        times = []
+        for _ in range(4):
+            began = os.times().elapsed
+            subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+            times.append(os.times().elapsed - began)
+    return {"cold": times[0], "warm": float(np.median(times[1:]))}
 
 
 def summary(found: list[dict[str, float]], ours: list[dict[str, float]]) -> dict[str, Any]:
     """Medians, and ratios to ours repeat by repeat: above 1 means that we are ahead."""
     answer: dict[str, Any] = {key: float(np.median([row[key] for row in found])) for key in found[0]}
-    for key in ("fit", "predict"):
-        ratios = [a[key] / b[key] for a, b in zip(found, ours, strict=False)]
-        answer[f"{key}_ratio"] = [float(q) for q in np.quantile(ratios, [0.0, 0.5, 1.0])]
+    for key in ("fit", "bin", "predict", "one_row"):
+        if key in found[0]:
+            ratios = [a[key] / b[key] for a, b in zip(found, ours, strict=False)]
+            answer[f"{key}_ratio"] = [float(q) for q in np.quantile(ratios, [0.0, 0.5, 1.0])]
     return answer
 
 
-def table(name: str, peers: dict[str, Any]) -> list[str]:
-    """Rows of a Markdown table."""
-    return [
-        f"| {name} | {peer} | {row['fit']:.2f} s | {row['fit_ratio'][1]:.2f} ({row['fit_ratio'][0]:.2f} to "
-        f"{row['fit_ratio'][2]:.2f}) | {row['predict_ratio'][1]:.2f} | {row['memory']:.0f} MiB | {row['loss']:.4f} |"
-        for peer, row in peers.items()
-    ]
-
-
 HEAD = (
-    "| work | library | fit | its time / ours (range) | predict, its time / ours | memory | training loss |",
-    "|---|---|---|---|---|---|---|",
+    "| work | library | fit | its time / ours (range) | binning | predict all | one row | memory | training loss |",
+    "|---|---|---|---|---|---|---|---|---|",
 )
 
 
-def machine() -> dict[str, Any]:
-    """What this ran on, with what."""
-    versions = {}
-    for package in ("anyboost", "numpy", "numba", "lightgbm", "xgboost", "scikit-learn", "catboost"):
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = "not installed"
-    return {"cpu": platform.processor() or platform.machine(), "cores": os.cpu_count(), "versions": versions}
+def table(name: str, peers: dict[str, Any]) -> list[str]:
+    """Rows of a Markdown table: seconds and memory are the library's, ratios its time over ours."""
+    lines = []
+    for peer, row in peers.items():
+        if row is None:
+            lines.append(f"| {name} | {peer} | not installed, or failed | | | | | | |")
+            continue
+        low, middle, high = row["fit_ratio"]
+        cells = [
+            f"{row['fit']:.2f} s",
+            f"{middle:.2f} ({low:.2f} to {high:.2f})",
+            *(_ratio(row.get(f"{key}_ratio")) for key in ("bin", "predict", "one_row")),
+            f"{row['memory']:.0f} MiB",
+            f"{row['loss']:.4f}",
+        ]
+        lines.append(f"| {name} | {peer} | {' | '.join(cells)} |")
+    return lines
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a hundredth of the rows, five rounds")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
-    parser.add_argument("--one", nargs=2, metavar=("PEER", "TASK"), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        peer, name = options.one
-        print(json.dumps(measure(peer, (QUICK if options.quick else FULL)[name])))
-        return
-    for line in HEAD:
-        print(line)
-    results = race(options.quick, options.repeats)
-    if options.output:
-        options.output.write_text(json.dumps(results, indent=2) + "\n")
+def _ratio(ratio: list[float] | None) -> str:
+    return "" if ratio is None else f"{ratio[1]:.2f}"
 
 
-if __name__ == "__main__":
-    main()
+def growth_line(name: str, growth: dict[str, float]) -> str:
+    return (
+        f"{name}: {growth['size']:.0f} times as large takes {growth['time']:.1f} times as long "
+        f"({growth['small']:.2f} s to {growth['large']:.2f} s)"
+    )
+
+
+def first_fit_line(first: dict[str, float]) -> str:
+    return (
+        f"new process to the end of a small first fit: {first['warm']:.2f} s; with nothing compiled yet "
+        f"{first['cold']:.1f} s"
+    )
+
+
+def page(results: dict[str, Any]) -> str:
+    """The results as a Markdown page."""
+    about = results["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    lines = [
+        "# Speed against other libraries",
+        "",
+        f"`{results['command']}` on {about['cpu']}, {about['cores']} cores, Python {about['python']}.",
+        f"{versions}.",
+        "",
+        f"Libraries took turns, {results['repeats']} times, each time in a new process, with the same table, bins,",
+        "leaves, rounds and threads. Ratios are its time over ours in the same turn (median and range): above 1 we",
+        "are ahead. `fit` includes binning. Memory is what the fit added at its peak. A run that learns less is not",
+        "faster: compare training losses. What the engine does, and where its limits are: [engine.md](engine.md).",
+        "",
+        *HEAD,
+    ]
+    for name, peers in results["tasks"].items():
+        lines += table(name, peers)
+    lines += ["", "## How our time grows", ""]
+    lines += [f"- {growth_line(name, growth)}" for name, growth in results["growth"].items()]
+    lines += ["", "## A first fit", "", f"- {first_fit_line(results['first_fit'])}", ""]
+    return "\n".join(lines)

@@ -18,7 +18,10 @@ def command(
     ] = False,
     repeats: Annotated[int, typer.Option(min=1, help="How often each library has its turn.")] = 5,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A JSON file for the figures.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A JSON file for the figures; a page of them (.md) goes beside it."
+        ),
     ] = None,
 ) -> None:
     """Race anyboost against LightGBM, XGBoost, scikit-learn and CatBoost on the same work.
@@ -37,3 +40,4 @@ def command(
     results = speed.race(quick, repeats, say=typer.echo)
     if output is not None:
         output.write_text(json.dumps(results, indent=2) + "\n")
+        output.with_suffix(".md").write_text(speed.page(results))
