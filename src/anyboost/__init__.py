@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, space, steps, weak
+    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, mirror, space, steps, weak
     from anyboost.boosting import Run, boost
     from anyboost.files import Checkpoint, ModelFileError, load, save
 
-_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "space", "steps", "weak"}
+_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "mirror", "space", "steps", "weak"}
 _NAMES = {
     "Checkpoint": "anyboost.files",
     "ModelFileError": "anyboost.files",
@@ -36,6 +36,7 @@ __all__ = [
     "ensemble",
     "load",
     "losses",
+    "mirror",
     "save",
     "space",
     "steps",
