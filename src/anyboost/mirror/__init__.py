@@ -16,6 +16,7 @@ from anyboost.mirror.schedules import (
     KnownHorizon,
     SecondOrder,
 )
+from anyboost.mirror.stumps import StumpAverager
 
 __all__ = [
     "Adaptive",
@@ -32,4 +33,5 @@ __all__ = [
     "SecondOrder",
     "Simplex",
     "SolidSimplex",
+    "StumpAverager",
 ]
