@@ -16,8 +16,9 @@ from anyboost.backends.mirror_slopes import gradient, slope
 
 # Rules, and what a model's `numbers` hold.
 ANYTIME, DOUBLING, CONSTANT, ADAPTIVE, SHARE, SECOND_ORDER = 0, 1, 2, 3, 4, 5
-CLOCK, SQUARES, TYPICAL, SEEN, SLEEPER, BETA = 0, 1, 2, 3, 4, 5
-N_NUMBERS = 6
+CLOCK, SQUARES, TYPICAL, SEEN, SLEEPER, BETA, FIRST = 0, 1, 2, 3, 4, 5, 6
+N_FIRST = 5
+N_NUMBERS = FIRST + N_FIRST
 # Codes: proxy, domain, rule, whether predictions average. Dials: what a rule needs.
 PROXY, DOMAIN, RULE, AVERAGES = 0, 1, 2, 3
 RADIUS, EXPONENT, LIPSCHITZ, FACTOR, MIXED = 0, 1, 2, 3, 4
@@ -71,15 +72,27 @@ def _fill(codes, radius, theta, total, clock, h, row):
 
 @kernel
 def _running_scale(numbers, norm):
-    """Ten times the running median of the norms, in steps of its logarithm; it follows a lasting change."""
-    if norm > 0.0 and numbers[SEEN] == 0.0:
-        numbers[TYPICAL] = norm
-    scale = FAR * numbers[TYPICAL]
-    if norm > 0.0:
-        numbers[SEEN] += 1.0
+    """Ten times the running median of the norms.
+
+    The first five are kept, so that the median is theirs whatever one of them is; from then on the logarithm of the
+    median takes a step toward each norm, by which it follows a lasting change and no single row.
+    """
+    if norm == 0.0:
+        return FAR * numbers[TYPICAL]
+    seen = int(numbers[SEEN])
+    numbers[SEEN] += 1.0
+    if seen >= N_FIRST:
+        scale = FAR * numbers[TYPICAL]
         pace = max(_SLOWEST, 1.0 / math.sqrt(numbers[SEEN]))
         numbers[TYPICAL] *= math.exp(pace if norm > numbers[TYPICAL] else -pace)
-    return scale
+        return scale
+    place = FIRST + seen
+    while place > FIRST and numbers[place - 1] > norm:
+        numbers[place] = numbers[place - 1]
+        place -= 1
+    numbers[place] = norm
+    numbers[TYPICAL] = numbers[FIRST + seen // 2]
+    return FAR * numbers[TYPICAL]
 
 
 @kernel

@@ -279,7 +279,7 @@ class State:
 
 
 # What `State.numbers` hold, as in backends.mirror_walk, which this module does not import before it is needed.
-CLOCK, SLEEPER, BETA, N_NUMBERS = 0, 4, 5, 6
+CLOCK, SLEEPER, BETA, N_NUMBERS = 0, 4, 5, 11
 
 
 def _check_sleepers(table: Floats) -> None:

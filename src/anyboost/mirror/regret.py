@@ -1,0 +1,312 @@
+"""Regret, exactly and on request: how much less others would have lost on the same rows, seen in hindsight.
+
+    sum_t w_t l(prediction_t, y_t)  -  min over a class of predictors of the same sum
+
+The class: one expert throughout; one point of the weights' set throughout (a convex program, whose answer comes with
+a bound on its own error); or a sequence of experts with at most k switches (dynamic programming).
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import checks, losses
+from anyboost.checks import Floats
+from anyboost.losses import Loss, RowwiseLoss
+from anyboost.mirror import domains, slopes
+from anyboost.mirror.domains import Domain, Octahedron, Simplex, SolidSimplex
+
+_ENOUGH = 1e-9  # of the loss: where a search for better weights may stop
+_CUTS = 300
+
+
+class Combination(NamedTuple):
+    """The best fixed weights, their mean loss, and `gap`: no weights of the set are better by more."""
+
+    weights: Floats
+    loss: float
+    gap: float
+
+
+class Regret(NamedTuple):
+    """Sums over rows; every entry but `loss` is a regret, and may be negative."""
+
+    loss: float
+    single: float
+    best_expert: int
+    combination: float
+    combination_weights: Floats
+    combination_gap: float
+    switching: dict[int, float]
+
+
+def regret(
+    predictions: Any,
+    forecasts: Any,
+    y: Any,
+    loss: str | Loss = "squared",
+    domain: str | Domain = "simplex",
+    switches: Iterable[int] = (),
+    sample_weight: Any = None,
+) -> Regret:
+    """Regret of predictions (raw scores) against the experts whose forecasts (n, M) they combined.
+
+    An expert that slept (NaN) is compared on the rows it was awake; the other regrets are then NaN.
+    """
+    chosen = slopes.get(loss)
+    targets = chosen.check(y)
+    H = _forecasts(forecasts, len(targets), chosen)
+    own = chosen.values(_shaped(predictions, len(targets), chosen), targets)
+    weights = checks.sample_weight(sample_weight, len(targets))
+    table = expert_losses(H, targets, chosen)
+    behind = np.nansum(weights[:, None] * (own[:, None] - table), axis=0)
+    total = float(weights @ own)
+    if np.isnan(table).any():
+        nothing = np.full(H.shape[1], np.nan)
+        best = Combination(nothing, np.nan, np.nan)
+        wanted = {k: np.nan for k in switches}
+    else:
+        best = best_combination(H, targets, chosen, domain, sample_weight)
+        wanted = {k: total - best_switching(table, k, weights)[0] for k in switches}
+    return Regret(
+        loss=total,
+        single=float(behind.max()),
+        best_expert=int(behind.argmax()),
+        combination=total - float(weights.sum()) * best.loss,
+        combination_weights=best.weights,
+        combination_gap=float(weights.sum()) * best.gap,
+        switching=wanted,
+    )
+
+
+def expert_losses(forecasts: Floats, y: np.ndarray, loss: RowwiseLoss) -> Floats:
+    """(n, M): the loss of every expert's own forecast, NaN where it slept."""
+    columns = []
+    for j in range(forecasts.shape[1]):
+        awake = ~np.isnan(forecasts[:, j]).reshape(len(y), -1).any(axis=1)
+        column = np.full(len(y), np.nan)
+        column[awake] = loss.values(np.ascontiguousarray(forecasts[awake, j]), y[awake])
+        columns.append(column)
+    return np.stack(columns, axis=1)
+
+
+def best_switching(
+    table: Any, switches: int, sample_weight: Any = None
+) -> tuple[float, np.ndarray]:
+    """The least sum of losses (n, M) of a sequence of experts with at most so many switches, and the sequence."""
+    values = checks.finite(checks.numbers(table, "losses"), "losses")
+    most = checks.count(switches, "switches", least=0)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"losses must have the shape (n, M), got {values.shape}")
+    values = values * checks.sample_weight(sample_weight, len(values))[:, None]
+    n, count = values.shape
+    most = min(most, n - 1)
+    best = np.tile(values[0], (most + 1, 1))  # with at most s switches so far, ending with expert j
+    came = np.empty((n, most + 1), dtype=np.int64)  # from where a switch into row t comes, for each s
+    switched = np.zeros((n, most + 1, count), dtype=bool)
+    for t in range(1, n):
+        came[t] = best.argmin(axis=1)
+        cheapest = best.min(axis=1)
+        switched[t, 1:] = cheapest[:-1, None] < best[1:]
+        best[1:] = np.where(switched[t, 1:], cheapest[:-1, None], best[1:])
+        best += values[t]
+    path = np.empty(n, dtype=np.int64)
+    s, j = most, int(best[most].argmin())
+    total = float(best[most, j])
+    for t in range(n - 1, -1, -1):
+        path[t] = j
+        if t and switched[t, s, j]:
+            s -= 1
+            j = int(came[t, s])
+    return total, path
+
+
+def best_combination(
+    forecasts: Any,
+    y: Any,
+    loss: str | Loss = "squared",
+    domain: str | Domain = "simplex",
+    sample_weight: Any = None,
+) -> Combination:
+    """The weights of the set with the least mean loss: a linear program for losses made of straight lines, else a
+    Newton-like search; both end with a certificate, and cutting planes take over where it is not good enough."""
+    chosen, area = slopes.get(loss), domains.get(domain)
+    targets = chosen.check(y)
+    H = _forecasts(forecasts, len(targets), chosen)
+    if np.isnan(H).any():
+        raise ValueError("forecasts must not be NaN for the best combination: leave out experts that sleep")
+    weights = checks.sample_weight(sample_weight, len(targets))
+    problem = _Problem(H, targets, weights / weights.sum(), chosen, area)
+    lines = _lines(chosen)
+    shares = problem.search() if lines is None else problem.linear(*lines)
+    found = problem.certify(shares)
+    if found.gap > _ENOUGH * max(abs(found.loss), 1e-300):
+        found = problem.cut(shares, found)
+    return found
+
+
+class _Problem:
+    """min over shares p of the set's vertices, p >= 0, sum 1, of R(V'p); R the mean loss of the combination."""
+
+    def __init__(self, H: Floats, y: np.ndarray, weights: Floats, loss: RowwiseLoss, domain: Domain) -> None:
+        self.H, self.y, self.weights, self.loss, self.domain = H, y, weights, loss, domain
+        eye = np.eye(H.shape[1])
+        extra: dict[type, Floats] = {
+            Simplex: eye[:0],
+            SolidSimplex: np.zeros((1, H.shape[1])),
+            Octahedron: -eye,
+        }
+        self.vertices = domain.radius * np.vstack([eye, extra[type(domain)]])
+
+    def value(self, theta: Floats) -> float:
+        return float(self.weights @ self.loss.values(self._scores(theta), self.y))
+
+    def gradient(self, theta: Floats) -> Floats:
+        slopes = self.loss.subgradients(self._scores(theta), self.y).reshape(len(self.y), -1)
+        return np.einsum("n,nk,nmk->m", self.weights, slopes, self.H.reshape(*self.H.shape[:2], -1))
+
+    def _scores(self, theta: Floats) -> Floats:
+        return np.ascontiguousarray(np.einsum("m,nm...->n...", theta, self.H))
+
+    def certify(self, shares: Floats) -> Combination:
+        """The point, its loss, and how far below the linear lower bound at it lies."""
+        clean = np.maximum(shares, 0.0)
+        theta = self.vertices.T @ (clean / clean.sum())
+        slope = self.gradient(theta)
+        gap = float(slope @ theta) - self.domain.best_vertex(slope)
+        return Combination(theta, self.value(theta), max(gap, 0.0))
+
+    def search(self) -> Floats:
+        """Sequential quadratic programming, then pairwise Frank-Wolfe steps along exact line searches."""
+        from scipy.optimize import minimize
+
+        N = len(self.vertices)
+        scale = max(abs(self.value(self.vertices.mean(axis=0))), 1e-300)
+        answer = minimize(
+            lambda p: self.value(self.vertices.T @ p) / scale,
+            np.full(N, 1.0 / N),
+            jac=lambda p: self.vertices @ self.gradient(self.vertices.T @ p) / scale,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * N,
+            constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda p: np.ones((1, N))},
+            options={"ftol": 1e-15, "maxiter": 500},
+        )
+        shares = np.maximum(answer.x, 0.0) if np.isfinite(answer.x).all() else np.full(N, 1.0 / N)
+        return self._polish(shares / shares.sum())
+
+    def _polish(self, shares: Floats, steps: int = 500) -> Floats:
+        from anyboost.losses.search import monotone_zeros
+
+        for _ in range(steps):
+            theta = self.vertices.T @ shares
+            slopes = self.vertices @ self.gradient(theta)
+            toward = int(slopes.argmin())
+            away = int(np.where(shares > 0, slopes, -np.inf).argmax())
+            if slopes[away] - slopes[toward] <= 1e-14 * max(abs(self.value(theta)), 1e-300) or toward == away:
+                break
+            along = self.vertices[toward] - self.vertices[away]
+
+            def slope(step: Floats, theta: Floats = theta, along: Floats = along) -> Floats:
+                return np.array([self.gradient(theta + step[0] * along) @ along])
+
+            step = min(max(float(monotone_zeros(slope, 1)[0]), 0.0), shares[away])
+            if step <= 0.0:
+                break
+            shares = shares.copy()
+            shares[toward] += step
+            shares[away] -= step
+        return shares
+
+    def linear(self, up: float, down: float, hinge: float) -> Floats:
+        """The linear program of sum up (y - f)+ + down (f - y)+ + hinge (1 - y f)+."""
+        from scipy import sparse
+        from scipy.optimize import linprog
+
+        F = self.H @ self.vertices.T
+        n, N = F.shape
+        eye, nothing = sparse.identity(n), sparse.csr_matrix((n, n))
+        cost = np.concatenate(
+            [np.zeros(N), self.weights * up, self.weights * down, self.weights * hinge]
+        )
+        residuals = sparse.hstack([sparse.csr_matrix(F), eye, -eye, nothing])
+        ones = sparse.csr_matrix((np.ones(N), (np.zeros(N, dtype=int), np.arange(N))), shape=(1, N + 3 * n))
+        margins = sparse.hstack([sparse.csr_matrix(-self.y[:, None] * F), nothing, nothing, -eye])
+        answer = linprog(
+            cost,
+            A_eq=sparse.vstack([residuals, ones]).tocsr(),
+            b_eq=np.append(self.y, 1.0),
+            A_ub=margins.tocsr() if hinge else None,
+            b_ub=-np.ones(n) if hinge else None,
+            method="highs",
+        )
+        return answer.x[:N] if answer.x is not None else np.full(N, 1.0 / N)
+
+    def cut(self, shares: Floats, best: Combination) -> Combination:
+        """Kelley's cutting planes: the loss lies above its tangents, and the lowest point of those is a lower bound."""
+        from scipy.optimize import linprog
+
+        N = len(self.vertices)
+        points = [shares, np.full(N, 1.0 / N), *np.eye(N)] if N <= _CUTS else [shares]
+        tangents, levels, bound = [], [], best.loss - best.gap
+        for turn in range(_CUTS):
+            for point in points:
+                theta = self.vertices.T @ (point / point.sum())
+                slope = self.gradient(theta)
+                value = self.value(theta)
+                tangents.append(self.vertices @ slope)
+                levels.append(float(slope @ theta) - value)
+                if value < best.loss:
+                    best = best._replace(weights=theta, loss=value)
+            matrix = np.hstack([np.array(tangents), -np.ones((len(tangents), 1))])
+            answer = linprog(
+                np.append(np.zeros(N), 1.0),
+                A_ub=matrix,
+                b_ub=np.array(levels),
+                A_eq=np.append(np.ones(N), 0.0)[None],
+                b_eq=[1.0],
+                bounds=[(0, None)] * N + [(None, None)],
+                method="highs",
+            )
+            if answer.x is None:
+                break
+            bound = max(bound, float(answer.fun))
+            best = best._replace(gap=max(best.loss - bound, 0.0))
+            if best.gap <= _ENOUGH * max(abs(best.loss), 1e-300):
+                break
+            # The middle between the bound's point and the best one so far: deep cuts without the usual zigzag.
+            lowest = np.maximum(answer.x[:N], 0.0)
+            points = [lowest] if turn % 2 else [lowest, 0.5 * (lowest / lowest.sum() + shares)]
+        return best
+
+
+def _lines(loss: RowwiseLoss) -> tuple[float, float, float] | None:
+    """(up, down, hinge) of a loss that is made of straight lines only, else None."""
+    up = down = hinge = 0.0
+    for factor, part in loss.terms if isinstance(loss, losses.Sum) else ((1.0, loss),):
+        if type(part) is losses.Absolute:
+            up, down = up + factor, down + factor
+        elif type(part) is losses.Quantile:
+            up, down = up + factor * part.tau, down + factor * (1.0 - part.tau)
+        elif type(part) is losses.Hinge:
+            hinge += factor
+        else:
+            return None
+    return up, down, hinge
+
+
+def _forecasts(forecasts: Any, n: int, loss: RowwiseLoss) -> Floats:
+    H = checks.numbers(forecasts, "forecasts")
+    if H.ndim != 2 + loss.vector or len(H) != n:
+        shape = "(n, M, K)" if loss.vector else "(n, M)"
+        raise ValueError(f"forecasts must have the shape {shape} with {n} rows, got {H.shape}")
+    if np.isinf(H).any():
+        raise ValueError("forecasts must be finite, or NaN where an expert sleeps")
+    return H
+
+
+def _shaped(predictions: Any, n: int, loss: RowwiseLoss) -> Floats:
+    scores = checks.finite(checks.numbers(predictions, "predictions"), "predictions")
+    if scores.ndim != 1 + loss.vector or len(scores) != n:
+        raise ValueError(f"predictions must have one raw score (or K of them) for {n} rows, got {scores.shape}")
+    return scores
