@@ -19,6 +19,7 @@ from anyboost.mirror.domains import Domain, Octahedron, Simplex, SolidSimplex
 
 _ENOUGH = 1e-9  # of the loss: where a search for better weights may stop
 _CUTS = 300
+_MANY = 150
 
 
 class Combination(NamedTuple):
@@ -139,9 +140,11 @@ def best_combination(
     weights = checks.sample_weight(sample_weight, len(targets))
     problem = _Problem(H, targets, weights / weights.sum(), chosen, area)
     lines = _lines(chosen)
-    shares = problem.search() if lines is None else problem.linear(*lines)
+    if lines is not None:
+        return problem.linear(*lines)
+    shares = problem.search()
     found = problem.certify(shares)
-    if found.gap > _ENOUGH * max(abs(found.loss), 1e-300):
+    if found.gap > _ENOUGH * max(abs(found.loss), 1e-300) and len(shares) <= _MANY:
         found = problem.cut(shares, found)
     return found
 
@@ -182,6 +185,8 @@ class _Problem:
         from scipy.optimize import minimize
 
         N = len(self.vertices)
+        if N > _MANY:  # a dense quadratic model would take longer than the steps it saves
+            return self._polish(np.full(N, 1.0 / N))
         scale = max(abs(self.value(self.vertices.mean(axis=0))), 1e-300)
         answer = minimize(
             lambda p: self.value(self.vertices.T @ p) / scale,
@@ -218,36 +223,44 @@ class _Problem:
             shares[away] -= step
         return shares
 
-    def linear(self, up: float, down: float, hinge: float) -> Floats:
-        """The linear program of sum up (y - f)+ + down (f - y)+ + hinge (1 - y f)+."""
+    def linear(self, up: float, down: float, hinge: float) -> Combination:
+        """The linear program of sum up (y - f)+ + down (f - y)+ + hinge (1 - y f)+; its dual is the certificate."""
         from scipy import sparse
         from scipy.optimize import linprog
 
         F = self.H @ self.vertices.T
         n, N = F.shape
-        eye, nothing = sparse.identity(n), sparse.csr_matrix((n, n))
-        cost = np.concatenate(
-            [np.zeros(N), self.weights * up, self.weights * down, self.weights * hinge]
-        )
-        residuals = sparse.hstack([sparse.csr_matrix(F), eye, -eye, nothing])
-        ones = sparse.csr_matrix((np.ones(N), (np.zeros(N, dtype=int), np.arange(N))), shape=(1, N + 3 * n))
-        margins = sparse.hstack([sparse.csr_matrix(-self.y[:, None] * F), nothing, nothing, -eye])
-        answer = linprog(
-            cost,
-            A_eq=sparse.vstack([residuals, ones]).tocsr(),
-            b_eq=np.append(self.y, 1.0),
-            A_ub=margins.tocsr() if hinge else None,
-            b_ub=-np.ones(n) if hinge else None,
-            method="highs",
-        )
-        return answer.x[:N] if answer.x is not None else np.full(N, 1.0 / N)
+        eye = sparse.identity(n)
+        blocks, right, costs = [], [], [np.zeros(N)]
+        if up or down:  # F p + over - under = y
+            blocks.append(sparse.hstack([sparse.csr_matrix(F), eye, -eye]))
+            right.append(self.y)
+            costs += [self.weights * up, self.weights * down]
+        if hinge:  # y F p + short - spare = 1
+            before = sparse.csr_matrix((n, 2 * n if up or down else 0))
+            blocks.append(sparse.hstack([sparse.csr_matrix(self.y[:, None] * F), before, eye, -eye]))
+            right.append(np.ones(n))
+            costs += [self.weights * hinge, np.zeros(n)]
+        cost = np.concatenate(costs)
+        blocks.append(sparse.csr_matrix(np.ones((1, N))))
+        rows = [sparse.csr_matrix(block) for block in blocks]
+        for row in rows:
+            row.resize(row.shape[0], len(cost))
+        limits = np.concatenate([*right, [1.0]])
+        answer = linprog(cost, A_eq=sparse.vstack(rows).tocsr(), b_eq=limits, method="highs")
+        if answer.x is None:
+            return self.certify(np.full(N, 1.0 / N))
+        shares = np.maximum(answer.x[:N], 0.0)
+        theta = self.vertices.T @ (shares / shares.sum())
+        value = self.value(theta)
+        return Combination(theta, value, max(value - float(answer.eqlin.marginals @ limits), 0.0))
 
     def cut(self, shares: Floats, best: Combination) -> Combination:
         """Kelley's cutting planes: the loss lies above its tangents, and the lowest point of those is a lower bound."""
         from scipy.optimize import linprog
 
         N = len(self.vertices)
-        points = [shares, np.full(N, 1.0 / N), *np.eye(N)] if N <= _CUTS else [shares]
+        points = [shares, np.full(N, 1.0 / N), *np.eye(N)]
         tangents, levels, bound = [], [], best.loss - best.gap
         for turn in range(_CUTS):
             for point in points:
