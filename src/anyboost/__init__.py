@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from anyboost import bounds, certificates, datasets, descent, ensemble, losses, mirror, space, steps, weak
     from anyboost.boosting import Run, boost
     from anyboost.files import Checkpoint, ModelFileError, load, save
+    from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
 
 _MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "mirror", "space", "steps", "weak"}
 _NAMES = {
     "Checkpoint": "anyboost.files",
+    "MirrorAveragingClassifier": "anyboost.mirror.estimators",
+    "MirrorAveragingRegressor": "anyboost.mirror.estimators",
     "ModelFileError": "anyboost.files",
     "Run": "anyboost.boosting",
     "boost": "anyboost.boosting",
@@ -25,6 +28,8 @@ _NAMES = {
 
 __all__ = [
     "Checkpoint",
+    "MirrorAveragingClassifier",
+    "MirrorAveragingRegressor",
     "ModelFileError",
     "Run",
     "__version__",
