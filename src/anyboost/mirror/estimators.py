@@ -131,10 +131,6 @@ class _MirrorAveraging(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        # Columns of a table are rarely good forecasts as they are.
-        for own in (tags.regressor_tags, tags.classifier_tags):
-            if own is not None:
-                own.poor_score = self.models is None
         return tags
 
 
@@ -302,7 +298,7 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
             loss = _OF_CLASSES[type(loss)]
         count = len(classes) if len(classes) > 2 and self.models is None else 1
         self.classes_ = classes
-        self._task = Task(classes)
+        self._task = Task(classes, fitted=self.models is not None and self.cv == "prefit")
         return [self._fresh(loss) for _ in range(count)]
 
     def _pass_on(
@@ -316,6 +312,12 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
             elif averager._state is None:
                 averager.start(forecasts.shape[1])
         self.averagers_ = averagers
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Columns of a table are rarely good forecasts as they are: weights that are not negative cannot mend a sign.
+        tags.classifier_tags.poor_score = self.models is None
+        return tags
 
     def decision_function(self, X: Any) -> Floats:
         """Raw scores, (n,) for two classes and (n, K) for more."""

@@ -16,15 +16,27 @@ SURE = 1e-6  # probabilities are taken to lie between this and one minus it
 
 
 class Task(NamedTuple):
-    """What models forecast: numbers (classes None, `log` where scores are logarithms) or scores of classes."""
+    """What models forecast: numbers (classes None, `log` where scores are logarithms) or scores of classes.
+
+    River's two-class models take False and True only, so its models are taught numbers of classes; ones that came
+    fitted know the labels themselves (`fitted`).
+    """
 
     classes: np.ndarray | None = None
     log: bool = False
+    fitted: bool = False
 
     @property
     def outputs(self) -> tuple[int, ...]:
         """What a forecast's shape ends in."""
         return () if self.classes is None or len(self.classes) == 2 else (len(self.classes),)
+
+    def labels(self) -> list[Any]:
+        """What River's models call the classes."""
+        assert self.classes is not None
+        if self.fitted:
+            return self.classes.tolist()
+        return [False, True] if len(self.classes) == 2 else list(range(len(self.classes)))
 
 
 def streams(model: Any) -> bool:
@@ -137,7 +149,11 @@ def _is_fitted(model: Any) -> bool:
 
 def _learn_along(model: Any, X: Any, y: np.ndarray, task: Task) -> Floats:
     out = np.empty((len(y), *task.outputs))
-    for i, (row, target) in enumerate(zip(_dicts(X), y.tolist(), strict=True)):
+    targets = y.tolist()
+    if task.classes is not None:
+        names = task.labels()
+        targets = [names[k] for k in np.searchsorted(task.classes, y)]
+    for i, (row, target) in enumerate(zip(_dicts(X), targets, strict=True)):
         out[i] = _one(model, row, task)
         model.learn_one(row, target)
     return out
@@ -150,10 +166,10 @@ def _one(model: Any, row: dict[Any, float], task: Task) -> Any:
         return np.nan if value is None else _number(np.array([float(value)]), task)[0]
     if hasattr(model, "predict_proba_one"):
         found = model.predict_proba_one(row)
-        shares = np.array([[float(found.get(label, 0.0)) for label in task.classes.tolist()]])
+        shares = np.array([[float(found.get(label, 0.0)) for label in task.labels()]])
         return log_odds(shares)[0] if shares.sum() > 0 else np.nan
     label = model.predict_one(row)
-    return np.nan if label is None else _votes(np.array([label]), task.classes)[0]
+    return np.nan if label is None else _votes(np.array([label]), np.array(task.labels()))[0]
 
 
 def _scores(model: Any, X: Any, task: Task) -> Floats:
