@@ -18,6 +18,7 @@ from anyboost.mirror import (
     Simplex,
     SolidSimplex,
     StumpAverager,
+    Tracker,
 )
 from reference import mirror as reference
 
@@ -87,6 +88,37 @@ def test_fixed_share_follows_a_changing_best_and_exponentiated_gradient_does_not
     assert losses[FixedShare] < 0.65
     assert losses[FixedShare] < 0.6 * losses[ExponentiatedGradient]
     assert losses[FixedShare] < 0.6 * losses[Anytime]
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_a_tracker_mixes_its_parts(domain):
+    H, y = stream(rows=200)
+    whole, parts = Tracker("absolute", domain), Tracker("absolute", domain)
+    np.testing.assert_allclose(
+        whole.predict(H), MirrorAverager(domain=domain).predict(H), rtol=0, atol=1e-12
+    )
+    scores = whole.predict_then_fit(H, y)
+    pieces = [parts.predict_then_fit(H[a:b], y[a:b]) for a, b in ((0, 1), (1, 50), (50, 200))]
+    np.testing.assert_array_equal(scores, np.concatenate(pieces))
+    np.testing.assert_allclose(whole.predict(H), H @ whole.weights_, rtol=0, atol=1e-12)
+    assert np.abs(whole.weights_).sum() <= domain.radius + 1e-12
+
+
+def test_a_tracker_needs_no_tuning():
+    """Within a little of the best pair of rate and share, which is another in each stream."""
+    random = np.random.default_rng(0)
+    for every in (40, 400, 10_000):
+        y = random.normal(size=2000)
+        good = (np.arange(2000) // every) % 4
+        H = y[:, None] + np.where(np.arange(4) == good[:, None], 0.2, 1.5) * random.normal(size=(2000, 4))
+        tracker = Tracker()
+        scores = tracker.predict_then_fit(H, y)
+        losses = [
+            np.mean((part.predict_then_fit(H, y) - y) ** 2)
+            for part in (MirrorAverager(schedule=p.schedule, lipschitz="running") for p in tracker.parts)
+        ]
+        assert np.mean((scores - y) ** 2) < 1.1 * min(losses)
+        assert np.mean((scores - y) ** 2) < 0.7 * np.median(losses) or every == 10_000
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)

@@ -17,6 +17,7 @@ from anyboost.mirror.schedules import (
     SecondOrder,
 )
 from anyboost.mirror.stumps import StumpAverager
+from anyboost.mirror.tracking import Tracker
 
 __all__ = [
     "Adaptive",
@@ -34,4 +35,5 @@ __all__ = [
     "Simplex",
     "SolidSimplex",
     "StumpAverager",
+    "Tracker",
 ]
