@@ -20,6 +20,7 @@ from anyboost.mirror.domains import Domain, Octahedron, Simplex, SolidSimplex
 _ENOUGH = 1e-9  # of the loss: where a search for better weights may stop
 _CUTS = 300
 _MANY = 150
+_LARGE = 500_000  # numbers that a linear program still takes quickly
 
 
 class Combination(NamedTuple):
@@ -140,7 +141,7 @@ def best_combination(
     weights = checks.sample_weight(sample_weight, len(targets))
     problem = _Problem(H, targets, weights / weights.sum(), chosen, area)
     lines = _lines(chosen)
-    if lines is not None:
+    if lines is not None and H.size <= _LARGE:
         return problem.linear(*lines)
     shares = problem.search()
     found = problem.certify(shares)
