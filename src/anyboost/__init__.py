@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from anyboost.files import Checkpoint, ModelFileError, load, save
     from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
 
-_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "mirror", "space", "steps", "weak"}
+_MODULES = {
+    "bounds",
+    "certificates",
+    "datasets",
+    "descent",
+    "ensemble",
+    "losses",
+    "mirror",
+    "space",
+    "steps",
+    "weak",
+}
 _NAMES = {
     "Checkpoint": "anyboost.files",
     "MirrorAveragingClassifier": "anyboost.mirror.estimators",

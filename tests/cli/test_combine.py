@@ -16,7 +16,9 @@ NAMES = ["good", "fair", "bad"]
 @pytest.fixture
 def invoke():
     runner = CliRunner()
-    return lambda *arguments, **options: runner.invoke(cli.build(), ["combine", *map(str, arguments)], **options)
+    return lambda *arguments, **options: runner.invoke(
+        cli.build(), ["combine", *map(str, arguments)], **options
+    )
 
 
 def stream(rows=70):
@@ -87,7 +89,16 @@ def test_probabilities_are_combined_as_log_odds(tmp_path, invoke):
     H = H.round(4)
     path = written(tmp_path / "table.csv", H, y)
     output = tmp_path / "result.json"
-    options = ["--target", "truth", "--loss", "logistic", "--probabilities", "--rule", "anytime", "--no-regret"]
+    options = [
+        "--target",
+        "truth",
+        "--loss",
+        "logistic",
+        "--probabilities",
+        "--rule",
+        "anytime",
+        "--no-regret",
+    ]
     result = invoke(path, *options, "--output", output)
     assert result.exit_code == 0, result.output
     plain = MirrorAverager("logistic", lipschitz="running")
@@ -100,7 +111,11 @@ def test_probabilities_are_combined_as_log_odds(tmp_path, invoke):
 @pytest.mark.parametrize(
     ("options", "extra", "sentence"),
     [
-        (["--target", "price"], "", "--target 'price' is not a column of the table: it has good, fair, bad, truth"),
+        (
+            ["--target", "price"],
+            "",
+            "--target 'price' is not a column of the table: it has good, fair, bad, truth",
+        ),
         (["--target", "truth", "--ignore", "x"], "", "--ignore 'x' is not a column"),
         (["--target", "truth"], "1,2,3,\n", "line 72: the target is missing"),
         (["--target", "truth"], ",,,3\n", "line 72: no column has a forecast"),

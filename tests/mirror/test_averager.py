@@ -310,6 +310,10 @@ def test_bad_rows_are_refused_and_change_nothing():
 
 def test_names_stand_for_objects():
     averager = MirrorAverager("quantile:0.9", "p_norm:1.5", "octahedron:3", "known_horizon:50")
-    assert (averager.proxy, averager.domain, averager.schedule) == (PNorm(1.5), Octahedron(3), KnownHorizon(50))
+    assert (averager.proxy, averager.domain, averager.schedule) == (
+        PNorm(1.5),
+        Octahedron(3),
+        KnownHorizon(50),
+    )
     assert averager.loss == losses.Quantile(0.9)
     assert ab.mirror.MirrorAverager is MirrorAverager

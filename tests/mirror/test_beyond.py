@@ -94,9 +94,7 @@ def test_fixed_share_follows_a_changing_best_and_exponentiated_gradient_does_not
 def test_a_tracker_mixes_its_parts(domain):
     H, y = stream(rows=200)
     whole, parts = Tracker("absolute", domain), Tracker("absolute", domain)
-    np.testing.assert_allclose(
-        whole.predict(H), MirrorAverager(domain=domain).predict(H), rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(whole.predict(H), MirrorAverager(domain=domain).predict(H), rtol=0, atol=1e-12)
     scores = whole.predict_then_fit(H, y)
     pieces = [parts.predict_then_fit(H[a:b], y[a:b]) for a, b in ((0, 1), (1, 50), (50, 200))]
     np.testing.assert_array_equal(scores, np.concatenate(pieces))
@@ -257,7 +255,9 @@ def test_an_infinite_slope_is_a_direction():
         assert np.isfinite(averager.weights_).all()
         assert averager.weights_.argmin() == 0
     X = np.arange(6.0)[:, None]
-    stumps = StumpAverager("exponential", 900.0, lipschitz=1.0).partial_fit(X, np.array([1, 1, 1, -1, -1, -1.0]))
+    stumps = StumpAverager("exponential", 900.0, lipschitz=1.0).partial_fit(
+        X, np.array([1, 1, 1, -1, -1, -1.0])
+    )
     assert np.isfinite(stumps.weights_).all()
 
 

@@ -8,7 +8,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier, SGDClassifier, SGDRegressor
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    RidgeClassifier,
+    SGDClassifier,
+    SGDRegressor,
+)
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
@@ -62,21 +68,32 @@ def test_rows_and_weights_in_any_order_are_one_model():
 def test_weights_are_learned_on_rows_the_models_had_not_seen():
     """A tree that knows every training row by heart has no error there, and must not win for it."""
     X, y = regression()
-    models = [("tree", DecisionTreeRegressor(random_state=0)), ("linear", LinearRegression()), DummyRegressor()]
+    models = [
+        ("tree", DecisionTreeRegressor(random_state=0)),
+        ("linear", LinearRegression()),
+        DummyRegressor(),
+    ]
     model = ab.MirrorAveragingRegressor(models, random_state=0).fit(X, y)
     assert model.weights_[1] > 0.5
     assert model.weights_[0] < 0.4
-    held_out = np.column_stack([cross_val_predict(m[1] if isinstance(m, tuple) else m, X, y, cv=5) for m in models])
+    held_out = np.column_stack(
+        [cross_val_predict(m[1] if isinstance(m, tuple) else m, X, y, cv=5) for m in models]
+    )
     again = ab.MirrorAveragingRegressor(random_state=0).fit(held_out, y)
     np.testing.assert_allclose(model.weights_, again.weights_, rtol=1e-12)
     by_hand = np.column_stack([m.predict(X) for m in model.models_]) @ model.weights_
     np.testing.assert_allclose(model.predict(X), by_hand)
-    assert all(not hasattr(m, "n_features_in_") for m in (models[0][1], models[1][1]))  # the user's stay as they were
+    assert all(
+        not hasattr(m, "n_features_in_") for m in (models[0][1], models[1][1])
+    )  # the user's stay as they were
 
 
 def test_fitted_models_are_taken_as_they_are():
     X, y = regression()
-    fitted = [LinearRegression().fit(X[:200], y[:200]), RandomForestRegressor(20, random_state=0).fit(X[:200], y[:200])]
+    fitted = [
+        LinearRegression().fit(X[:200], y[:200]),
+        RandomForestRegressor(20, random_state=0).fit(X[:200], y[:200]),
+    ]
     model = ab.MirrorAveragingRegressor(fitted, cv="prefit", random_state=0).fit(X[200:], y[200:])
     assert model.models_[0] is fitted[0]
     H = np.column_stack([m.predict(X[200:]) for m in fitted])
@@ -91,7 +108,11 @@ def test_fitted_models_are_taken_as_they_are():
 
 def test_the_combination_beats_its_parts():
     X, y = regression()
-    models = [LinearRegression(), RandomForestRegressor(50, random_state=0), DecisionTreeRegressor(max_depth=3)]
+    models = [
+        LinearRegression(),
+        RandomForestRegressor(50, random_state=0),
+        DecisionTreeRegressor(max_depth=3),
+    ]
     score = cross_val_score(ab.MirrorAveragingRegressor(models, random_state=0), X, y, cv=3).mean()
     parts = [cross_val_score(model, X, y, cv=3).mean() for model in models]
     assert score > max(parts)
@@ -101,7 +122,9 @@ def test_models_that_learn_in_parts_forecast_before_they_learn():
     random = np.random.default_rng(0)
     X = random.normal(size=(600, 3))
     y = X @ [1.0, -2.0, 0.5] + 0.1 * random.normal(size=600)
-    model = ab.MirrorAveragingRegressor([SGDRegressor(random_state=0), SGDRegressor(eta0=1e-6, random_state=0)])
+    model = ab.MirrorAveragingRegressor(
+        [SGDRegressor(random_state=0), SGDRegressor(eta0=1e-6, random_state=0)]
+    )
     for rows in np.array_split(np.arange(600), 12):
         model.partial_fit(X[rows], y[rows])
     assert model.averager_.n_rows_ == 550  # in the first batch nobody had anything to say
@@ -147,7 +170,13 @@ def test_river_models_learn_row_by_row():
 def test_classes_with_models(loss):
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    models = [LogisticRegression(max_iter=500), GaussianNB(), DecisionTreeClassifier(max_depth=1), SVC(), RidgeClassifier()]
+    models = [
+        LogisticRegression(max_iter=500),
+        GaussianNB(),
+        DecisionTreeClassifier(max_depth=1),
+        SVC(),
+        RidgeClassifier(),
+    ]
     model = ab.MirrorAveragingClassifier(models, loss=loss, random_state=0).fit(X, names)
     assert model.weights_.shape == (5,)
     assert model.score(X, names) > 0.9
@@ -189,7 +218,9 @@ def test_counts_combine_on_the_log_scale():
     random = np.random.default_rng(0)
     X = random.random((300, 2))
     y = random.poisson(np.exp(1 + X[:, 0])).astype(float)
-    model = ab.MirrorAveragingRegressor([LinearRegression(), DummyRegressor()], loss="poisson", random_state=0).fit(X, y)
+    model = ab.MirrorAveragingRegressor(
+        [LinearRegression(), DummyRegressor()], loss="poisson", random_state=0
+    ).fit(X, y)
     by_hand = np.exp(np.column_stack([np.log(m.predict(X)) for m in model.models_]) @ model.weights_)
     np.testing.assert_allclose(model.predict(X), by_hand)
 

@@ -83,9 +83,7 @@ def by_cones(proxy, domain, z, beta):
     problem.q[theta] = z
     if isinstance(proxy, Entropy):  # sum of weights w ln w over vertices, w = radius * share
         for i in range(N):
-            problem.put(
-                [{t[i]: 1.0}, {share[i]: -radius}, {}], [0.0, 0.0, 1.0], clarabel.ExponentialConeT()
-            )
+            problem.put([{t[i]: 1.0}, {share[i]: -radius}, {}], [0.0, 0.0, 1.0], clarabel.ExponentialConeT())
             problem.q[t[i]] = beta
         spare = t[N:]
     elif isinstance(proxy, PNorm):
@@ -130,7 +128,9 @@ def test_maps_equal_a_bisection(proxy, domain, seed, log_beta, spread):
     z, beta, chosen = 10.0**spread * random.normal(size=count), 10.0**log_beta, domain(2.0)
     exponent = getattr(proxy, "p", None) or getattr(proxy, "s", None)
     theirs = reference.prox(type(proxy).__name__, domain.__name__, 2.0, z, beta, exponent)
-    np.testing.assert_allclose(proxy.argmin(z, beta, chosen), theirs, rtol=0, atol=1e-12 + 1e-15 * np.abs(z).max() / beta)
+    np.testing.assert_allclose(
+        proxy.argmin(z, beta, chosen), theirs, rtol=0, atol=1e-12 + 1e-15 * np.abs(z).max() / beta
+    )
 
 
 @pytest.mark.parametrize(("proxy", "domain"), PAIRS, **by_name)
@@ -192,8 +192,8 @@ def value_of(proxy, domain, count):
     if type(domain) is Simplex:
         return lambda theta: radius * np.log(count / radius) + entropy(theta)
     if type(domain) is SolidSimplex:
-        return lambda theta: radius * np.log((count + 1) / radius) + entropy(
-            np.append(theta, max(radius - theta.sum(), 0.0))
+        return lambda theta: (
+            radius * np.log((count + 1) / radius) + entropy(np.append(theta, max(radius - theta.sum(), 0.0)))
         )
 
     def split(theta):

@@ -77,9 +77,7 @@ def test_batches_are_the_loop_bit_for_bit(rule):
     parts = StumpAverager("logistic", 3.0, rule).start(X)
     signs = np.where(y > 0, 1.0, -1.0)
     ours = whole.predict_then_fit(X, signs)
-    theirs = [
-        parts.predict_then_fit(X[a:b], signs[a:b]) for a, b in itertools.pairwise([0, 1, 2, 7, 33, 80])
-    ]
+    theirs = [parts.predict_then_fit(X[a:b], signs[a:b]) for a, b in itertools.pairwise([0, 1, 2, 7, 33, 80])]
     np.testing.assert_array_equal(ours, np.concatenate(theirs))
     np.testing.assert_array_equal(whole.weights_, parts.weights_)
 

@@ -25,16 +25,16 @@ _STEPS = 200
 
 
 @intrinsic
-def _bits(context, number):
-    def generate(context, builder, signature, arguments):
+def _bits(_context, _number):
+    def generate(context, builder, _signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.int64))
 
     return types.int64(types.float64), generate
 
 
 @intrinsic
-def _number(context, bits):
-    def generate(context, builder, signature, arguments):
+def _number(_context, _bits):
+    def generate(context, builder, _signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
 
     return types.float64(types.int64), generate

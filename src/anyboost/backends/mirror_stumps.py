@@ -284,7 +284,9 @@ def walk_all(X, y, weights, terms, codes, dials, numbers, thresholds, starts, ze
             last, mean = 0.0, 0.0
             for f in range(features):
                 if splits[f] >= 0:
-                    last += _side(1.0, theta, starts[f], splits[f]) + _side(-1.0, theta, splits[f], starts[f + 1])
+                    last += _side(1.0, theta, starts[f], splits[f]) + _side(
+                        -1.0, theta, splits[f], starts[f + 1]
+                    )
                     if first and codes[AVERAGES]:
                         mean += _side(1.0, total, starts[f], splits[f])
                         mean += _side(-1.0, total, splits[f], starts[f + 1])

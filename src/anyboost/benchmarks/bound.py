@@ -86,7 +86,8 @@ def main() -> None:
         ratio = row["excess"] / row["bound"]
         horizon = "known" if row["known horizon"] else "any"
         print(
-            f"| {row['loss']} | {row['M']} | {row['t']} | {horizon} | {row['excess']:.4f} | {row['bound']:.4f} | {ratio:.2f} |"
+            f"| {row['loss']} | {row['M']} | {row['t']} | {horizon} "
+            f"| {row['excess']:.4f} | {row['bound']:.4f} | {ratio:.2f} |"
         )
     print("\n| loss | slope in t | slope in ln M |\n|---|---|---|")
     for name, row in results["slopes"].items():

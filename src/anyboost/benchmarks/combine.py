@@ -7,6 +7,7 @@ stream of cal_housing (from ANYBOOST_DATA; a generated table where that is not s
 
 import resource
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -140,7 +141,7 @@ def fifty(quick: bool, repeats: int, say: Any) -> dict[str, Any]:
     for _ in range(repeats):
         for name, run in work.items():
             rows = sizes[name]
-            turns[name].append(rows / timed(lambda run=run, rows=rows: run(H[:rows], y[:rows]), 1))
+            turns[name].append(rows / timed(partial(run, H[:rows], y[:rows]), 1))
     for name, rates in turns.items():
         ratios = [a / b for a, b in zip(turns["anyboost"], rates, strict=True)]
         found[name] = {

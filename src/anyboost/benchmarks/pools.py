@@ -78,7 +78,7 @@ def _moving_mean(y: np.ndarray, share: float) -> np.ndarray:
 
 def _group_means(X: np.ndarray, y: np.ndarray, names: list[str]) -> np.ndarray:
     """The mean delay so far of the same carrier in the same hour of the day, shrunk by ten flights of none."""
-    hour = X[:, [i for i, name in enumerate(names) if "sched_dep" in name][0]] // 60
+    hour = X[:, next(i for i, name in enumerate(names) if "sched_dep" in name)] // 60
     key = (X[:, names.index("carrier")] * 24 + hour).astype(int)
     total, count, out = np.zeros(key.max() + 1), np.full(key.max() + 1, 10.0), np.empty(len(y))
     for i, k in enumerate(key.tolist()):
@@ -277,10 +277,10 @@ def river_ewa(stream: Stream, rate: float) -> np.ndarray:
         def __init__(self, column: int) -> None:
             self.column = column
 
-        def learn_one(self, x: dict[int, float], y: float) -> None:
+        def learn_one(self, x: dict[Any, Any], y: Any) -> None:
             pass
 
-        def predict_one(self, x: dict[int, float]) -> float:
+        def predict_one(self, x: dict[Any, Any]) -> float:
             return x[self.column]
 
     H, y = _filled(stream.forecasts), stream.y
@@ -343,7 +343,11 @@ def compare(stream: Stream) -> dict[str, Any]:
         "machine": machine(),
         "seconds of the tracker": ours_seconds,
         "final": {name: float(values[awake].mean()) for name, values in rows.items()},
-        "best fixed weights in hindsight": {"loss": best.loss, "gap": best.gap, "weights": best.weights.tolist()},
+        "best fixed weights in hindsight": {
+            "loss": best.loss,
+            "gap": best.gap,
+            "weights": best.weights.tolist(),
+        },
         "regret of the tracker, a row": {
             "best model": found.single / len(awake),
             "best weights": found.combination / len(awake),
@@ -414,7 +418,9 @@ def draw(result: dict[str, Any], path: Path) -> None:
     shown |= {"mirror, anytime, averaged (12)": ("#009E73", "-"), ours: ("#000000", "-")}
     for name, (color, style) in shown.items():
         label = f"{name} ({result['final'][name]:.4f})"
-        axes.plot(result["marks"], result["curves"][name], color=color, linestyle=style, linewidth=2.0, label=label)
+        axes.plot(
+            result["marks"], result["curves"][name], color=color, linestyle=style, linewidth=2.0, label=label
+        )
     axes.set_xscale("log")
     finals = [result["final"][name] for name in shown]
     axes.set_ylim(0.9 * min(finals), 1.6 * max(min(finals), min(result["final"][name] for name in single)))

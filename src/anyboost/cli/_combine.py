@@ -80,7 +80,9 @@ class Combining:
             self.sums, self.counts = np.zeros(len(self.names)), np.zeros(len(self.names))
         for name in (self.target, *self.names):
             if batch.columns[name].dtype == object:
-                raise TableError(f"column {name!r} holds text, and forecasts are numbers: add --ignore {name!r}")
+                raise TableError(
+                    f"column {name!r} holds text, and forecasts are numbers: add --ignore {name!r}"
+                )
         y = batch.columns[self.target].astype(np.float64)
         if np.isnan(y).any():
             row = int(np.argmax(np.isnan(y)))

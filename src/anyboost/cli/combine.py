@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
-
-if TYPE_CHECKING:
-    from anyboost.cli._combine import Combining
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -21,28 +18,42 @@ def command(
     target: Annotated[
         str, typer.Option(help="The column to predict; all others are forecasts of it.", metavar="COL")
     ],
-    format: Annotated[str | None, typer.Option(help="csv, tsv or parquet; else told by the file's name.")] = None,
-    loss: Annotated[str, typer.Option(help="Any row-wise loss of one score: absolute, logistic, ...")] = "squared",
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv or parquet; else told by the file's name.")
+    ] = None,
+    loss: Annotated[
+        str, typer.Option(help="Any row-wise loss of one score: absolute, logistic, ...")
+    ] = "squared",
     rule: Annotated[
         str,
-        typer.Option(help="tracker (follows a changing best, nothing to tune), second_order, anytime, adaptive, ..."),
+        typer.Option(
+            help="tracker (follows a changing best, nothing to tune), second_order, anytime, adaptive, ..."
+        ),
     ] = "tracker",
-    domain: Annotated[str, typer.Option(help="simplex, solid_simplex or octahedron, radius after a colon.")] = "simplex",
+    domain: Annotated[
+        str, typer.Option(help="simplex, solid_simplex or octahedron, radius after a colon.")
+    ] = "simplex",
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Forecasts are probabilities: combine their log odds.")
     ] = False,
     ignore: Annotated[
         list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
     ] = None,
-    switches: Annotated[int, typer.Option(min=0, help="Also compare with the best that may switch so often.")] = 10,
+    switches: Annotated[
+        int, typer.Option(min=0, help="Also compare with the best that may switch so often.")
+    ] = 10,
     regret: Annotated[
         bool, typer.Option(help="Compare with the best in hindsight (keeps the table in memory).")
     ] = True,
     figure: Annotated[
         Path | None, typer.Option(help="A picture of the weights over time: .png, .svg or .pdf.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="A model file for the averager (not of a tracker).")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="A model file for the averager (not of a tracker).")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")
+    ] = None,
 ) -> None:
     """Combine the forecasts in a table, row by row, each row being forecast before its target is looked at.
 
@@ -62,7 +73,7 @@ def command(
             raise ValueError("--save: a tracker has no file; use another --rule, such as second_order")
         combining.run(file, format, typer.echo)
         results = combining.results(switches if regret else None)
-        _print(combining, results)
+        _print(results)
         if figure is not None:
             combining.draw(figure)
         if save is not None:
@@ -80,13 +91,15 @@ def _check(file: str, figure: Path | None, save: Path | None, output: Path | Non
     if file != "-" and not Path(file).is_file():
         raise ValueError(f"{file} cannot be read: there is no such file")
     if figure is not None and figure.suffix not in FORMATS:
-        raise ValueError(f"--figure: {figure.name!r} names no picture format; end it with {', '.join(FORMATS)}")
+        raise ValueError(
+            f"--figure: {figure.name!r} names no picture format; end it with {', '.join(FORMATS)}"
+        )
     for option, path in (("--figure", figure), ("--save", save), ("--output", output)):
         if path is not None and not path.absolute().parent.is_dir():
             raise ValueError(f"{option}: no such folder, create it first: {path.parent}")
 
 
-def _print(combining: Combining, results: dict[str, Any]) -> None:
+def _print(results: dict[str, Any]) -> None:
     typer.echo("\nweights")
     for name, weight in sorted(results["weights"].items(), key=lambda pair: -abs(pair[1])):
         typer.echo(f"  {weight:9.5f}  {name}")

@@ -10,16 +10,16 @@ import numpy as np
 
 from anyboost.files import parts
 from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, Tensors, finite, unsigned
+from anyboost.files.fields import Fields, Tensors, finite, real, unsigned
 from anyboost.mirror import domains, proxies, schedules
-from anyboost.mirror.averager import BETA, CLOCK, N_NUMBERS, MirrorAverager, State
+from anyboost.mirror.averager import BETA, CLOCK, N_NUMBERS, MirrorAverager
 from anyboost.mirror.stumps import Forest, StumpAverager
+from anyboost.mirror.uncompiled import State
 
 MOST_EXPERTS = 2**31 - 1
 MOST_NAMES = 100_000
 _SQUARES, _TYPICAL, _SEEN = 1, 2, 3
-_COLUMNS = 6  # of a node of the stumps' trees
-_RULES: dict[str, dict[str, type]] = {
+_RULES: dict[str, dict[str, Any]] = {
     room: {kind.__name__: kind for kind in named.values()}
     for room, named in (
         ("proxy", proxies.NAMED),
@@ -32,7 +32,7 @@ _RULES: dict[str, dict[str, type]] = {
 def pack(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and tensors of an averager, a dictionary of stumps, or an estimator."""
     if isinstance(model, MirrorAverager):
-        return {"form": "averager", **_pack_settings(model)}, _pack_states([model])
+        return {"form": "averager", **pack_settings(model)}, pack_states([model])
     if isinstance(model, StumpAverager):
         return _pack_stumps(model)
     from anyboost.files import mirror_estimators
@@ -59,10 +59,7 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Any:
     return averager
 
 
-# Settings --------------------------------------------------------------------------------------------------------------
-
-
-def _pack_settings(averager: MirrorAverager) -> dict[str, Any]:
+def pack_settings(averager: MirrorAverager) -> dict[str, Any]:
     return {
         "loss": parts.encode_loss(averager.loss),
         "proxy": encode_rule(averager.proxy, "proxy"),
@@ -82,9 +79,7 @@ def unpack_settings(header: Fields, given: dict[str, Any]) -> MirrorAverager:
     longest = _longest(header)
     bounds = {name: optional(header, name) for name in ("output_bound", "label_bound")}
     average = header.flag("average")
-    averager = make(
-        MirrorAverager, loss=loss, **rules, lipschitz=longest, average=average
-    )
+    averager = make(MirrorAverager, loss=loss, **rules, lipschitz=longest, average=average)
     averager.output_bound, averager.label_bound = bounds["output_bound"], bounds["label_bound"]
     return averager
 
@@ -131,7 +126,7 @@ def optional(found: Fields, name: str) -> Any:
     """A number as it stands, or None."""
     value = found.take(name)
     if value is not None:
-        parts.real(value, name)
+        real(value, name)
     return value
 
 
@@ -142,10 +137,7 @@ def make(kind: Any, **values: Any) -> Any:
         raise Fault(f"its header says {error}") from None
 
 
-# What was learned ------------------------------------------------------------------------------------------------------
-
-
-def _pack_states(averagers: list[MirrorAverager]) -> dict[str, np.ndarray]:
+def pack_states(averagers: list[MirrorAverager]) -> dict[str, np.ndarray]:
     states = [averager._state for averager in averagers]
     if any(state is None for state in states):
         return {}
@@ -156,9 +148,6 @@ def _pack_states(averagers: list[MirrorAverager]) -> dict[str, np.ndarray]:
         "total": finite([state.total for state in known], "sums"),
         "numbers": finite([state.numbers for state in known], "numbers"),
     }
-
-
-pack_states = _pack_states
 
 
 def unpack_states(averagers: list[MirrorAverager], tensors: Tensors) -> None:

@@ -6,13 +6,25 @@ import numpy as np
 
 from anyboost.files import mirror
 from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, Tensors
+from anyboost.files.fields import Fields, Tensors, real
 from anyboost.mirror import pool
 from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
 from anyboost.mirror.pool import Task
 
 FORMS: dict[str, Any] = {"regressor": MirrorAveragingRegressor, "classifier": MirrorAveragingClassifier}
-DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+DTYPES = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+)
 _RULES = ("proxy", "domain", "schedule")
 _BOUNDS = ("output_bound", "label_bound")
 
@@ -22,11 +34,13 @@ def pack(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     form = next(name for name, kind in FORMS.items() if isinstance(model, kind))
     averagers = _averagers(model)
     if not averagers:
-        raise ValueError("model cannot be saved before it has learned anything: call fit or partial_fit first")
+        raise ValueError(
+            "model cannot be saved before it has learned anything: call fit or partial_fit first"
+        )
     header = {
         "form": form,
         "parameters": _pack_parameters(model),
-        "averager": mirror._pack_settings(averagers[0]),
+        "averager": mirror.pack_settings(averagers[0]),
         "averagers": len(averagers),
         "models": None if model.models is None else len(model.models_),
         "features": getattr(model, "n_features_in_", None),
@@ -47,7 +61,9 @@ def _pack_parameters(model: Any) -> dict[str, Any]:
     values = {name: getattr(model, name) for name in (*_BOUNDS, "average", "shuffle")}
     values["lipschitz"] = model.lipschitz
     values["cv"] = model.cv if isinstance(model.cv, int | str) else None
-    values["random_state"] = int(model.random_state) if isinstance(model.random_state, int | np.integer) else None
+    values["random_state"] = (
+        int(model.random_state) if isinstance(model.random_state, int | np.integer) else None
+    )
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
 
@@ -55,7 +71,9 @@ def _pack_classes(classes: np.ndarray) -> dict[str, Any]:
     if classes.dtype.kind in "OU" and all(isinstance(label, str) for label in classes.tolist()):
         return {"dtype": "str", "values": classes.tolist()}
     if classes.dtype.name not in DTYPES:
-        raise ValueError(f"model cannot be saved: its classes are of the type {classes.dtype}; use numbers or text")
+        raise ValueError(
+            f"model cannot be saved: its classes are of the type {classes.dtype}; use numbers or text"
+        )
     return {"dtype": classes.dtype.name, "values": classes.tolist()}
 
 
@@ -128,7 +146,9 @@ def _models(count: Any, given: dict[str, Any], averagers: list[Any]) -> Any:
     models = given.get("models")
     if count is None:
         if models is not None:
-            raise ValueError("models were given, and the file's estimator takes columns of forecasts: leave them out")
+            raise ValueError(
+                "models were given, and the file's estimator takes columns of forecasts: leave them out"
+            )
         return None
     if type(count) is not int or averagers[0]._state is None or count != averagers[0].n_experts_:
         raise Fault("its models are not those of its weights")
@@ -147,7 +167,7 @@ def _unpack_parameters(found: Fields) -> dict[str, Any]:
     for name in ("lipschitz", "cv"):
         value = found.take(name)
         if value is not None and not isinstance(value, str):
-            mirror.parts.real(value, name)
+            real(value, name)
         values[name] = value
     found.done()
     return values

@@ -1,7 +1,7 @@
 """Combine any number of forecasts, online, with a bound: proxies x sets x schedules.
 
-    averager = MirrorAverager(loss="squared", proxy=Entropy(), domain=Simplex(radius=1.0), schedule=Anytime())
-    averager.partial_fit(forecasts, y).weights_
+averager = MirrorAverager(loss="squared", proxy=Entropy(), domain=Simplex(radius=1.0), schedule=Anytime())
+averager.partial_fit(forecasts, y).weights_
 """
 
 from anyboost.mirror.averager import MirrorAverager

@@ -1,7 +1,7 @@
 """`MirrorAverager`: weights of M forecasts by stochastic mirror descent with averaging (Juditsky and others, 2005).
 
-    theta_i = argmin over Theta of <sum of subgradients so far, theta> + beta_i V(theta)
-    weights after m rows = (theta_0 + ... + theta_m)/(m + 1),     theta_0 = argmin V
+theta_i = argmin over Theta of <sum of subgradients so far, theta> + beta_i V(theta)
+weights after m rows = (theta_0 + ... + theta_m)/(m + 1),     theta_0 = argmin V
 """
 
 import math
@@ -12,10 +12,11 @@ import numpy as np
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import Loss
-from anyboost.mirror import domains, proxies, schedules, slopes
+from anyboost.mirror import domains, proxies, schedules, slopes, uncompiled
 from anyboost.mirror.domains import Domain, Simplex
 from anyboost.mirror.proxies import Proxy, Shape
 from anyboost.mirror.schedules import Schedule
+from anyboost.mirror.uncompiled import State
 
 MOST_WEIGHT = 1e6
 
@@ -141,7 +142,8 @@ class MirrorAverager:
         state = self._fresh(table.shape[1]) if self._state is None else self._state
         if self._terms is None:
             state = state.copy()  # a user's loss may raise in the middle of a batch
-            scores = self._walk_in_python(table, targets, weights, state)
+            settings = self._settings(table.shape[1])
+            scores = uncompiled.walk(self.loss, table, targets, weights, *settings, state)
         else:
             scores = self._walk(table, targets.astype(np.float64), weights, state)
         self._state = state
@@ -181,7 +183,7 @@ class MirrorAverager:
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _started(self) -> "State":
+    def _started(self) -> State:
         if self._state is None:
             raise AttributeError(
                 "the averager has seen no row: call partial_fit, or start(n_experts), before asking for weights"
@@ -191,25 +193,27 @@ class MirrorAverager:
     def _shape(self, count: int) -> Shape:
         return self.proxy.shape(count, self.domain)
 
-    def _fresh(self, count: int) -> "State":
+    def _fresh(self, count: int) -> State:
         """theta_0 = argmin V, and nothing remembered."""
         rule = self.schedule
         length = self.domain.vertices(count) if rule.by_vertex else count
         theta = self.proxy.argmin(np.zeros(count), 1.0, self.domain)
         return State(np.zeros((rule.arrays, length)), theta, np.zeros(count), np.zeros(N_NUMBERS))
 
-    def _mean(self, state: "State") -> Floats:
+    def _mean(self, state: State) -> Floats:
         return self.domain.put_back((state.total + state.theta) / (state.numbers[CLOCK] + 1.0))
 
     def _settings(self, count: int) -> tuple[np.ndarray, Floats]:
         """Codes and dials of the kernels."""
         shape = self._shape(count)
-        codes = np.array([self.proxy.code, self.domain.code, self.schedule.code, self.average], dtype=np.int64)
+        codes = np.array(
+            [self.proxy.code, self.domain.code, self.schedule.code, self.average], dtype=np.int64
+        )
         factor = self.schedule.factor(shape)
         share = float(getattr(self.schedule, "share", 0.0))
         return codes, np.array([self.domain.radius, shape.exponent, self.lipschitz, factor, share])
 
-    def _walk(self, table: Floats, y: Floats, weights: Floats, state: "State") -> Floats:
+    def _walk(self, table: Floats, y: Floats, weights: Floats, state: State) -> Floats:
         from anyboost.backends import mirror_walk
 
         settings = (self._terms, *self._settings(table.shape[1]))
@@ -219,39 +223,12 @@ class MirrorAverager:
         kernel(table, y, weights, *settings, *parts, scores)
         return scores
 
-    def _walk_in_python(self, table: Floats, y: np.ndarray, weights: Floats, state: "State") -> Floats:
-        """The same for a loss that compiled code does not know: the row's subgradient comes from its own method."""
-        from anyboost.backends import mirror_walk
-
-        codes, dials = self._settings(table.shape[1])
-        scores = np.empty((len(y), *table.shape[2:]))
-        row = np.empty(table.shape[1:])
-        for i in range(len(y)):
-            left, first = float(weights[i]), True
-            while left > 0 or first:
-                scored = (table[i], codes, dials, state.numbers, state.theta, state.total, row)
-                if table.ndim == 2:
-                    last, mean = mirror_walk.score_row(*scored)
-                    g = float(self.loss.subgradients(np.array([last]), y[i : i + 1])[0])
-                    move = mirror_walk.move_row
-                else:
-                    last, mean = np.empty(table.shape[2]), np.empty(table.shape[2])
-                    mirror_walk.score_outputs(*scored, last, mean)
-                    g = np.ascontiguousarray(self.loss.subgradients(last[None], y[i : i + 1])[0])
-                    move = mirror_walk.move_outputs
-                if first:
-                    scores[i] = mean
-                weight, first = min(left, 1.0), False
-                left -= weight
-                if weight > 0:
-                    parts = (state.numbers, state.memory, state.theta, state.total)
-                    move(row, last, g, weight, codes, dials, *parts)
-        return scores
-
     def _check_forecasts(self, forecasts: Any, n_rows: int | None = None) -> Floats:
         """(n, M) or (n, M, K) numbers; NaN where an expert sleeps, but one awake in every row."""
         table = checks.numbers(forecasts, "forecasts")
-        wanted = "(n, M, K): n rows, M experts, K outputs" if self.loss.vector else "(n, M): n rows, M experts"
+        wanted = (
+            "(n, M, K): n rows, M experts, K outputs" if self.loss.vector else "(n, M): n rows, M experts"
+        )
         if table.ndim != 2 + self.loss.vector or 0 in table.shape:
             raise ValueError(
                 f"forecasts must have the shape {wanted} for the loss {self.loss.name}, got {table.shape}"
@@ -268,16 +245,6 @@ class MirrorAverager:
         return table
 
 
-class State:
-    """What an averager remembers: the rule's arrays, theta, the sum of earlier thetas, and a few numbers."""
-
-    def __init__(self, memory: Floats, theta: Floats, total: Floats, numbers: Floats) -> None:
-        self.memory, self.theta, self.total, self.numbers = memory, theta, total, numbers
-
-    def copy(self) -> "State":
-        return State(self.memory.copy(), self.theta.copy(), self.total.copy(), self.numbers.copy())
-
-
 # What `State.numbers` hold, as in backends.mirror_walk, which this module does not import before it is needed.
 CLOCK, SLEEPER, BETA, N_NUMBERS = 0, 4, 5, 11
 
@@ -289,23 +256,27 @@ def _check_sleepers(table: Floats) -> None:
         raise ValueError(
             f"forecasts must be finite, or NaN where an expert sleeps, got {table[row][infinite[row]][0]} at row {row}"
         )
-    asleep = np.isnan(table) if table.ndim == 2 else np.isnan(table).any(axis=2)
+    asleep = _asleep(table)
     if asleep.all(axis=1).any():
         row = int(np.argmax(asleep.all(axis=1)))
         raise ValueError(f"forecasts has no number at row {row}: drop a row in which every expert sleeps")
+
+
+def _asleep(table: Floats) -> np.ndarray:
+    """(n, M): whether an expert has no forecast for a row; of several numbers one missing is enough."""
+    return np.asarray(np.isnan(table).reshape(*table.shape[:2], -1).any(axis=2))
 
 
 def combine(weights: Floats, table: Floats, domain: Domain) -> Floats:
     """Weighted sums of forecasts (n, M) or (n, M, K); those who sleep leave their weight to the others."""
     if np.isfinite(table).all():
         return np.einsum("m,nm...->n...", weights, table)
-    asleep = np.isnan(table) if table.ndim == 2 else np.isnan(table).any(axis=2)
+    asleep = _asleep(table)
+    known = np.where(asleep if table.ndim == 2 else asleep[..., None], 0.0, table)
     if not isinstance(domain, Simplex):
-        known = np.where(asleep if table.ndim == 2 else asleep[..., None], 0.0, table)
         return np.einsum("m,nm...->n...", weights, known)
     shares = np.where(asleep, 0.0, weights)
     lost = shares.sum(axis=1) <= 0  # all the weight is with sleepers: those awake count the same
     shares[lost] = ~asleep[lost]
     shares *= domain.radius / shares.sum(axis=1, keepdims=True)
-    known = np.where(asleep if table.ndim == 2 else asleep[..., None], 0.0, table)
     return cast(Floats, np.einsum("nm,nm...->n...", shares, known))

@@ -1,6 +1,6 @@
 """Where weights may lie: three sets of l1 radius lambda, the vertices of which are +-lambda times one function.
 
-    simplex  theta >= 0, sum = lambda      solid simplex  theta >= 0, sum <= lambda      octahedron  ||theta||_1 <= lambda
+simplex  theta >= 0, sum = lambda      solid simplex  theta >= 0, sum <= lambda      octahedron  ||theta||_1 <= lambda
 """
 
 from dataclasses import dataclass

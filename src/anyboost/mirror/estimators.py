@@ -92,7 +92,9 @@ class _MirrorAveraging(BaseEstimator):
             shared = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "reset": reset}
             return validate_data(self, X, y, **shared, **options)
         if _num_samples(X) != _num_samples(y):
-            raise ValueError(f"X must have one row for each y, got {_num_samples(X)} rows for {_num_samples(y)}")
+            raise ValueError(
+                f"X must have one row for each y, got {_num_samples(X)} rows for {_num_samples(y)}"
+            )
         return X, check_array(y, ensure_2d=False, dtype=None)
 
     def _fresh(self, loss: Any) -> MirrorAverager:
@@ -271,7 +273,9 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         X, y = self._table(X, y, reset=first)
         check_classification_targets(y)
         if first and classes is None:
-            raise ValueError("classes must be given in the first call of partial_fit: all labels there will be")
+            raise ValueError(
+                "classes must be given in the first call of partial_fit: all labels there will be"
+            )
         averagers = self._begin(np.unique(classes)) if first else self.averagers_
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes must be those of the first call, {self.classes_}, got {classes}")
@@ -291,7 +295,9 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
             raise ValueError(f"y must hold at least two classes, got one class: {classes.tolist()}")
         loss = slopes.get(self.loss)
         if loss.vector or "-1" not in loss.domain.words:
-            raise ValueError(f"loss must be one of two classes, got {loss}: try logistic, hinge or exponential")
+            raise ValueError(
+                f"loss must be one of two classes, got {loss}: try logistic, hinge or exponential"
+            )
         if len(classes) > 2 and self.models is not None:
             if type(loss) not in _OF_CLASSES:
                 raise ValueError(f"loss {loss} has no form for {len(classes)} classes: use logistic or hinge")

@@ -49,9 +49,7 @@ def streams(model: Any) -> bool:
 def check(models: Any) -> list[Any]:
     """The models, without their names."""
     if not isinstance(models, list | tuple) or not models:
-        raise ValueError(
-            f"models must be a list of models, or None for columns of forecasts, got {models!r}"
-        )
+        raise ValueError(f"models must be a list of models, or None for columns of forecasts, got {models!r}")
     found = [entry[1] if isinstance(entry, tuple) and len(entry) == 2 else entry for entry in models]
     for place, model in enumerate(found):
         if isinstance(model, type) or not (hasattr(model, "predict") or streams(model)):

@@ -67,7 +67,7 @@ def regret(
     if np.isnan(table).any():
         nothing = np.full(H.shape[1], np.nan)
         best = Combination(nothing, np.nan, np.nan)
-        wanted = {k: np.nan for k in switches}
+        wanted = dict.fromkeys(switches, np.nan)
     else:
         best = best_combination(H, targets, chosen, domain, sample_weight)
         wanted = {k: total - best_switching(table, k, weights)[0] for k in switches}
@@ -93,9 +93,7 @@ def expert_losses(forecasts: Floats, y: np.ndarray, loss: RowwiseLoss) -> Floats
     return np.stack(columns, axis=1)
 
 
-def best_switching(
-    table: Any, switches: int, sample_weight: Any = None
-) -> tuple[float, np.ndarray]:
+def best_switching(table: Any, switches: int, sample_weight: Any = None) -> tuple[float, np.ndarray]:
     """The least sum of losses (n, M) of a sequence of experts with at most so many switches, and the sequence."""
     values = checks.finite(checks.numbers(table, "losses"), "losses")
     most = checks.count(switches, "switches", least=0)
@@ -195,7 +193,7 @@ class _Problem:
             jac=lambda p: self.vertices @ self.gradient(self.vertices.T @ p) / scale,
             method="SLSQP",
             bounds=[(0.0, 1.0)] * N,
-            constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda p: np.ones((1, N))},
+            constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda _: np.ones((1, N))},
             options={"ftol": 1e-15, "maxiter": 500},
         )
         shares = np.maximum(answer.x, 0.0) if np.isfinite(answer.x).all() else np.full(N, 1.0 / N)
@@ -322,5 +320,7 @@ def _forecasts(forecasts: Any, n: int, loss: RowwiseLoss) -> Floats:
 def _shaped(predictions: Any, n: int, loss: RowwiseLoss) -> Floats:
     scores = checks.finite(checks.numbers(predictions, "predictions"), "predictions")
     if scores.ndim != 1 + loss.vector or len(scores) != n:
-        raise ValueError(f"predictions must have one raw score (or K of them) for {n} rows, got {scores.shape}")
+        raise ValueError(
+            f"predictions must have one raw score (or K of them) for {n} rows, got {scores.shape}"
+        )
     return scores

@@ -17,7 +17,14 @@ from anyboost.mirror import schedules, slopes
 from anyboost.mirror.averager import BETA, CLOCK, MOST_WEIGHT, N_NUMBERS
 from anyboost.mirror.domains import Octahedron
 from anyboost.mirror.proxies import Entropy
-from anyboost.mirror.schedules import Adaptive, Anytime, Doubling, ExponentiatedGradient, KnownHorizon, Schedule
+from anyboost.mirror.schedules import (
+    Adaptive,
+    Anytime,
+    Doubling,
+    ExponentiatedGradient,
+    KnownHorizon,
+    Schedule,
+)
 
 
 class StumpAverager:
@@ -55,7 +62,9 @@ class StumpAverager:
             )
         self._terms = terms
         self.domain, self.proxy, self.schedule = Octahedron(radius), Entropy(), schedules.get(schedule)
-        if not isinstance(self.schedule, Doubling | KnownHorizon | ExponentiatedGradient | Anytime | Adaptive):
+        if not isinstance(
+            self.schedule, Doubling | KnownHorizon | ExponentiatedGradient | Anytime | Adaptive
+        ):
             raise ValueError(f"schedule {self.schedule!r} is not made for stumps: use Doubling()")
         self.radius = self.domain.radius
         if max_thresholds is not None:
@@ -154,7 +163,9 @@ class StumpAverager:
 
     def _started(self) -> "Forest":
         if self._forest is None:
-            raise AttributeError("the averager has no thresholds yet: call start(X) or partial_fit(X, y) first")
+            raise AttributeError(
+                "the averager has no thresholds yet: call start(X) or partial_fit(X, y) first"
+            )
         return self._forest
 
     def _table(self, X: Any) -> Floats:

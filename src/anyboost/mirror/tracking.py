@@ -1,6 +1,6 @@
 """`Tracker`: a changing best, with nothing to tune. Fixed shares of many rates are themselves combined.
 
-    weights = sum_k p_k theta_k,     theta_k by FixedShare(rate_k, share_k),     p by SecondOrder over their forecasts
+weights = sum_k p_k theta_k,     theta_k by FixedShare(rate_k, share_k),     p by SecondOrder over their forecasts
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,9 @@ class Tracker:
         rules = [FixedShare(rate, share) for rate, share in product(rates, shares)]
         if not rules:
             raise ValueError(f"rates and shares must not be empty, got {rates!r} and {shares!r}")
-        self.parts = [MirrorAverager(loss, domain=domain, schedule=rule, lipschitz="running") for rule in rules]
+        self.parts = [
+            MirrorAverager(loss, domain=domain, schedule=rule, lipschitz="running") for rule in rules
+        ]
         self.over = MirrorAverager(self.parts[0].loss, schedule=SecondOrder(), lipschitz="running")
         self.loss, self.domain = self.parts[0].loss, self.parts[0].domain
 
