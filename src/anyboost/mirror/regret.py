@@ -17,7 +17,7 @@ from anyboost.losses import Loss, RowwiseLoss
 from anyboost.mirror import domains, slopes
 from anyboost.mirror.domains import Domain, Octahedron, Simplex, SolidSimplex
 
-_ENOUGH = 1e-9  # of the loss: where a search for better weights may stop
+_ENOUGH = 1e-8  # of the loss: where a search for better weights may stop
 _CUTS = 300
 _MANY = 150
 _LARGE = 500_000  # numbers that a linear program still takes quickly
@@ -165,11 +165,13 @@ class _Problem:
         return float(self.weights @ self.loss.values(self._scores(theta), self.y))
 
     def gradient(self, theta: Floats) -> Floats:
-        slopes = self.loss.subgradients(self._scores(theta), self.y).reshape(len(self.y), -1)
-        return np.einsum("n,nk,nmk->m", self.weights, slopes, self.H.reshape(*self.H.shape[:2], -1))
+        slopes = self.loss.subgradients(self._scores(theta), self.y)
+        if slopes.ndim == 1:
+            return (self.weights * slopes) @ self.H
+        return np.einsum("nk,nmk->m", self.weights[:, None] * slopes, self.H)
 
     def _scores(self, theta: Floats) -> Floats:
-        return np.ascontiguousarray(np.einsum("m,nm...->n...", theta, self.H))
+        return self.H @ theta if self.H.ndim == 2 else np.einsum("m,nmk->nk", theta, self.H)
 
     def certify(self, shares: Floats) -> Combination:
         """The point, its loss, and how far below the linear lower bound at it lies."""
@@ -209,10 +211,11 @@ class _Problem:
             away = int(np.where(shares > 0, slopes, -np.inf).argmax())
             if slopes[away] - slopes[toward] <= 1e-14 * max(abs(self.value(theta)), 1e-300) or toward == away:
                 break
-            along = self.vertices[toward] - self.vertices[away]
+            begin, along = self._scores(theta), self._scores(self.vertices[toward] - self.vertices[away])
 
-            def slope(step: Floats, theta: Floats = theta, along: Floats = along) -> Floats:
-                return np.array([self.gradient(theta + step[0] * along) @ along])
+            def slope(step: Floats, begin: Floats = begin, along: Floats = along) -> Floats:
+                pull = self.loss.subgradients(begin + step[0] * along, self.y) * along
+                return np.array([self.weights @ pull.reshape(len(self.y), -1).sum(axis=1)])
 
             step = min(max(float(monotone_zeros(slope, 1)[0]), 0.0), shares[away])
             if step <= 0.0:
@@ -261,7 +264,7 @@ class _Problem:
         N = len(self.vertices)
         points = [shares, np.full(N, 1.0 / N), *np.eye(N)]
         tangents, levels, bound = [], [], best.loss - best.gap
-        for turn in range(_CUTS):
+        for _ in range(_CUTS):
             for point in points:
                 theta = self.vertices.T @ (point / point.sum())
                 slope = self.gradient(theta)
@@ -269,7 +272,7 @@ class _Problem:
                 tangents.append(self.vertices @ slope)
                 levels.append(float(slope @ theta) - value)
                 if value < best.loss:
-                    best = best._replace(weights=theta, loss=value)
+                    best, shares = best._replace(weights=theta, loss=value), point / point.sum()
             matrix = np.hstack([np.array(tangents), -np.ones((len(tangents), 1))])
             answer = linprog(
                 np.append(np.zeros(N), 1.0),
@@ -286,9 +289,10 @@ class _Problem:
             best = best._replace(gap=max(best.loss - bound, 0.0))
             if best.gap <= _ENOUGH * max(abs(best.loss), 1e-300):
                 break
-            # The middle between the bound's point and the best one so far: deep cuts without the usual zigzag.
+            # Points between the bound's and the best one so far: deep cuts without the usual zigzag.
             lowest = np.maximum(answer.x[:N], 0.0)
-            points = [lowest] if turn % 2 else [lowest, 0.5 * (lowest / lowest.sum() + shares)]
+            lowest /= lowest.sum()
+            points = [(1.0 - step) * shares + step * lowest for step in (1.0, 0.3, 0.03)]
         return best
 
 
