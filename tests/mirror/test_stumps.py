@@ -103,6 +103,7 @@ def test_it_predicts_zero_before_any_row_and_learns_a_step():
     scores = averager.predict_then_fit(X, y)
     assert np.mean((scores[200:] - y[200:]) ** 2) < 0.7 * np.mean(y[200:] ** 2)
     assert averager.n_rows_ == 400
+    assert averager.memory_ < 300 * averager.n_stumps_  # and not rows times stumps
 
 
 def test_a_dictionary_may_be_thinned():

@@ -5,6 +5,7 @@ import pytest
 
 from anyboost.benchmarks import bound
 from anyboost.mirror import Anytime, Doubling, Entropy, KnownHorizon, MirrorAverager, Simplex
+from reference import mirror as reference
 
 STREAMS = [20, pytest.param(200, marks=pytest.mark.full)]
 
@@ -51,3 +52,17 @@ def test_bounds_are_proposition_3():
     assert Anytime().bound(7, 3.0, shape) == pytest.approx(2 * 3 * 2 * np.sqrt(np.log(30) * 8) / 7)
     averager = MirrorAverager(schedule="second_order").start(3)
     assert averager.bound() == np.inf
+
+
+def test_a_known_horizon_as_printed_is_the_same_algorithm():
+    """(37) has steps 1/sqrt(t) and no root in the temperature; scaling both leaves every theta where it is."""
+    random = np.random.default_rng(0)
+    H, y = random.normal(size=(40, 6)), random.normal(size=40)
+    averager = MirrorAverager("absolute", schedule=KnownHorizon(40)).partial_fit(H, y)
+    beta = 1 / np.sqrt(2 * np.log(6))
+    zeta, thetas = np.zeros(6), [np.full(6, 1 / 6)]
+    for h, target in zip(H, y, strict=True):
+        u = np.sign(thetas[-1] @ h - target) * h
+        zeta = zeta + u * min(1.0, 1 / np.abs(u).max()) / np.sqrt(40)
+        thetas.append(reference.prox("Entropy", "Simplex", 1.0, zeta, beta))
+    np.testing.assert_allclose(averager.weights_, np.mean(thetas, axis=0), rtol=0, atol=1e-12)

@@ -5,7 +5,6 @@ over all of them, and once with running sums; against River's EWA; and then stum
 stream of cal_housing (from ANYBOOST_DATA; a generated table where that is not set), and by the million.
 """
 
-import resource
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
@@ -24,14 +23,16 @@ HEAD = ("| work | by | rows | steps a second | ours / its |", "|---|---|---|---|
 def keeps_history(H: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(11) and (12) in NumPy, every theta kept; predictions before each row."""
     beta = 1.0 / np.sqrt(np.log(H.shape[1]))
-    zeta, history, scores = np.zeros(H.shape[1]), [np.full(H.shape[1], 1.0 / H.shape[1])], []
+    zeta, scores = np.zeros(H.shape[1]), np.empty(len(y))
+    history = np.empty((len(y) + 1, H.shape[1]))
+    history[0] = 1.0 / H.shape[1]
     for i in range(len(y)):
-        scores.append(np.mean(history, axis=0) @ H[i])
-        u = (history[-1] @ H[i] - y[i]) * H[i]
-        zeta = zeta + u * min(1.0, 1.0 / max(np.abs(u).max(), 1e-300))
+        scores[i] = history[: i + 1].mean(axis=0) @ H[i]
+        u = (history[i] @ H[i] - y[i]) * H[i]
+        zeta += u * min(1.0, 1.0 / max(np.abs(u).max(), 1e-300))
         weights = np.exp((zeta.min() - zeta) / (beta * np.sqrt(i + 2)))
-        history.append(weights / weights.sum())
-    return np.array(scores)
+        history[i + 1] = weights / weights.sum()
+    return scores
 
 
 def running_sums(H: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -160,7 +161,6 @@ def fifty(quick: bool, repeats: int, say: Any) -> dict[str, Any]:
 def stumps(X: np.ndarray, y: np.ndarray, schedule: str, repeats: int) -> dict[str, Any]:
     """One pass over the rows."""
     rows = len(y) if schedule != "anytime" else min(len(y), 2000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     StumpAverager("squared", 5.0, schedule).start(X[:50]).partial_fit(X[:2], y[:2])  # compile
     models = [StumpAverager("squared", 5.0, schedule, label_bound=3.0).start(X) for _ in range(repeats)]
     losses = []
@@ -169,9 +169,8 @@ def stumps(X: np.ndarray, y: np.ndarray, schedule: str, repeats: int) -> dict[st
         scores = models.pop().predict_then_fit(X[:rows], y[:rows])
         losses.append(float(np.mean((scores - y[:rows]) ** 2) / 2))
 
-    count = models[0].n_stumps_
+    count, memory = models[0].n_stumps_, models[0].memory_ / 2**20
     seconds = timed(once, repeats)
-    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     return {
         "stumps": count,
         "rows": rows,

@@ -335,7 +335,7 @@ def compare(stream: Stream) -> dict[str, Any]:
         stream.loss,
         switches=(1, 10, 100),
     )
-    marks = np.unique(np.append(2 ** np.arange(4, int(np.log2(len(awake))) + 1), len(awake)))
+    marks = np.unique(np.append(2 ** np.arange(4, np.log2(len(awake)), 0.25), len(awake)).astype(int))
     result: dict[str, Any] = {
         "rows": len(stream.y),
         "rows compared": len(awake),
@@ -402,33 +402,39 @@ def main() -> None:
 
 
 def draw(result: dict[str, Any], path: Path) -> None:
-    """Progressive loss at doubling counts: models grey, others in color."""
+    """Progressive loss from the first thousand rows on: models grey, ways to combine them in color."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     axes = figure.subplots()
-    single = {name: curve for name, curve in result["curves"].items() if name.startswith("model: ")}
+    marks = np.array(result["marks"])
+    late = marks >= min(1000, marks[-1] // 4)
+    curves = {name: np.array(curve)[late] for name, curve in result["curves"].items()}
+    single = [name for name in curves if name.startswith("model: ")]
     best = min(single, key=lambda name: result["final"][name])
-    for name, curve in single.items():
+    for name in single:
         if name != best:
-            axes.plot(result["marks"], curve, color="#BBBBBB", linewidth=1.0)
-    ewa = min((name for name in result["final"] if name.startswith("River")), key=result["final"].get)
-    ours = min(OURS, key=result["final"].get)
-    shown = {best: ("#555555", "--"), ewa: ("#D55E00", "-"), "scikit-learn stacking": ("#0072B2", "-")}
-    shown |= {"mirror, anytime, averaged (12)": ("#009E73", "-"), ours: ("#000000", "-")}
+            axes.plot(marks[late], curves[name], color="#BBBBBB", linewidth=1.0)
+    ewa = min((name for name in curves if name.startswith("River")), key=lambda name: result["final"][name])
+    shown = {
+        best: ("#555555", "--"),
+        ewa: ("#D55E00", "-"),
+        "scikit-learn stacking": ("#0072B2", "-"),
+        "mirror, anytime, averaged (12)": ("#009E73", "-"),
+        "mirror, tracker": ("#000000", "-"),
+    }
     for name, (color, style) in shown.items():
         label = f"{name} ({result['final'][name]:.4f})"
-        axes.plot(
-            result["marks"], result["curves"][name], color=color, linestyle=style, linewidth=2.0, label=label
-        )
+        axes.plot(marks[late], curves[name], color=color, linestyle=style, linewidth=2.0, label=label)
+    heights = np.concatenate([curves[name] for name in shown])
+    room = heights.max() - heights.min()
     axes.set_xscale("log")
-    finals = [result["final"][name] for name in shown]
-    axes.set_ylim(0.9 * min(finals), 1.6 * max(min(finals), min(result["final"][name] for name in single)))
+    axes.set_ylim(heights.min() - 0.05 * room, heights.max() + 0.6 * room)
     axes.set_xlabel("rows")
     axes.set_ylabel(f"mean progressive loss ({result['loss']})")
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 if __name__ == "__main__":

@@ -126,6 +126,13 @@ class StumpAverager:
         """The weight of all rows so far."""
         return 0.0 if self._forest is None else float(self._forest.numbers[CLOCK])
 
+    @property
+    def memory_(self) -> int:
+        """Bytes of all that is kept, which is a multiple of the number of stumps."""
+        forest = self._started()
+        learned = (forest._nodes,) if forest.by_trees else forest._arrays
+        return sum(part.nbytes for part in (forest.thresholds, *learned))
+
     def start(self, X: Any) -> "StumpAverager":
         """Take the thresholds from these rows, without learning from them."""
         if self._forest is not None:
