@@ -25,19 +25,9 @@ from anyboost.mirror import (
     Simplex,
     SolidSimplex,
 )
+from mirror.pairs import PAIRS
 from reference import mirror as reference
 
-PAIRS = [
-    (Entropy(), Simplex),
-    (Entropy(), SolidSimplex),
-    (Entropy(), Octahedron),
-    (PNorm(), Simplex),
-    (PNorm(), SolidSimplex),
-    (PNorm(), Octahedron),
-    (PNorm(1.7), Octahedron),
-    (PowerDivergence(), Simplex),
-    (PowerDivergence(0.4), Simplex),
-]
 RULES = [Anytime(), Doubling(), KnownHorizon(60), Adaptive(), ExponentiatedGradient(0.3)]
 ALL_RULES = [*RULES, FixedShare(0.3, 0.05), SecondOrder()]
 

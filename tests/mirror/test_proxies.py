@@ -6,20 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from anyboost.mirror import Entropy, Octahedron, PNorm, PowerDivergence, Simplex, SolidSimplex
+from anyboost.mirror import Entropy, PNorm, PowerDivergence, Simplex, SolidSimplex
+from mirror.pairs import PAIRS
 from reference import mirror as reference
 
-PAIRS = [
-    (Entropy(), Simplex),
-    (Entropy(), SolidSimplex),
-    (Entropy(), Octahedron),
-    (PNorm(), Simplex),
-    (PNorm(), SolidSimplex),
-    (PNorm(), Octahedron),
-    (PNorm(2.0), Octahedron),
-    (PowerDivergence(), Simplex),
-    (PowerDivergence(1.0), Simplex),
-]
 by_name = {"ids": lambda part: part.__name__ if isinstance(part, type) else repr(part)}
 
 

@@ -74,39 +74,20 @@ def prox(proxy, domain, radius, exponent, z, beta, theta):
         _p_norm(domain, radius, exponent, z, beta, theta)
     elif proxy == POWER:
         _power(radius, exponent, z, beta, theta)
-    elif domain == SIMPLEX:
-        _gibbs(radius, z, beta, theta)
-    elif domain == SOLID_SIMPLEX:
-        _gibbs_with_zero(radius, z, beta, theta)
-    else:
+    elif domain == OCTAHEDRON:
         _gibbs_with_signs(radius, z, beta, theta)
+    else:
+        _gibbs(radius, z, beta, theta, domain == SOLID_SIMPLEX)
 
 
 @kernel(fastmath=SUMS)
-def _gibbs(radius, z, beta, theta):
-    """(10): theta_j proportional to exp(-z_j / beta)."""
-    lowest = np.inf
+def _gibbs(radius, z, beta, theta, with_zero):
+    """(10): theta_j proportional to exp(-z_j / beta); on request with a function that is zero, whose z is zero too."""
+    lowest = 0.0 if with_zero else np.inf
     for j in range(len(z)):
         lowest = min(lowest, z[j])
     down = -1.0 / beta
-    total = 0.0
-    for j in range(len(z)):
-        weight = exp_down((z[j] - lowest) * down)
-        theta[j] = weight
-        total += weight
-    share = radius / total
-    for j in range(len(z)):
-        theta[j] *= share
-
-
-@kernel(fastmath=SUMS)
-def _gibbs_with_zero(radius, z, beta, theta):
-    """(10) with a function that is zero added, whose z is zero too."""
-    lowest = 0.0
-    for j in range(len(z)):
-        lowest = min(lowest, z[j])
-    down = -1.0 / beta
-    total = exp_down(-lowest * down)
+    total = exp_down(-lowest * down) if with_zero else 0.0
     for j in range(len(z)):
         weight = exp_down((z[j] - lowest) * down)
         theta[j] = weight

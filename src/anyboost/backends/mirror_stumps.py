@@ -203,6 +203,17 @@ def harvest(roots, leaves, starts, beta, radius, nodes, zeta, theta, total):
 
 
 @kernel
+def _step(terms, dials, numbers, weight, last, y):
+    """What a row adds to zeta where h = 1, and takes where h = -1; the clock moves on."""
+    g = slope(terms, last, y)
+    norm = min(abs(g), 1e300)
+    length = norm / _scaling(dials, numbers, norm)
+    numbers[CLOCK] += weight
+    numbers[SQUARES] += weight * weight * length * length
+    return weight * math.copysign(length, g)
+
+
+@kernel
 def walk_trees(X, y, weights, terms, codes, dials, numbers, thresholds, starts, roots, leaves, nodes, scores):
     """Learn from rows in order, in O(log M) a feature and step."""
     features = len(roots)
@@ -230,16 +241,12 @@ def walk_trees(X, y, weights, terms, codes, dials, numbers, thresholds, starts, 
             left -= weight
             if weight <= 0.0:
                 continue
-            g = slope(terms, last, y[i])
-            norm = min(abs(g), 1e300)
-            divisor = _scaling(dials, numbers, norm)
-            numbers[CLOCK] += weight
-            numbers[SQUARES] += weight * weight * (norm / divisor) ** 2
             before = numbers[BETA]
+            step = _step(terms, dials, numbers, weight, last, y[i])
             beta = _temperature(codes, dials, numbers)
             late = math.log(weight * radius) - top
             # A change of temperature acts on zeta with this row in it, so the row's own shift is at the old one.
-            shift = -weight * math.copysign(norm / divisor, g) / (before if before > 0.0 else beta)
+            shift = -step / (before if before > 0.0 else beta)
             for f in range(features):
                 if above[f] >= 0:
                     _write(nodes, roots[f], leaves[f], above[f], shift, late)
@@ -297,13 +304,8 @@ def walk_all(X, y, weights, terms, codes, dials, numbers, thresholds, starts, ze
             left -= weight
             if weight <= 0.0:
                 continue
-            g = slope(terms, last, y[i])
-            norm = min(abs(g), 1e300)
-            divisor = _scaling(dials, numbers, norm)
-            step = weight * math.copysign(norm / divisor, g)
+            step = _step(terms, dials, numbers, weight, last, y[i])
             _collect(weight, theta, total)
-            numbers[CLOCK] += weight
-            numbers[SQUARES] += weight * weight * (norm / divisor) ** 2
             if numbers[SQUARES] == 0.0 and codes[RULE] > DOUBLING:
                 continue
             for f in range(features):

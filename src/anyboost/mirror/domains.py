@@ -3,6 +3,7 @@
 simplex  theta >= 0, sum = lambda      solid simplex  theta >= 0, sum <= lambda      octahedron  ||theta||_1 <= lambda
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -77,13 +78,13 @@ class Octahedron(Domain):
         return -self.radius * float(np.abs(slopes).max())
 
 
-NAMED = {"simplex": Simplex, "solid_simplex": SolidSimplex, "octahedron": Octahedron}
+NAMED: dict[str, Callable[..., Domain]] = {
+    "simplex": Simplex,
+    "solid_simplex": SolidSimplex,
+    "octahedron": Octahedron,
+}
 
 
 def get(spec: str | Domain) -> Domain:
     """A set from its name, its radius after a colon ("octahedron:5"); a set passes through."""
-    if isinstance(spec, Domain):
-        return spec
-    if isinstance(spec, str):
-        return checks.named(spec, "domain", NAMED)
-    raise ValueError(f"domain must be a set of anyboost.mirror or its name, got {spec!r}: try Simplex()")
+    return checks.chosen(spec, "domain", Domain, NAMED, "Simplex()")

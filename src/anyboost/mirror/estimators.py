@@ -21,12 +21,13 @@ class _MirrorAveraging(BaseEstimator):
     """What the two estimators share; see `MirrorAveragingRegressor`."""
 
     _task: Task
+    _usual: str  # the loss where none is given
 
     def __init__(
         self,
         models: Any = None,
         *,
-        loss: Any = "squared",
+        loss: Any = None,
         proxy: Any = "entropy",
         domain: Any = "simplex",
         schedule: Any = "second_order",
@@ -97,6 +98,10 @@ class _MirrorAveraging(BaseEstimator):
             )
         return X, check_array(y, ensure_2d=False, dtype=None)
 
+    @property
+    def _loss(self) -> Any:
+        return self._usual if self.loss is None else self.loss
+
     def _fresh(self, loss: Any) -> MirrorAverager:
         bounded = self.output_bound is not None or self.label_bound is not None
         return MirrorAverager(
@@ -144,7 +149,7 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
     models : a list of models, or of (name, model); None: the columns of X are forecasts (NaN: none for this row).
         Scikit-learn's are cross-fitted, so that weights are learned on forecasts of rows they had not seen. River's
         learn row by row, each row after its forecast.
-    loss : a row-wise loss of one output. With a log link, columns are raw scores, and models' forecasts become ones.
+    loss : a row-wise loss of one output, squared by default. With a log link, columns are raw scores, and models' forecasts become ones.
     proxy, domain, schedule, lipschitz, output_bound, label_bound, average : see `anyboost.mirror.MirrorAverager`. By
         default a second-order rule in running units, which has no rate and no scale to choose.
     cv : folds of the cross-fit, as in scikit-learn; "prefit" for models that are fitted already.
@@ -153,6 +158,8 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
 
     Attributes: `weights_` (M,), `averager_`, `models_`.
     """
+
+    _usual = "squared"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MirrorAveragingRegressor":
         """Fit the models, and learn the weights in one pass over the rows."""
@@ -182,7 +189,7 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
         return self
 
     def _begin(self) -> MirrorAverager:
-        averager = self._fresh(self.loss)
+        averager = self._fresh(self._loss)
         if averager.loss.vector or "-1" in averager.loss.domain.words:
             raise ValueError(
                 f"loss must be one of real targets, got {averager.loss}: use MirrorAveragingClassifier"
@@ -206,7 +213,7 @@ _OF_CLASSES: dict[type, Any] = {losses.Logistic: losses.Softmax(), losses.Hinge:
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    return slopes.get(estimator.loss).link_.probabilities is not None
+    return slopes.get(estimator._loss).link_.probabilities is not None
 
 
 class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
@@ -219,40 +226,11 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
     Attributes: `classes_`, `weights_`, `averagers_` (one, or one a class), `models_`.
     """
 
-    def __init__(
-        self,
-        models: Any = None,
-        *,
-        loss: Any = "logistic",
-        proxy: Any = "entropy",
-        domain: Any = "simplex",
-        schedule: Any = "second_order",
-        lipschitz: Any = "running",
-        output_bound: float | None = None,
-        label_bound: float | None = None,
-        average: bool | None = None,
-        cv: Any = 5,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            models,
-            loss=loss,
-            proxy=proxy,
-            domain=domain,
-            schedule=schedule,
-            lipschitz=lipschitz,
-            output_bound=output_bound,
-            label_bound=label_bound,
-            average=average,
-            cv=cv,
-            shuffle=shuffle,
-            random_state=random_state,
-        )
+    _usual = "logistic"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MirrorAveragingClassifier":
         """Fit the models, and learn the weights in one pass over the rows."""
-        self._fresh(self.loss)  # refuse what cannot be before any work
+        self._fresh(self._loss)  # refuse what cannot be before any work
         X, y = self._table(X, y, reset=True)
         check_classification_targets(y)
         present = y[self._weights(sample_weight, y) > 0]
@@ -269,7 +247,7 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         """Learn from more rows, in their order; the first call names all classes there will be."""
         first = not hasattr(self, "averagers_")
         if first:
-            self._fresh(self.loss)
+            self._fresh(self._loss)
         X, y = self._table(X, y, reset=first)
         check_classification_targets(y)
         if first and classes is None:
@@ -293,7 +271,7 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         """Averagers for these classes: one, or with columns of forecasts and more than two classes one a class."""
         if len(classes) < 2:
             raise ValueError(f"y must hold at least two classes, got one class: {classes.tolist()}")
-        loss = slopes.get(self.loss)
+        loss = slopes.get(self._loss)
         if loss.vector or "-1" not in loss.domain.words:
             raise ValueError(
                 f"loss must be one of two classes, got {loss}: try logistic, hinge or exponential"

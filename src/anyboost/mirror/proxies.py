@@ -13,6 +13,7 @@ With two functions the paper's 1/ln M is above 1 and no proxy any more: p is at 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -119,13 +120,13 @@ def _inverse_log(count: int) -> float:
     return 1.0 / math.log(count) if count > 1 else math.inf
 
 
-NAMED = {"entropy": Entropy, "p_norm": PNorm, "power_divergence": PowerDivergence}
+NAMED: dict[str, Callable[..., Proxy]] = {
+    "entropy": Entropy,
+    "p_norm": PNorm,
+    "power_divergence": PowerDivergence,
+}
 
 
 def get(spec: str | Proxy) -> Proxy:
     """A proxy from its name, its parameter after a colon ("p_norm:1.5"); a proxy passes through."""
-    if isinstance(spec, Proxy):
-        return spec
-    if isinstance(spec, str):
-        return checks.named(spec, "proxy", NAMED)
-    raise ValueError(f"proxy must be a proxy of anyboost.mirror or its name, got {spec!r}: try Entropy()")
+    return checks.chosen(spec, "proxy", Proxy, NAMED, "Entropy()")

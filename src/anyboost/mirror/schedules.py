@@ -15,6 +15,7 @@ same algorithm. The last three move weights of vertices and go with Entropy only
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -150,7 +151,7 @@ class SecondOrder(_OfVertices):
     by_vertex = True
 
 
-NAMED = {
+NAMED: dict[str, Callable[..., Schedule]] = {
     "anytime": Anytime,
     "doubling": Doubling,
     "known_horizon": KnownHorizon,
@@ -163,10 +164,4 @@ NAMED = {
 
 def get(spec: Any) -> Schedule:
     """A schedule from its name, parameters after a colon ("fixed_share:0.5,0.01"); a schedule passes through."""
-    if isinstance(spec, Schedule):
-        return spec
-    if isinstance(spec, str):
-        return checks.named(spec, "schedule", NAMED)
-    raise ValueError(
-        f"schedule must be a schedule of anyboost.mirror or its name, got {spec!r}: try Anytime()"
-    )
+    return checks.chosen(spec, "schedule", Schedule, NAMED, "Anytime()")
