@@ -41,7 +41,9 @@ def test_what_it_prints_and_writes(tmp_path, invoke):
     H, y = stream()
     path = written(tmp_path / "table.csv", H, y)
     figure, output = tmp_path / "weights.png", tmp_path / "result.json"
-    result = invoke(path, "--target", "truth", "--figure", figure, "--output", output, "--switches", 2)
+    saved = tmp_path / "model"
+    more = ["--output", output, "--switches", 2, "--save", saved]
+    result = invoke(path, "--target", "truth", "--figure", figure, *more)
     assert result.exit_code == 0, result.output
     tracker = Tracker()
     scores = tracker.predict_then_fit(H, y)
@@ -67,6 +69,7 @@ def test_what_it_prints_and_writes(tmp_path, invoke):
     for text in ("weights", "good", "a row against the best fixed weights"):
         assert text in result.stdout
     assert figure.stat().st_size > 1000
+    np.testing.assert_allclose(ab.load(saved).weights_, tracker.weights_, rtol=1e-12)
 
 
 def test_gaps_are_sleepers_and_standard_input_is_a_file(tmp_path, invoke):
@@ -126,7 +129,6 @@ def test_probabilities_are_combined_as_log_odds(tmp_path, invoke):
         (["--target", "truth", "--rule", "best"], "", "schedule 'best' is not known"),
         (["--target", "truth", "--figure", "w.txt"], "", "names no picture format"),
         (["--target", "truth", "--output", "no/where.json"], "", "no such folder"),
-        (["--target", "truth", "--save", "m"], "", "a tracker has no file"),
         (["--target", "truth", "--format", "vw"], "", "combine reads tables"),
     ],
 )

@@ -22,6 +22,7 @@ from anyboost.mirror import (
     SecondOrder,
     SolidSimplex,
     StumpAverager,
+    Tracker,
 )
 from files import mutations
 
@@ -70,6 +71,20 @@ def test_an_averager_goes_on_from_its_file(tmp_path, options):
     assert ("loss", "Squared()") in rows(path, peek(path)) or "loss" in options
 
 
+def test_a_tracker_goes_on_from_its_file(tmp_path):
+    path = tmp_path / "model"
+    H, y = stream()
+    whole = Tracker("absolute", Octahedron(2.0), shares=(0.01, 0.1)).partial_fit(H, y)
+    part = Tracker("absolute", Octahedron(2.0), shares=(0.01, 0.1))
+    ab.save(part, path)
+    part = ab.load(path).partial_fit(H[:30], y[:30])
+    ab.save(part, path)
+    loaded = ab.load(path).partial_fit(H[30:], y[30:])
+    np.testing.assert_array_equal(loaded.weights_, whole.weights_)
+    assert (loaded.rates, loaded.shares) == (whole.rates, whole.shares)
+    assert rows(path, peek(path))
+
+
 @pytest.mark.parametrize("rule", [Doubling(), KnownHorizon(60), Anytime()], ids=repr)
 def test_stumps_go_on_from_their_file(tmp_path, rule):
     path = tmp_path / "model"
@@ -101,14 +116,15 @@ def test_a_loss_of_ones_own_is_asked_for(tmp_path):
         ab.load(path, loss="squared")
 
 
+@pytest.mark.parametrize("schedule", ["anytime", "tracker"])
 @pytest.mark.parametrize("classes", [None, [0, 1], ["no", "yes"], [1.0, 2.0, 9.0]])
-def test_estimators_of_columns(tmp_path, classes):
+def test_estimators_of_columns(tmp_path, classes, schedule):
     path = tmp_path / "model"
     H, y = stream()
     if classes is None:
-        model, more = ab.MirrorAveragingRegressor(schedule="anytime", random_state=3), {}
+        model, more = ab.MirrorAveragingRegressor(schedule=schedule, random_state=3), {}
     else:
-        model, more = ab.MirrorAveragingClassifier(random_state=3), {"classes": classes}
+        model, more = ab.MirrorAveragingClassifier(schedule=schedule, random_state=3), {"classes": classes}
         y = np.array(classes)[np.digitize(y, np.linspace(-0.5, 0.5, len(classes) - 1))]
     with pytest.raises(ValueError, match="before it has learned anything"):
         ab.save(model, path)
@@ -149,7 +165,7 @@ def test_a_file_gone_wrong_is_refused_or_is_a_model(tmp_path, cases):
         MirrorAverager(schedule=FixedShare(), domain=Octahedron(2.0)).partial_fit(H, y),
         StumpAverager().partial_fit(H, y),
         StumpAverager(schedule="anytime").partial_fit(H, y),
-        ab.MirrorAveragingRegressor().partial_fit(H, y),
+        ab.MirrorAveragingRegressor(schedule="tracker").partial_fit(H, y),
         ab.MirrorAveragingClassifier().partial_fit(H, labels, classes=["down", "flat", "up"]),
     ]
     path = tmp_path / "model"

@@ -148,6 +148,28 @@ def test_batches_are_the_loop_bit_for_bit(rule, lipschitz):
     np.testing.assert_array_equal(doubled.weights_, repeated.weights_)
 
 
+@pytest.mark.parametrize("domain", [Simplex(), SolidSimplex(), Octahedron()], ids=repr)
+@pytest.mark.parametrize("count", [3, 4, 8, 13, 40])
+def test_results_do_not_depend_on_where_arrays_lie(domain, count):
+    """Compiled sums over arrays that are close in memory once took another order than over ones that are not."""
+    H, y = stream(count, rows=40)
+    apart = MirrorAverager(domain=domain).partial_fit(H, y)
+    for gap in range(6):
+        room = np.zeros(4 * (count + gap) + 40 * count)
+        close = MirrorAverager(domain=domain).start(count)
+        state, begin = close._state, 0
+        for name in ("memory", "theta", "total"):
+            own = room[begin : begin + count].reshape(getattr(state, name).shape)
+            own[...] = getattr(state, name)
+            setattr(state, name, own)
+            begin += count + gap
+        forecasts = room[begin : begin + 40 * count].reshape(40, count)
+        forecasts[...] = H
+        close.partial_fit(forecasts, y)
+        np.testing.assert_array_equal(close.weights_, apart.weights_)
+        np.testing.assert_array_equal(close.predict(forecasts), apart.predict(H))
+
+
 ROWWISE = [
     *(losses.Squared(), losses.Absolute(), losses.Quantile(0.8), losses.Huber(0.5), losses.Expectile(0.3)),
     *(losses.Poisson(), losses.Gamma(), losses.Tweedie(1.4)),

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 import anyboost as ab
-from anyboost.mirror import MirrorAverager
+from anyboost.mirror import MirrorAverager, Tracker
 
 
 @pytest.mark.parametrize("kind", [ab.MirrorAveragingRegressor, ab.MirrorAveragingClassifier])
@@ -212,6 +212,16 @@ def test_partial_fit_of_classes():
         model.partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="y holds the class"):
         model.partial_fit(X[:2], [0, 7])
+
+
+def test_a_tracker_may_do_the_combining():
+    random = np.random.default_rng(0)
+    y = random.normal(size=300)
+    H = y[:, None] + random.normal(size=(300, 4)) * [0.3, 1, 2, 3]
+    model = ab.MirrorAveragingRegressor(schedule="tracker").partial_fit(H, y)
+    np.testing.assert_array_equal(model.weights_, Tracker().partial_fit(H, y).weights_)
+    with pytest.raises(ValueError, match="proxy must be entropy for a tracker"):
+        clone(model).set_params(proxy="p_norm").fit(H, y)
 
 
 def test_counts_combine_on_the_log_scale():

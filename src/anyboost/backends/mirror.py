@@ -13,8 +13,9 @@ from anyboost.backends.compiler import kernel
 ENTROPY, P_NORM, POWER = 0, 1, 2
 SIMPLEX, SOLID_SIMPLEX, OCTAHEDRON = 0, 1, 2
 
-# Sums may be taken in another order (the same one in every call), which lets them use the whole width of the
-# machine; infinities and NaN keep their meaning.
+# Sums may be taken in another order, which lets them use the whole width of the machine; infinities and NaN keep
+# their meaning. A loop that sums must not store: the compiler would test whether its arrays lie close to each other
+# and, where they do, take another order, so that results would depend on where arrays lie.
 SUMS = {"reassoc", "contract", "nsz"}
 
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest whole number in the lowest bits
@@ -87,11 +88,11 @@ def _gibbs(radius, z, beta, theta, with_zero):
     for j in range(len(z)):
         lowest = min(lowest, z[j])
     down = -1.0 / beta
+    for j in range(len(z)):
+        theta[j] = exp_down((z[j] - lowest) * down)
     total = exp_down(-lowest * down) if with_zero else 0.0
     for j in range(len(z)):
-        weight = exp_down((z[j] - lowest) * down)
-        theta[j] = weight
-        total += weight
+        total += theta[j]
     share = radius / total
     for j in range(len(z)):
         theta[j] *= share
@@ -104,12 +105,13 @@ def _gibbs_with_signs(radius, z, beta, theta):
     for j in range(len(z)):
         farthest = max(farthest, abs(z[j]))
     up = 1.0 / beta
+    for j in range(len(z)):
+        theta[j] = exp_down((-z[j] - farthest) * up) - exp_down((z[j] - farthest) * up)
+    # The product of the two weights is the same for all j, so their sum follows from their difference.
+    product = exp_down(-2.0 * farthest * up)
     total = 0.0
     for j in range(len(z)):
-        plus = exp_down((-z[j] - farthest) * up)
-        minus = exp_down((z[j] - farthest) * up)
-        theta[j] = plus - minus
-        total += plus + minus
+        total += np.sqrt(theta[j] * theta[j] + 4.0 * product)
     share = radius / total
     for j in range(len(z)):
         theta[j] *= share

@@ -38,6 +38,17 @@ def _score(codes, theta, total, clock, h):
     return last, (mean + last) / (clock + 1.0) if codes[AVERAGES] else last
 
 
+@kernel(fastmath=SUMS)
+def weighted_sums(table, weights, out):
+    """out_i = <weights_i, table_i>; one row of weights serves all. The order of a sum does not depend on the memory."""
+    for i in range(len(table)):
+        own = weights[i if len(weights) > 1 else 0]
+        total = 0.0
+        for j in range(table.shape[1]):
+            total += own[j] * table[i, j]
+        out[i] = total
+
+
 @kernel
 def _awake_score(codes, radius, weights, extra, h):
     """The score of the experts that are awake: on the simplex their weights fill it, elsewhere others count 0."""

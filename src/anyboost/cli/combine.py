@@ -48,9 +48,7 @@ def command(
     figure: Annotated[
         Path | None, typer.Option(help="A picture of the weights over time: .png, .svg or .pdf.")
     ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="A model file for the averager (not of a tracker).")
-    ] = None,
+    save: Annotated[Path | None, typer.Option(help="A model file for what was learned.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")
     ] = None,
@@ -69,8 +67,6 @@ def command(
         if format_of(file, format) == "vw":
             raise ValueError("combine reads tables with named columns: use csv, tsv or parquet")
         combining = Combining(target, loss, rule, domain, probabilities, tuple(ignore or ()), regret)
-        if save is not None and rule == "tracker":
-            raise ValueError("--save: a tracker has no file; use another --rule, such as second_order")
         combining.run(file, format, typer.echo)
         results = combining.results(switches if regret else None)
         _print(results)

@@ -75,7 +75,7 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
         ("file", f"{file}, {contents.size:,} bytes, checksum right"),
         ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
     ]
-    if header["kind"] in ("averager", "stump averager", "mirror estimator"):
+    if header["kind"] in ("averager", "tracker", "stump averager", "mirror estimator"):
         return found + _averager_rows(contents)
     ensemble = model.get("ensemble", model)
     ensemble = ensemble if isinstance(ensemble, dict) else {}

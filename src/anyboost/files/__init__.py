@@ -21,6 +21,7 @@ KINDS = {
     "ensemble": ("anyboost.ensemble.Ensemble", "anyboost.files.ensembles"),
     "run": ("anyboost.boosting.Run", "anyboost.files.runs"),
     "averager": ("anyboost.mirror.averager.MirrorAverager", "anyboost.files.mirror"),
+    "tracker": ("anyboost.mirror.tracking.Tracker", "anyboost.files.mirror"),
     "stump averager": ("anyboost.mirror.stumps.StumpAverager", "anyboost.files.mirror"),
     "mirror estimator": ("anyboost.mirror.estimators._MirrorAveraging", "anyboost.files.mirror"),
 }

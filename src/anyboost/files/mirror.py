@@ -14,10 +14,12 @@ from anyboost.files.fields import Fields, Tensors, finite, real, unsigned
 from anyboost.mirror import domains, proxies, schedules
 from anyboost.mirror.averager import BETA, CLOCK, N_NUMBERS, MirrorAverager
 from anyboost.mirror.stumps import Forest, StumpAverager
+from anyboost.mirror.tracking import Tracker
 from anyboost.mirror.uncompiled import State
 
 MOST_EXPERTS = 2**31 - 1
 MOST_NAMES = 100_000
+MOST_GRID = 100
 _SQUARES, _TYPICAL, _SEEN = 1, 2, 3
 _RULES: dict[str, dict[str, Any]] = {
     room: {kind.__name__: kind for kind in named.values()}
@@ -31,7 +33,7 @@ _RULES: dict[str, dict[str, Any]] = {
 
 def pack(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and tensors of an averager, a dictionary of stumps, or an estimator."""
-    if isinstance(model, MirrorAverager):
+    if isinstance(model, MirrorAverager | Tracker):
         return {"form": "averager", **pack_settings(model)}, pack_states([model])
     if isinstance(model, StumpAverager):
         return _pack_stumps(model)
@@ -59,7 +61,12 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Any:
     return averager
 
 
-def pack_settings(averager: MirrorAverager) -> dict[str, Any]:
+def pack_settings(averager: Any) -> dict[str, Any]:
+    """What the constructor of an averager or a tracker was given."""
+    if isinstance(averager, Tracker):
+        grid = {"rates": list(averager.rates), "shares": list(averager.shares)}
+        shared = {"loss": parts.encode_loss(averager.loss), "domain": encode_rule(averager.domain, "domain")}
+        return {**shared, **grid}
     return {
         "loss": parts.encode_loss(averager.loss),
         "proxy": encode_rule(averager.proxy, "proxy"),
@@ -72,9 +79,15 @@ def pack_settings(averager: MirrorAverager) -> dict[str, Any]:
     }
 
 
-def unpack_settings(header: Fields, given: dict[str, Any]) -> MirrorAverager:
-    """An averager that has learned nothing."""
+def unpack_settings(header: Fields, given: dict[str, Any]) -> Any:
+    """An averager or a tracker that has learned nothing."""
     loss = decode_loss(header.take("loss"), given)
+    if header.has("rates"):
+        grid = {
+            name: [real(value, name) for value in header.items(name, MOST_GRID)]
+            for name in ("rates", "shares")
+        }
+        return make(Tracker, loss=loss, domain=decode_rule(header.take("domain"), "domain"), **grid)
     rules = {room: decode_rule(header.take(room), room) for room in _RULES}
     longest = _longest(header)
     bounds = {name: optional(header, name) for name in ("output_bound", "label_bound")}
@@ -137,33 +150,50 @@ def make(kind: Any, **values: Any) -> Any:
         raise Fault(f"its header says {error}") from None
 
 
-def pack_states(averagers: list[MirrorAverager]) -> dict[str, np.ndarray]:
-    states = [averager._state for averager in averagers]
-    if any(state is None for state in states):
+def pack_states(averagers: list[Any]) -> dict[str, np.ndarray]:
+    """What was learned by averagers, or trackers, that share their settings; nothing where nothing was."""
+    if not all(averager.started for averager in averagers):
         return {}
-    known: list[Any] = states
+    if isinstance(averagers[0], Tracker):
+        own = _stacked([part for tracker in averagers for part in tracker.parts], "")
+        return own | _stacked([tracker.over for tracker in averagers], "over.")
+    return _stacked(averagers, "")
+
+
+def _stacked(averagers: list[MirrorAverager], prefix: str) -> dict[str, np.ndarray]:
+    states: list[Any] = [averager._state for averager in averagers]
     return {
-        "memory": finite(np.concatenate([state.memory for state in known]), "memories"),
-        "theta": finite([state.theta for state in known], "weights"),
-        "total": finite([state.total for state in known], "sums"),
-        "numbers": finite([state.numbers for state in known], "numbers"),
+        f"{prefix}memory": finite(np.concatenate([state.memory for state in states]), "memories"),
+        f"{prefix}theta": finite([state.theta for state in states], "weights"),
+        f"{prefix}total": finite([state.total for state in states], "sums"),
+        f"{prefix}numbers": finite([state.numbers for state in states], "numbers"),
     }
 
 
-def unpack_states(averagers: list[MirrorAverager], tensors: Tensors) -> None:
+def unpack_states(averagers: list[Any], tensors: Tensors) -> None:
     """Give each averager what it had learned; they share settings and the number of experts."""
     if not tensors.has("theta"):
         return
+    if isinstance(averagers[0], Tracker):
+        _unstack([part for tracker in averagers for part in tracker.parts], tensors, "")
+        _unstack([tracker.over for tracker in averagers], tensors, "over.")
+        if averagers[0].over.n_experts_ != len(averagers[0].parts):
+            raise Fault("its tracker weights other parts than it has")
+    else:
+        _unstack(averagers, tensors, "")
+
+
+def _unstack(averagers: list[MirrorAverager], tensors: Tensors, prefix: str) -> None:
     count = len(averagers)
-    theta = tensors.floats("theta", (count, None))
+    theta = tensors.floats(f"{prefix}theta", (count, None))
     experts = theta.shape[1]
     if not 1 <= experts <= MOST_EXPERTS:
         raise Fault("it is an averager of nothing")
-    total = tensors.floats("total", (count, experts))
+    total = tensors.floats(f"{prefix}total", (count, experts))
     rule, domain = averagers[0].schedule, averagers[0].domain
     length = domain.vertices(experts) if rule.by_vertex else experts
-    memory = tensors.floats("memory", (count * rule.arrays, length))
-    numbers = tensors.floats("numbers", (count, N_NUMBERS))
+    memory = tensors.floats(f"{prefix}memory", (count * rule.arrays, length))
+    numbers = tensors.floats(f"{prefix}numbers", (count, N_NUMBERS))
     for row in numbers:
         check_numbers(row)
     for k, averager in enumerate(averagers):

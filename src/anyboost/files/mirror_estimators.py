@@ -10,6 +10,7 @@ from anyboost.files.fields import Fields, Tensors, real
 from anyboost.mirror import pool
 from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
 from anyboost.mirror.pool import Task
+from anyboost.mirror.tracking import Tracker
 
 FORMS: dict[str, Any] = {"regressor": MirrorAveragingRegressor, "classifier": MirrorAveragingClassifier}
 DTYPES = (
@@ -93,7 +94,7 @@ def unpack(form: str, header: Fields, tensors: Tensors, given: dict[str, Any]) -
     classes = header.take("classes")
     header.done()
     mirror.unpack_states(averagers, tensors)
-    rules = {room: getattr(first, room) for room in _RULES}
+    rules = _rules(first)
     own_models = _models(models, given, averagers)
     estimator = FORMS[form](own_models, loss=_two_class(first.loss), **rules, **parameters)
     if own_models is not None:
@@ -127,10 +128,18 @@ def _finish(estimator: Any, averagers: list[Any], classes: Any) -> Any:
     return estimator
 
 
+def _rules(averager: Any) -> dict[str, Any]:
+    """Proxy, set and schedule, as the constructor takes them."""
+    if isinstance(averager, Tracker):
+        return {"domain": averager.domain, "schedule": "tracker"}
+    return {room: getattr(averager, room) for room in _RULES}
+
+
 def _twin(averager: Any) -> Any:
+    if isinstance(averager, Tracker):
+        return Tracker(averager.loss, averager.domain, averager.rates, averager.shares)
     longest = averager.lipschitz if averager.lipschitz > 0 else "running"
-    rules = {room: getattr(averager, room) for room in _RULES}
-    twin = type(averager)(averager.loss, **rules, lipschitz=longest, average=averager.average)
+    twin = type(averager)(averager.loss, **_rules(averager), lipschitz=longest, average=averager.average)
     twin.output_bound, twin.label_bound = averager.output_bound, averager.label_bound
     return twin
 
@@ -150,7 +159,7 @@ def _models(count: Any, given: dict[str, Any], averagers: list[Any]) -> Any:
                 "models were given, and the file's estimator takes columns of forecasts: leave them out"
             )
         return None
-    if type(count) is not int or averagers[0]._state is None or count != averagers[0].n_experts_:
+    if type(count) is not int or not averagers[0].started or count != averagers[0].n_experts_:
         raise Fault("its models are not those of its weights")
     if models is None or len(pool.check(models)) != count:
         raise ValueError(

@@ -5,7 +5,7 @@ weights after m rows = (theta_0 + ... + theta_m)/(m + 1),     theta_0 = argmin V
 """
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -90,6 +90,11 @@ class MirrorAverager:
     def last_weights_(self) -> Floats:
         """(M,): theta after the last row, at which the next subgradient is taken."""
         return self._started().theta.copy()
+
+    @property
+    def started(self) -> bool:
+        """Whether the number of experts is known."""
+        return self._state is not None
 
     @property
     def n_rows_(self) -> float:
@@ -269,14 +274,25 @@ def _asleep(table: Floats) -> np.ndarray:
 
 def combine(weights: Floats, table: Floats, domain: Domain) -> Floats:
     """Weighted sums of forecasts (n, M) or (n, M, K); those who sleep leave their weight to the others."""
-    if np.isfinite(table).all():
-        return np.einsum("m,nm...->n...", weights, table)
-    asleep = _asleep(table)
-    known = np.where(asleep if table.ndim == 2 else asleep[..., None], 0.0, table)
-    if not isinstance(domain, Simplex):
-        return np.einsum("m,nm...->n...", weights, known)
-    shares = np.where(asleep, 0.0, weights)
-    lost = shares.sum(axis=1) <= 0  # all the weight is with sleepers: those awake count the same
-    shares[lost] = ~asleep[lost]
-    shares *= domain.radius / shares.sum(axis=1, keepdims=True)
-    return cast(Floats, np.einsum("nm,nm...->n...", shares, known))
+    shares = weights[None]
+    if not np.isfinite(table).all():
+        asleep = _asleep(table)
+        table = np.where(asleep if table.ndim == 2 else asleep[..., None], 0.0, table)
+        if isinstance(domain, Simplex):
+            shares = np.where(asleep, 0.0, weights)
+            lost = shares.sum(axis=1) <= 0  # all the weight is with sleepers: those awake count the same
+            shares[lost] = ~asleep[lost]
+            shares *= domain.radius / shares.sum(axis=1, keepdims=True)
+    return weighted_sums(table, shares)
+
+
+def weighted_sums(table: Floats, shares: Floats) -> Floats:
+    """sum_m shares[n, m] table[n, m], for each of K outputs, the same bits wherever the arrays lie in memory."""
+    from anyboost.backends import mirror_walk
+
+    if table.ndim == 3:
+        columns = [weighted_sums(np.ascontiguousarray(table[:, :, k]), shares) for k in range(table.shape[2])]
+        return np.stack(columns, axis=1)
+    out = np.empty(len(table))
+    mirror_walk.weighted_sums(table, np.ascontiguousarray(shares), out)
+    return out

@@ -12,9 +12,12 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted,
 from anyboost import checks, losses
 from anyboost.checks import Floats
 from anyboost.losses import links
-from anyboost.mirror import pool, slopes
+from anyboost.mirror import pool, proxies, slopes
 from anyboost.mirror.averager import MirrorAverager
 from anyboost.mirror.pool import Task
+from anyboost.mirror.tracking import Tracker
+
+Averager = MirrorAverager | Tracker
 
 
 class _MirrorAveraging(BaseEstimator):
@@ -102,7 +105,11 @@ class _MirrorAveraging(BaseEstimator):
     def _loss(self) -> Any:
         return self._usual if self.loss is None else self.loss
 
-    def _fresh(self, loss: Any) -> MirrorAverager:
+    def _fresh(self, loss: Any) -> Averager:
+        if isinstance(self.schedule, str) and self.schedule == "tracker":
+            if not isinstance(proxies.get(self.proxy), proxies.Entropy):
+                raise ValueError(f"proxy must be entropy for a tracker, got {self.proxy!r}")
+            return Tracker(loss, self.domain)
         bounded = self.output_bound is not None or self.label_bound is not None
         return MirrorAverager(
             loss,
@@ -149,9 +156,11 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
     models : a list of models, or of (name, model); None: the columns of X are forecasts (NaN: none for this row).
         Scikit-learn's are cross-fitted, so that weights are learned on forecasts of rows they had not seen. River's
         learn row by row, each row after its forecast.
-    loss : a row-wise loss of one output, squared by default. With a log link, columns are raw scores, and models' forecasts become ones.
+    loss : a row-wise loss of one output, squared by default. With a log link, columns are raw scores, and models'
+        forecasts become ones.
     proxy, domain, schedule, lipschitz, output_bound, label_bound, average : see `anyboost.mirror.MirrorAverager`. By
-        default a second-order rule in running units, which has no rate and no scale to choose.
+        default a second-order rule in running units, which has no rate and no scale to choose; "tracker" is
+        `anyboost.mirror.Tracker`, for streams whose best model changes.
     cv : folds of the cross-fit, as in scikit-learn; "prefit" for models that are fitted already.
     shuffle : whether `fit` takes the rows in a random order; False for rows in the order of time.
     random_state : seed of that order.
@@ -188,7 +197,7 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
         self.averager_ = averager
         return self
 
-    def _begin(self) -> MirrorAverager:
+    def _begin(self) -> Averager:
         averager = self._fresh(self._loss)
         if averager.loss.vector or "-1" in averager.loss.domain.words:
             raise ValueError(
@@ -267,7 +276,7 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         self._pass_on(averagers, forecasts, np.searchsorted(self.classes_, y), weights)
         return self
 
-    def _begin(self, classes: np.ndarray) -> list[MirrorAverager]:
+    def _begin(self, classes: np.ndarray) -> list[Averager]:
         """Averagers for these classes: one, or with columns of forecasts and more than two classes one a class."""
         if len(classes) < 2:
             raise ValueError(f"y must hold at least two classes, got one class: {classes.tolist()}")
@@ -286,14 +295,14 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         return [self._fresh(loss) for _ in range(count)]
 
     def _pass_on(
-        self, averagers: list[MirrorAverager], forecasts: Floats, numbers: np.ndarray, weights: Floats
+        self, averagers: list[Averager], forecasts: Floats, numbers: np.ndarray, weights: Floats
     ) -> None:
         for k, averager in enumerate(averagers):
             own = len(self.classes_) - 1 if len(averagers) == 1 else k
             targets = numbers if averager.loss.vector else np.where(numbers == own, 1.0, -1.0)
             if len(targets):
                 averager.partial_fit(forecasts, targets, weights)
-            elif averager._state is None:
+            elif not averager.started:
                 averager.start(forecasts.shape[1])
         self.averagers_ = averagers
 

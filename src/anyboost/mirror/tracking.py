@@ -36,7 +36,8 @@ class Tracker:
         rates: Sequence[float] = RATES,
         shares: Sequence[float] = SHARES,
     ) -> None:
-        rules = [FixedShare(rate, share) for rate, share in product(rates, shares)]
+        self.rates, self.shares = tuple(map(float, rates)), tuple(map(float, shares))
+        rules = [FixedShare(rate, share) for rate, share in product(self.rates, self.shares)]
         if not rules:
             raise ValueError(f"rates and shares must not be empty, got {rates!r} and {shares!r}")
         self.parts = [
@@ -49,6 +50,28 @@ class Tracker:
     def weights_(self) -> Floats:
         """(M,): the mixture of the parts' weights."""
         return np.einsum("k,km->m", self.over.weights_, [part.weights_ for part in self.parts])
+
+    @property
+    def started(self) -> bool:
+        """Whether the number of experts is known."""
+        return self.over.started
+
+    @property
+    def n_rows_(self) -> float:
+        """The weight of all rows so far."""
+        return self.over.n_rows_
+
+    @property
+    def n_experts_(self) -> int:
+        """M."""
+        return self.parts[0].n_experts_
+
+    def start(self, n_experts: int) -> "Tracker":
+        """Fix the number of experts before the first row."""
+        for part in self.parts:
+            part.start(n_experts)
+        self.over.start(len(self.parts))
+        return self
 
     def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> "Tracker":
         """Learn from rows in their order."""
