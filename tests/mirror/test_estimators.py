@@ -65,6 +65,25 @@ def test_rows_and_weights_in_any_order_are_one_model():
     np.testing.assert_array_equal(one.weights_, other.weights_)
 
 
+def test_votes_that_repeat_are_shuffled_too():
+    """A table of few distinct rows must not be learned one block of equal rows after the other."""
+    random = np.random.default_rng(0)
+    y = random.choice([-1.0, 1.0], 6000)
+    votes = np.where(random.random((6000, 3)) < [0.9, 0.6, 0.5], y[:, None], -y[:, None])
+    model = ab.MirrorAveragingClassifier(random_state=0).fit(votes, y)
+    stream = ab.MirrorAveragingClassifier(shuffle=False).fit(votes, y)
+    np.testing.assert_allclose(model.weights_, stream.weights_, atol=0.05)
+    assert model.weights_.argmax() == 0
+    weights = random.integers(0, 3, 6000) / 2  # halves: two of them are a step
+    one = ab.MirrorAveragingClassifier(random_state=0).fit(votes, y, weights)
+    order = random.permutation(6000)
+    other = ab.MirrorAveragingClassifier(random_state=0).fit(votes[order], y[order], weights[order])
+    np.testing.assert_array_equal(one.weights_, other.weights_)
+    assert one.averagers_[0].n_rows_ == weights.sum()
+    with pytest.raises(ValueError, match="divide all weights by a number"):
+        model.fit(votes, y, np.full(6000, 1e6))
+
+
 def test_weights_are_learned_on_rows_the_models_had_not_seen():
     """A tree that knows every training row by heart has no error there, and must not win for it."""
     X, y = regression()

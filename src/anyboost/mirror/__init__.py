@@ -4,6 +4,7 @@ averager = MirrorAverager(loss="squared", proxy=Entropy(), domain=Simplex(radius
 averager.partial_fit(forecasts, y).weights_
 """
 
+from anyboost.mirror import regret
 from anyboost.mirror.averager import MirrorAverager
 from anyboost.mirror.domains import Octahedron, Simplex, SolidSimplex
 from anyboost.mirror.proxies import Entropy, PNorm, PowerDivergence
@@ -36,4 +37,5 @@ __all__ = [
     "SolidSimplex",
     "StumpAverager",
     "Tracker",
+    "regret",
 ]

@@ -63,6 +63,10 @@ class MirrorAverager:
         self._terms = slopes.terms(self.loss)
         self._state: State | None = None
 
+    def __repr__(self) -> str:
+        rules = f"proxy={self.proxy!r}, domain={self.domain!r}, schedule={self.schedule!r}"
+        return f"MirrorAverager(loss={str(self.loss)!r}, {rules})"
+
     def _longest(self, given: float | str | None) -> float:
         """L, or 0 for a running scale."""
         bounded = self.output_bound is not None or self.label_bound is not None

@@ -18,6 +18,7 @@ from anyboost.mirror.pool import Task
 from anyboost.mirror.tracking import Tracker
 
 Averager = MirrorAverager | Tracker
+MOST_STEPS = 1e8
 
 
 class _MirrorAveraging(BaseEstimator):
@@ -123,18 +124,28 @@ class _MirrorAveraging(BaseEstimator):
         )
 
     def _order(self, forecasts: Floats, y: np.ndarray, weights: Floats) -> tuple[np.ndarray, Floats]:
-        """Which rows to take, and their weights: as given, or each distinct row once, drawn in a random order.
+        """Which rows to take, and their weights: as given, or in a random order of single steps.
 
-        The order depends on the rows and the seed, not on how the table was sorted, and two equal rows are one of
-        weight two: so the model is one of the weighted set of rows.
+        The order depends on the distinct rows, their total weights and the seed, not on how the table was sorted: two
+        equal rows are one of weight two, and both are steps of weight one, somewhere in the order.
         """
         if not self.shuffle:
             return np.arange(len(y)), weights
         table = np.ascontiguousarray(np.column_stack([forecasts.reshape(len(y), -1), y]) + 0.0)
         keys = table.view(np.dtype((np.void, table.shape[1] * 8))).ravel()
         _, rows, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        order = check_random_state(self.random_state).permutation(len(rows))
-        return rows[order], np.bincount(inverse, weights, minlength=len(rows))[order]
+        total = np.bincount(inverse, weights, minlength=len(rows)).round(9)
+        steps = np.maximum(np.ceil(total), 1.0)
+        if steps.sum() > MOST_STEPS:
+            raise ValueError(
+                f"sample_weight adds up to {total.sum():g}, and a weight of w takes w steps: "
+                "divide all weights by a number"
+            )
+        steps = steps.astype(np.int64)
+        shares = np.ones(steps.sum())
+        shares[np.cumsum(steps) - 1] = total - (steps - 1)
+        order = check_random_state(self.random_state).permutation(len(shares))
+        return np.repeat(rows, steps)[order], shares[order]
 
     def _predictable(self, X: Any) -> Floats:
         check_is_fitted(self)
