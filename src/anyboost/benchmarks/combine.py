@@ -58,8 +58,8 @@ def ours(H: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def river_ewa(H: np.ndarray, y: np.ndarray) -> np.ndarray:
     from anyboost import losses
-    from anyboost.benchmarks.pools import Stream
     from anyboost.benchmarks.pools import river_ewa as run
+    from anyboost.benchmarks.streams import Stream
 
     return run(Stream([], H, y, np.empty(0, dtype=int), losses.Squared()), 0.05)
 
