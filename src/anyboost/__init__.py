@@ -9,15 +9,29 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, space, steps, weak
+    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, mirror, space, steps, weak
     from anyboost.boosting import Run, boost
     from anyboost.files import Checkpoint, ModelFileError, load, save
+    from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
     from anyboost.space import Binned
 
-_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "space", "steps", "weak"}
+_MODULES = {
+    "bounds",
+    "certificates",
+    "datasets",
+    "descent",
+    "ensemble",
+    "losses",
+    "mirror",
+    "space",
+    "steps",
+    "weak",
+}
 _NAMES = {
     "Binned": "anyboost.space",
     "Checkpoint": "anyboost.files",
+    "MirrorAveragingClassifier": "anyboost.mirror.estimators",
+    "MirrorAveragingRegressor": "anyboost.mirror.estimators",
     "ModelFileError": "anyboost.files",
     "Run": "anyboost.boosting",
     "boost": "anyboost.boosting",
@@ -28,6 +42,8 @@ _NAMES = {
 __all__ = [
     "Binned",
     "Checkpoint",
+    "MirrorAveragingClassifier",
+    "MirrorAveragingRegressor",
     "ModelFileError",
     "Run",
     "__version__",
@@ -39,6 +55,7 @@ __all__ = [
     "ensemble",
     "load",
     "losses",
+    "mirror",
     "save",
     "space",
     "steps",

@@ -145,6 +145,15 @@ def named(spec: str, name: str, makers: Mapping[str, Callable[..., T]]) -> T:
         raise ValueError(f"{name} {spec!r} has parameters that {word!r} does not take") from None
 
 
+def chosen(spec: Any, name: str, kind: type[T], makers: Mapping[str, Callable[..., T]], example: str) -> T:
+    """An object of one kind as it is, or the one that a name stands for."""
+    if isinstance(spec, kind):
+        return spec
+    if isinstance(spec, str):
+        return named(spec, name, makers)
+    raise ValueError(f"{name} must be a {kind.__name__} or its name, got {_short(spec)}: try {example}")
+
+
 def table(X: Any, name: str, n_features: int | None = None) -> np.ndarray:
     """A 2-D table of numbers as float32 or float64, not copied where it is one already. NaN means missing."""
     if hasattr(X, "tocsr"):

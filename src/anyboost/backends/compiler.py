@@ -6,6 +6,7 @@ Kernels release the GIL and never use Numba's own threads (`backends.threads` sa
 import os
 import sys
 import threading
+from functools import partial
 
 import numba
 from numba.core import event
@@ -14,9 +15,14 @@ _OWN_FILES = os.path.dirname(os.path.abspath(__file__))
 _NOTICE = "anyboost: compiling kernels for this machine, once; this takes some seconds."
 
 
-def kernel(function):
-    """Compile `function` on first call, from the on-disk cache where that can be written."""
-    options = {"nogil": True, "error_model": "numpy"}
+def kernel(function=None, *, fastmath=False):
+    """Compile `function` on first call, from the on-disk cache where that can be written.
+
+    `fastmath` names the liberties (LLVM's words) that this kernel, and none that it calls, may take.
+    """
+    if function is None:
+        return partial(kernel, fastmath=fastmath)
+    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
         return numba.njit(function, cache=True, **options)
     except RuntimeError:  # Numba refuses to cache where no cache folder can be written.

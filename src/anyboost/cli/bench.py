@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-NAMES = ("speed",)
+NAMES = ("speed", "combine")
 
 
 def command(
@@ -24,20 +24,22 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Race anyboost against LightGBM, XGBoost, scikit-learn and CatBoost on the same work.
+    """Race anyboost against its peers on the same work.
 
-    Prints one line a library: seconds, its time divided by ours, memory and training loss. Peers come with
-    `pip install "anyboost[bench]"`; those not installed are named and left out.
+    speed: LightGBM, XGBoost, scikit-learn and CatBoost; seconds, their time divided by ours, memory and training
+    loss. combine: mirror averaging against NumPy and River, and over stumps by the hundred thousand; steps a second.
+    Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out.
     """
-    from anyboost.benchmarks import speed
+    import importlib
 
     if name not in NAMES:
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
     if output is not None and not output.parent.is_dir():
         raise typer.BadParameter(f"no such folder, create it first: {output.parent}", param_hint="--output")
-    for line in speed.HEAD:
+    race = importlib.import_module(f"anyboost.benchmarks.{name}")
+    for line in race.HEAD:
         typer.echo(line)
-    results = speed.race(quick, repeats, say=typer.echo)
+    results = race.race(quick, repeats, say=typer.echo)
     if output is not None:
         output.write_text(json.dumps(results, indent=2) + "\n")
         output.with_suffix(".md").write_text(speed.page(results))

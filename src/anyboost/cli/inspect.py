@@ -71,11 +71,15 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
 
     header = contents.header
     model = header["model"]
-    ensemble = model.get("ensemble", model)
-    ensemble = ensemble if isinstance(ensemble, dict) else {}
     found = [
         ("file", f"{file}, {contents.size:,} bytes, checksum right"),
         ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
+    ]
+    if header["kind"] in ("averager", "tracker", "stump averager", "mirror estimator"):
+        return found + _averager_rows(contents)
+    ensemble = model.get("ensemble", model)
+    ensemble = ensemble if isinstance(ensemble, dict) else {}
+    found += [
         ("features", str(ensemble.get("features"))),
         ("outputs", str(ensemble.get("outputs"))),
         ("rounds", _length(contents, "shrinks")),
@@ -90,6 +94,21 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
             ("validation rows", _length(contents, "valid.scores")),
             ("training", _continuation(model)),
         ]
+    return found
+
+
+def _averager_rows(contents: Contents) -> list[tuple[str, str]]:
+    """The lines for what combines forecasts: its settings, and how many it weights."""
+    from anyboost.files.parts import spell
+
+    model = contents.header["model"]
+    settings = model["averager"] if isinstance(model.get("averager"), dict) else model
+    shape = contents.tensors["theta"].shape if "theta" in contents.tensors else ()
+    found = [("weights", " x ".join(f"{n:,}" for n in shape) if shape else _length(contents, "thresholds"))]
+    for name in ("loss", "proxy", "domain", "radius", "schedule", "classes", "models"):
+        value = settings.get(name, model.get(name))
+        if value is not None:
+            found.append((name, spell(value)))
     return found
 
 

@@ -20,11 +20,15 @@ __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 KINDS = {
     "ensemble": ("anyboost.ensemble.Ensemble", "anyboost.files.ensembles"),
     "run": ("anyboost.boosting.Run", "anyboost.files.runs"),
+    "averager": ("anyboost.mirror.averager.MirrorAverager", "anyboost.files.mirror"),
+    "tracker": ("anyboost.mirror.tracking.Tracker", "anyboost.files.mirror"),
+    "stump averager": ("anyboost.mirror.stumps.StumpAverager", "anyboost.files.mirror"),
+    "mirror estimator": ("anyboost.mirror.estimators._MirrorAveraging", "anyboost.files.mirror"),
 }
 
 
 def save(model: Any, path: Any) -> None:
-    """Write a run or an ensemble to one file. An old file at `path` stays whole until the new one is.
+    """Write a model to one file. An old file at `path` stays whole until the new one is.
 
     A user's own loss or step schedule is saved by name: the model can be used, and training continues once
     `load` is given them. A learner of the user's own functions or estimators cannot be saved.
@@ -37,17 +41,19 @@ def save(model: Any, path: Any) -> None:
     container.write(path, blob)
 
 
-def load(path: Any, loss: Any = None, descent: Any = None) -> Any:
+def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -> Any:
     """The model that `save` wrote. A file that is not one raises ModelFileError, whatever is in it.
 
     loss, descent : the user's own loss, or descent with a step of the user's own, that the run was made with;
         only needed to continue training.
+    models : the fitted models that a mirror averaging estimator combines, in their order.
     """
     with container.naming(path):
         contents = container.read(path)
         kind, header = _opened(contents)
         tensors = Tensors(contents)
-        model = import_module(KINDS[kind][1]).unpack(header, tensors, {"loss": loss, "descent": descent})
+        given = {"loss": loss, "descent": descent, "models": models}
+        model = import_module(KINDS[kind][1]).unpack(header, tensors, given)
         tensors.done()
         return model
 

@@ -88,6 +88,10 @@ def _pack_sample(run: Run) -> dict[str, np.ndarray]:
 
 def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
     """The run, with a stand-in for what is not in the file unless that is given."""
+    if given.get("models") is not None:
+        raise ValueError(
+            "models belong to a mirror averaging estimator, and the file holds a run: leave them out"
+        )
     loss, learner, descent = _unpack_method(header, given)
     seed, start_loss = header.count("seed"), header.real("start_loss")
     options = _unpack_options(header.fields("options"))

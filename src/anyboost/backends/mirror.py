@@ -1,0 +1,225 @@
+"""Proximal maps of mirror descent: from the dual point z to theta = argmin over Theta of <z, theta> + beta V(theta).
+
+Entropy has a closed form on all three sets. The other two need one number nu, the root of a monotone function
+that is bracketed from the start and found by guarded Newton steps to the last bits.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from anyboost.backends.compiler import kernel
+
+ENTROPY, P_NORM, POWER = 0, 1, 2
+SIMPLEX, SOLID_SIMPLEX, OCTAHEDRON = 0, 1, 2
+
+# Sums may be taken in another order, which lets them use the whole width of the machine; infinities and NaN keep
+# their meaning. A loop that sums must not store: the compiler would test whether its arrays lie close to each other
+# and, where they do, take another order, so that results would depend on where arrays lie.
+SUMS = {"reassoc", "contract", "nsz"}
+
+_ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest whole number in the lowest bits
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_LEAST = -700.0
+_STEPS = 200
+
+
+@intrinsic
+def _bits(_context, _number):
+    def generate(context, builder, _signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def _number(_context, _bits):
+    def generate(context, builder, _signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), generate
+
+
+@kernel(fastmath={"contract"})
+def exp_down(x):
+    """exp(x) for x <= 0 to one unit in the last place, without branches or calls: loops over it vectorize.
+
+    x = n ln 2 + r with |r| <= ln(2)/2, and exp(r) by its series. Under exp(-700), exp(-700).
+    """
+    x = max(x, _LEAST)
+    shifted = x * _LOG2_E + _ROUND
+    n = shifted - _ROUND
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * _number((_bits(shifted) << 52) + (1023 << 52))
+
+
+@kernel
+def prox(proxy, domain, radius, exponent, z, beta, theta):
+    """theta <- argmin over the set of <z, theta> + beta V(theta). `exponent`: q of the p-norm, or the power s."""
+    if proxy == P_NORM:
+        _p_norm(domain, radius, exponent, z, beta, theta)
+    elif proxy == POWER:
+        _power(radius, exponent, z, beta, theta)
+    elif domain == OCTAHEDRON:
+        _gibbs_with_signs(radius, z, beta, theta)
+    else:
+        _gibbs(radius, z, beta, theta, domain == SOLID_SIMPLEX)
+
+
+@kernel(fastmath=SUMS)
+def _gibbs(radius, z, beta, theta, with_zero):
+    """(10): theta_j proportional to exp(-z_j / beta); on request with a function that is zero, whose z is zero too."""
+    lowest = 0.0 if with_zero else np.inf
+    for j in range(len(z)):
+        lowest = min(lowest, z[j])
+    down = -1.0 / beta
+    for j in range(len(z)):
+        theta[j] = exp_down((z[j] - lowest) * down)
+    total = exp_down(-lowest * down) if with_zero else 0.0
+    for j in range(len(z)):
+        total += theta[j]
+    share = radius / total
+    for j in range(len(z)):
+        theta[j] *= share
+
+
+@kernel(fastmath=SUMS)
+def _gibbs_with_signs(radius, z, beta, theta):
+    """(10) over h_1 .. h_M and -h_1 .. -h_M; theta_j is the difference of the two weights."""
+    farthest = 0.0
+    for j in range(len(z)):
+        farthest = max(farthest, abs(z[j]))
+    up = 1.0 / beta
+    for j in range(len(z)):
+        theta[j] = exp_down((-z[j] - farthest) * up) - exp_down((z[j] - farthest) * up)
+    # The product of the two weights is the same for all j, so their sum follows from their difference.
+    product = exp_down(-2.0 * farthest * up)
+    total = 0.0
+    for j in range(len(z)):
+        total += np.sqrt(theta[j] * theta[j] + 4.0 * product)
+    share = radius / total
+    for j in range(len(z)):
+        theta[j] *= share
+
+
+@kernel
+def _p_norm(domain, radius, q, z, beta, theta):
+    """theta = (radius^2/beta) s^(q-1) / ||s||_q^(q-2), s = (nu - z)+; on the octahedron z stands for -|z|.
+
+    With delta = nu - min z and r = s/delta, the l1 norm of theta is (radius^2/beta) delta G(delta), G between 1
+    and M^(2/q): so the delta that makes it the radius lies between beta/radius M^(-2/q) and beta/radius. Inside the
+    other two sets nu is 0 where that gives a norm under the radius.
+    """
+    signed = domain == OCTAHEDRON
+    lowest = np.inf
+    for j in range(len(z)):
+        lowest = min(lowest, -abs(z[j]) if signed else z[j])
+    high = beta / radius
+    low = high * len(z) ** (-2.0 / q)
+    inside = False
+    delta = high
+    if domain != SIMPLEX:
+        if lowest >= 0.0:
+            theta[:] = 0.0
+            return
+        excess, _ = _p_norm_excess(signed, q, z, lowest, -lowest, radius / beta)
+        inside = excess <= 0.0
+        delta = -lowest if inside else min(high, -lowest)
+    if not inside:
+        for _ in range(_STEPS):
+            excess, slope = _p_norm_excess(signed, q, z, lowest, delta, radius / beta)
+            if excess > 0.0:
+                high = min(high, delta)
+            elif excess < 0.0:
+                low = max(low, delta)
+            if excess == 0.0 or high <= low:
+                break
+            ahead = delta - excess / slope
+            if not low <= ahead <= high:
+                ahead = 0.5 * (low + high)
+            moved = abs(ahead - delta)
+            delta = ahead
+            if moved <= 1e-15 * delta:
+                break
+    total = 0.0
+    norm = 0.0
+    for j in range(len(z)):
+        r = max(1.0 - ((-abs(z[j]) if signed else z[j]) - lowest) / delta, 0.0)
+        power = r ** (q - 1.0)
+        theta[j] = power
+        total += power
+        norm += power * r
+    # On the boundary the norm is the radius; dividing by the sum leaves no rounding of the root behind.
+    share = radius * radius / beta * delta * norm ** (2.0 / q - 1.0) if inside else radius / total
+    for j in range(len(z)):
+        theta[j] *= -share if signed and z[j] > 0.0 else share
+
+
+@kernel
+def _p_norm_excess(signed, q, z, lowest, delta, factor):
+    """||theta||_1/radius - 1 as a function of delta, and its slope; `factor` is radius/beta."""
+    a, b, c = 0.0, 0.0, 0.0
+    for j in range(len(z)):
+        r = 1.0 - ((-abs(z[j]) if signed else z[j]) - lowest) / delta
+        if r > 0.0:
+            power = r ** (q - 2.0)
+            a += power
+            b += power * r
+            c += power * r * r
+    shrink = factor * c ** (2.0 / q - 1.0)
+    return shrink * delta * b - 1.0, shrink * ((q - 1.0) * a - (q - 2.0) * b * b / c)
+
+
+@kernel
+def _power(radius, s, z, beta, theta):
+    """theta_j = radius (x - e_j)+^(1/s), e_j = (z_j - min z) s/(beta radius), and x between M^-s and 1.
+
+    The sum is convex and grows with x, so Newton's steps from x = 1 fall onto the root from above.
+    """
+    lowest = np.inf
+    for j in range(len(z)):
+        lowest = min(lowest, z[j])
+    unit = s / (beta * radius)
+    x, low, high = 1.0, len(z) ** -s, 1.0
+    for _ in range(_STEPS):
+        total, slope = 0.0, 0.0
+        for j in range(len(z)):
+            gap = x - (z[j] - lowest) * unit
+            if gap > 0.0:
+                power = gap ** (1.0 / s - 1.0)
+                slope += power
+                total += power * gap
+        if total > 1.0:
+            high = min(high, x)
+        else:
+            low = max(low, x)
+        ahead = x - (total - 1.0) * s / slope
+        if not low <= ahead <= high:
+            ahead = 0.5 * (low + high)
+        moved = abs(ahead - x)
+        x = ahead
+        if moved <= 1e-15 * x or high <= low:
+            break
+    total = 0.0
+    for j in range(len(z)):
+        weight = max(x - (z[j] - lowest) * unit, 0.0) ** (1.0 / s)
+        theta[j] = weight
+        total += weight
+    share = radius / total
+    for j in range(len(z)):
+        theta[j] *= share

@@ -1,0 +1,90 @@
+"""Where weights may lie: three sets of l1 radius lambda, the vertices of which are +-lambda times one function.
+
+simplex  theta >= 0, sum = lambda      solid simplex  theta >= 0, sum <= lambda      octahedron  ||theta||_1 <= lambda
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.checks import Floats
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A set of weights; `radius` is lambda."""
+
+    radius: float = 1.0
+    code: ClassVar[int]
+    signed: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", checks.positive(self.radius, "radius"))
+
+    def vertices(self, count: int) -> int:
+        """How many vertices the set has in `count` dimensions."""
+        return count
+
+    def put_back(self, theta: Floats) -> Floats:
+        """theta, which is in the set but for rounding, without the rounding."""
+        size = float(np.abs(theta).sum())
+        return theta * (self.radius / size) if size > self.radius else theta
+
+    def best_vertex(self, slopes: Floats) -> float:
+        """min over the set of <slopes, theta>."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Simplex(Domain):
+    """Weights that are not negative and add up to the radius: a weighted mean of the forecasts."""
+
+    code = 0
+
+    def put_back(self, theta: Floats) -> Floats:
+        return theta * (self.radius / float(theta.sum()))
+
+    def best_vertex(self, slopes: Floats) -> float:
+        return self.radius * float(slopes.min())
+
+
+@dataclass(frozen=True)
+class SolidSimplex(Domain):
+    """Weights that are not negative and add up to the radius or less: forecasts may also be shrunk toward 0."""
+
+    code = 1
+
+    def vertices(self, count: int) -> int:
+        return count + 1
+
+    def best_vertex(self, slopes: Floats) -> float:
+        return self.radius * min(0.0, float(slopes.min()))
+
+
+@dataclass(frozen=True)
+class Octahedron(Domain):
+    """Weights of either sign with sum |theta_j| <= radius: every function and its negative."""
+
+    code = 2
+    signed = True
+
+    def vertices(self, count: int) -> int:
+        return 2 * count
+
+    def best_vertex(self, slopes: Floats) -> float:
+        return -self.radius * float(np.abs(slopes).max())
+
+
+NAMED: dict[str, Callable[..., Domain]] = {
+    "simplex": Simplex,
+    "solid_simplex": SolidSimplex,
+    "octahedron": Octahedron,
+}
+
+
+def get(spec: str | Domain) -> Domain:
+    """A set from its name, its radius after a colon ("octahedron:5"); a set passes through."""
+    return checks.chosen(spec, "domain", Domain, NAMED, "Simplex()")

@@ -1,0 +1,330 @@
+"""Regret, exactly and on request: how much less others would have lost on the same rows, seen in hindsight.
+
+    sum_t w_t l(prediction_t, y_t)  -  min over a class of predictors of the same sum
+
+The class: one expert throughout; one point of the weights' set throughout (a convex program, whose answer comes with
+a bound on its own error); or a sequence of experts with at most k switches (dynamic programming).
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import checks, losses
+from anyboost.checks import Floats
+from anyboost.losses import Loss, RowwiseLoss
+from anyboost.mirror import domains, slopes
+from anyboost.mirror.domains import Domain, Octahedron, Simplex, SolidSimplex
+
+_ENOUGH = 1e-8  # of the loss: where a search for better weights may stop
+_CUTS = 300
+_MANY = 150
+_LARGE = 500_000  # numbers that a linear program still takes quickly
+
+
+class Combination(NamedTuple):
+    """The best fixed weights, their mean loss, and `gap`: no weights of the set are better by more."""
+
+    weights: Floats
+    loss: float
+    gap: float
+
+
+class Regret(NamedTuple):
+    """Sums over rows; every entry but `loss` is a regret, and may be negative."""
+
+    loss: float
+    single: float
+    best_expert: int
+    combination: float
+    combination_weights: Floats
+    combination_gap: float
+    switching: dict[int, float]
+
+
+def regret(
+    predictions: Any,
+    forecasts: Any,
+    y: Any,
+    loss: str | Loss = "squared",
+    domain: str | Domain = "simplex",
+    switches: Iterable[int] = (),
+    sample_weight: Any = None,
+) -> Regret:
+    """Regret of predictions (raw scores) against the experts whose forecasts (n, M) they combined.
+
+    An expert that slept (NaN) is compared on the rows it was awake; the other regrets are then NaN.
+    """
+    chosen = slopes.get(loss)
+    targets = chosen.check(y)
+    H = _forecasts(forecasts, len(targets), chosen)
+    own = chosen.values(_shaped(predictions, len(targets), chosen), targets)
+    weights = checks.sample_weight(sample_weight, len(targets))
+    table = expert_losses(H, targets, chosen)
+    behind = np.nansum(weights[:, None] * (own[:, None] - table), axis=0)
+    total = float(weights @ own)
+    if np.isnan(table).any():
+        nothing = np.full(H.shape[1], np.nan)
+        best = Combination(nothing, np.nan, np.nan)
+        wanted = dict.fromkeys(switches, np.nan)
+    else:
+        best = best_combination(H, targets, chosen, domain, sample_weight)
+        wanted = {k: total - best_switching(table, k, weights)[0] for k in switches}
+    return Regret(
+        loss=total,
+        single=float(behind.max()),
+        best_expert=int(behind.argmax()),
+        combination=total - float(weights.sum()) * best.loss,
+        combination_weights=best.weights,
+        combination_gap=float(weights.sum()) * best.gap,
+        switching=wanted,
+    )
+
+
+def expert_losses(forecasts: Floats, y: np.ndarray, loss: RowwiseLoss) -> Floats:
+    """(n, M): the loss of every expert's own forecast, NaN where it slept."""
+    columns = []
+    for j in range(forecasts.shape[1]):
+        awake = ~np.isnan(forecasts[:, j]).reshape(len(y), -1).any(axis=1)
+        column = np.full(len(y), np.nan)
+        column[awake] = loss.values(np.ascontiguousarray(forecasts[awake, j]), y[awake])
+        columns.append(column)
+    return np.stack(columns, axis=1)
+
+
+def best_switching(table: Any, switches: int, sample_weight: Any = None) -> tuple[float, np.ndarray]:
+    """The least sum of losses (n, M) of a sequence of experts with at most so many switches, and the sequence."""
+    values = checks.finite(checks.numbers(table, "losses"), "losses")
+    most = checks.count(switches, "switches", least=0)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"losses must have the shape (n, M), got {values.shape}")
+    values = values * checks.sample_weight(sample_weight, len(values))[:, None]
+    n, count = values.shape
+    most = min(most, n - 1)
+    best = np.tile(values[0], (most + 1, 1))  # with at most s switches so far, ending with expert j
+    came = np.empty((n, most + 1), dtype=np.int64)  # from where a switch into row t comes, for each s
+    switched = np.zeros((n, most + 1, count), dtype=bool)
+    for t in range(1, n):
+        came[t] = best.argmin(axis=1)
+        cheapest = best.min(axis=1)
+        switched[t, 1:] = cheapest[:-1, None] < best[1:]
+        best[1:] = np.where(switched[t, 1:], cheapest[:-1, None], best[1:])
+        best += values[t]
+    path = np.empty(n, dtype=np.int64)
+    s, j = most, int(best[most].argmin())
+    total = float(best[most, j])
+    for t in range(n - 1, -1, -1):
+        path[t] = j
+        if t and switched[t, s, j]:
+            s -= 1
+            j = int(came[t, s])
+    return total, path
+
+
+def best_combination(
+    forecasts: Any,
+    y: Any,
+    loss: str | Loss = "squared",
+    domain: str | Domain = "simplex",
+    sample_weight: Any = None,
+) -> Combination:
+    """The weights of the set with the least mean loss: a linear program for losses made of straight lines, else a
+    Newton-like search; both end with a certificate, and cutting planes take over where it is not good enough."""
+    chosen, area = slopes.get(loss), domains.get(domain)
+    targets = chosen.check(y)
+    H = _forecasts(forecasts, len(targets), chosen)
+    if np.isnan(H).any():
+        raise ValueError("forecasts must not be NaN for the best combination: leave out experts that sleep")
+    weights = checks.sample_weight(sample_weight, len(targets))
+    problem = _Problem(H, targets, weights / weights.sum(), chosen, area)
+    lines = _lines(chosen)
+    if lines is not None and H.size <= _LARGE:
+        return problem.linear(*lines)
+    shares = problem.search()
+    found = problem.certify(shares)
+    if found.gap > _ENOUGH * max(abs(found.loss), 1e-300) and len(shares) <= _MANY:
+        found = problem.cut(shares, found)
+    return found
+
+
+class _Problem:
+    """min over shares p of the set's vertices, p >= 0, sum 1, of R(V'p); R the mean loss of the combination."""
+
+    def __init__(self, H: Floats, y: np.ndarray, weights: Floats, loss: RowwiseLoss, domain: Domain) -> None:
+        self.H, self.y, self.weights, self.loss, self.domain = H, y, weights, loss, domain
+        eye = np.eye(H.shape[1])
+        extra: dict[type, Floats] = {
+            Simplex: eye[:0],
+            SolidSimplex: np.zeros((1, H.shape[1])),
+            Octahedron: -eye,
+        }
+        self.vertices = domain.radius * np.vstack([eye, extra[type(domain)]])
+
+    def value(self, theta: Floats) -> float:
+        return float(self.weights @ self.loss.values(self._scores(theta), self.y))
+
+    def gradient(self, theta: Floats) -> Floats:
+        slopes = self.loss.subgradients(self._scores(theta), self.y)
+        if slopes.ndim == 1:
+            return (self.weights * slopes) @ self.H
+        return np.einsum("nk,nmk->m", self.weights[:, None] * slopes, self.H)
+
+    def _scores(self, theta: Floats) -> Floats:
+        return self.H @ theta if self.H.ndim == 2 else np.einsum("m,nmk->nk", theta, self.H)
+
+    def certify(self, shares: Floats) -> Combination:
+        """The point, its loss, and how far below the linear lower bound at it lies."""
+        clean = np.maximum(shares, 0.0)
+        theta = self.vertices.T @ (clean / clean.sum())
+        slope = self.gradient(theta)
+        gap = float(slope @ theta) - self.domain.best_vertex(slope)
+        return Combination(theta, self.value(theta), max(gap, 0.0))
+
+    def search(self) -> Floats:
+        """Sequential quadratic programming, then pairwise Frank-Wolfe steps along exact line searches."""
+        from scipy.optimize import minimize
+
+        N = len(self.vertices)
+        if N > _MANY:  # a dense quadratic model would take longer than the steps it saves
+            return self._polish(np.full(N, 1.0 / N))
+        scale = max(abs(self.value(self.vertices.mean(axis=0))), 1e-300)
+        answer = minimize(
+            lambda p: self.value(self.vertices.T @ p) / scale,
+            np.full(N, 1.0 / N),
+            jac=lambda p: self.vertices @ self.gradient(self.vertices.T @ p) / scale,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * N,
+            constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda _: np.ones((1, N))},
+            options={"ftol": 1e-15, "maxiter": 500},
+        )
+        shares = np.maximum(answer.x, 0.0) if np.isfinite(answer.x).all() else np.full(N, 1.0 / N)
+        return self._polish(shares / shares.sum())
+
+    def _polish(self, shares: Floats, steps: int = 500) -> Floats:
+        from anyboost.losses.search import monotone_zeros
+
+        for _ in range(steps):
+            theta = self.vertices.T @ shares
+            slopes = self.vertices @ self.gradient(theta)
+            toward = int(slopes.argmin())
+            away = int(np.where(shares > 0, slopes, -np.inf).argmax())
+            if slopes[away] - slopes[toward] <= 1e-14 * max(abs(self.value(theta)), 1e-300) or toward == away:
+                break
+            begin, along = self._scores(theta), self._scores(self.vertices[toward] - self.vertices[away])
+
+            def slope(step: Floats, begin: Floats = begin, along: Floats = along) -> Floats:
+                pull = self.loss.subgradients(begin + step[0] * along, self.y) * along
+                return np.array([self.weights @ pull.reshape(len(self.y), -1).sum(axis=1)])
+
+            step = min(max(float(monotone_zeros(slope, 1)[0]), 0.0), shares[away])
+            if step <= 0.0:
+                break
+            shares = shares.copy()
+            shares[toward] += step
+            shares[away] -= step
+        return shares
+
+    def linear(self, up: float, down: float, hinge: float) -> Combination:
+        """The linear program of sum up (y - f)+ + down (f - y)+ + hinge (1 - y f)+; its dual is the certificate."""
+        from scipy import sparse
+        from scipy.optimize import linprog
+
+        F = self.H @ self.vertices.T
+        n, N = F.shape
+        eye = sparse.identity(n)
+        blocks, right, costs = [], [], [np.zeros(N)]
+        if up or down:  # F p + over - under = y
+            blocks.append(sparse.hstack([sparse.csr_matrix(F), eye, -eye]))
+            right.append(self.y)
+            costs += [self.weights * up, self.weights * down]
+        if hinge:  # y F p + short - spare = 1
+            before = sparse.csr_matrix((n, 2 * n if up or down else 0))
+            blocks.append(sparse.hstack([sparse.csr_matrix(self.y[:, None] * F), before, eye, -eye]))
+            right.append(np.ones(n))
+            costs += [self.weights * hinge, np.zeros(n)]
+        cost = np.concatenate(costs)
+        blocks.append(sparse.csr_matrix(np.ones((1, N))))
+        rows = [sparse.csr_matrix(block) for block in blocks]
+        for row in rows:
+            row.resize(row.shape[0], len(cost))
+        limits = np.concatenate([*right, [1.0]])
+        answer = linprog(cost, A_eq=sparse.vstack(rows).tocsr(), b_eq=limits, method="highs")
+        if answer.x is None:
+            return self.certify(np.full(N, 1.0 / N))
+        shares = np.maximum(answer.x[:N], 0.0)
+        theta = self.vertices.T @ (shares / shares.sum())
+        value = self.value(theta)
+        return Combination(theta, value, max(value - float(answer.eqlin.marginals @ limits), 0.0))
+
+    def cut(self, shares: Floats, best: Combination) -> Combination:
+        """Kelley's cutting planes: the loss lies above its tangents, and the lowest point of those is a lower bound."""
+        from scipy.optimize import linprog
+
+        N = len(self.vertices)
+        points = [shares, np.full(N, 1.0 / N), *np.eye(N)]
+        tangents, levels, bound = [], [], best.loss - best.gap
+        for _ in range(_CUTS):
+            for point in points:
+                theta = self.vertices.T @ (point / point.sum())
+                slope = self.gradient(theta)
+                value = self.value(theta)
+                tangents.append(self.vertices @ slope)
+                levels.append(float(slope @ theta) - value)
+                if value < best.loss:
+                    best, shares = best._replace(weights=theta, loss=value), point / point.sum()
+            matrix = np.hstack([np.array(tangents), -np.ones((len(tangents), 1))])
+            answer = linprog(
+                np.append(np.zeros(N), 1.0),
+                A_ub=matrix,
+                b_ub=np.array(levels),
+                A_eq=np.append(np.ones(N), 0.0)[None],
+                b_eq=[1.0],
+                bounds=[(0, None)] * N + [(None, None)],
+                method="highs",
+            )
+            if answer.x is None:
+                break
+            bound = max(bound, float(answer.fun))
+            best = best._replace(gap=max(best.loss - bound, 0.0))
+            if best.gap <= _ENOUGH * max(abs(best.loss), 1e-300):
+                break
+            # Points between the bound's and the best one so far: deep cuts without the usual zigzag.
+            lowest = np.maximum(answer.x[:N], 0.0)
+            lowest /= lowest.sum()
+            points = [(1.0 - step) * shares + step * lowest for step in (1.0, 0.3, 0.03)]
+        return best
+
+
+def _lines(loss: RowwiseLoss) -> tuple[float, float, float] | None:
+    """(up, down, hinge) of a loss that is made of straight lines only, else None."""
+    up = down = hinge = 0.0
+    for factor, part in loss.terms if isinstance(loss, losses.Sum) else ((1.0, loss),):
+        if type(part) is losses.Absolute:
+            up, down = up + factor, down + factor
+        elif type(part) is losses.Quantile:
+            up, down = up + factor * part.tau, down + factor * (1.0 - part.tau)
+        elif type(part) is losses.Hinge:
+            hinge += factor
+        else:
+            return None
+    return up, down, hinge
+
+
+def _forecasts(forecasts: Any, n: int, loss: RowwiseLoss) -> Floats:
+    H = checks.numbers(forecasts, "forecasts")
+    if H.ndim != 2 + loss.vector or len(H) != n:
+        shape = "(n, M, K)" if loss.vector else "(n, M)"
+        raise ValueError(f"forecasts must have the shape {shape} with {n} rows, got {H.shape}")
+    if np.isinf(H).any():
+        raise ValueError("forecasts must be finite, or NaN where an expert sleeps")
+    return H
+
+
+def _shaped(predictions: Any, n: int, loss: RowwiseLoss) -> Floats:
+    scores = checks.finite(checks.numbers(predictions, "predictions"), "predictions")
+    if scores.ndim != 1 + loss.vector or len(scores) != n:
+        raise ValueError(
+            f"predictions must have one raw score (or K of them) for {n} rows, got {scores.shape}"
+        )
+    return scores

@@ -1,0 +1,88 @@
+"""`Tracker`: a changing best, with nothing to tune. Fixed shares of many rates are themselves combined.
+
+weights = sum_k p_k theta_k,     theta_k by FixedShare(rate_k, share_k),     p by SecondOrder over their forecasts
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from anyboost.checks import Floats
+from anyboost.losses import Loss
+from anyboost.mirror.averager import MirrorAverager
+from anyboost.mirror.domains import Domain
+from anyboost.mirror.schedules import FixedShare, SecondOrder
+
+RATES = (0.3, 1.0, 3.0, 10.0)
+SHARES = (1e-4, 1e-3, 1e-2, 0.05)
+
+
+class Tracker:
+    """Combine M forecasts of a stream whose best combination changes.
+
+    One `FixedShare` for every pair of a rate and a share, all in running units (no bound to know), and over them a
+    `SecondOrder` rule: it pays for not knowing the best pair with about the logarithm of their number.
+
+    loss, domain : as in `MirrorAverager`.
+    rates, shares : the grid.
+    """
+
+    def __init__(
+        self,
+        loss: str | Loss = "squared",
+        domain: str | Domain = "simplex",
+        rates: Sequence[float] = RATES,
+        shares: Sequence[float] = SHARES,
+    ) -> None:
+        self.rates, self.shares = tuple(map(float, rates)), tuple(map(float, shares))
+        rules = [FixedShare(rate, share) for rate, share in product(self.rates, self.shares)]
+        if not rules:
+            raise ValueError(f"rates and shares must not be empty, got {rates!r} and {shares!r}")
+        self.parts = [
+            MirrorAverager(loss, domain=domain, schedule=rule, lipschitz="running") for rule in rules
+        ]
+        self.over = MirrorAverager(self.parts[0].loss, schedule=SecondOrder(), lipschitz="running")
+        self.loss, self.domain = self.parts[0].loss, self.parts[0].domain
+
+    @property
+    def weights_(self) -> Floats:
+        """(M,): the mixture of the parts' weights."""
+        return np.einsum("k,km->m", self.over.weights_, [part.weights_ for part in self.parts])
+
+    @property
+    def started(self) -> bool:
+        """Whether the number of experts is known."""
+        return self.over.started
+
+    @property
+    def n_rows_(self) -> float:
+        """The weight of all rows so far."""
+        return self.over.n_rows_
+
+    @property
+    def n_experts_(self) -> int:
+        """M."""
+        return self.parts[0].n_experts_
+
+    def start(self, n_experts: int) -> "Tracker":
+        """Fix the number of experts before the first row."""
+        for part in self.parts:
+            part.start(n_experts)
+        self.over.start(len(self.parts))
+        return self
+
+    def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> "Tracker":
+        """Learn from rows in their order."""
+        self.predict_then_fit(forecasts, y, sample_weight)
+        return self
+
+    def predict_then_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Floats:
+        """The scores that were predicted for each row before it was learned from."""
+        scores = [part.predict_then_fit(forecasts, y, sample_weight) for part in self.parts]
+        return self.over.predict_then_fit(np.stack(scores, axis=1), y, sample_weight)
+
+    def predict(self, forecasts: Any) -> Floats:
+        """Combined scores; before any row, by equal weights of everything."""
+        return self.over.predict(np.stack([part.predict(forecasts) for part in self.parts], axis=1))
