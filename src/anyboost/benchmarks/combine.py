@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import datasets
-from anyboost.benchmarks.speed import machine
+from anyboost.benchmarks.machine import machine
 from anyboost.mirror import MirrorAverager, StumpAverager
 
 EXPERTS = 50

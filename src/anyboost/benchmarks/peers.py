@@ -61,9 +61,9 @@ def lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
 def xgboost(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
     import xgboost as xgb
 
-    objective = {"squared": "reg:squarederror", "absolute": "reg:absoluteerror"}[work.loss]
+    objectives = {"squared": "reg:squarederror", "absolute": "reg:absoluteerror", "softmax": "multi:softprob"}
     parameters: dict[str, Any] = {
-        "objective": "multi:softprob" if work.classes else objective,
+        "objective": objectives[work.loss],
         "tree_method": "hist",
         "grow_policy": "lossguide",
         "max_leaves": work.leaves,

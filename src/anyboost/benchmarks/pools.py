@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import losses
-from anyboost.benchmarks.speed import machine
+from anyboost.benchmarks.machine import machine
 from anyboost.benchmarks.streams import Stream, elec2, flights, periods
 from anyboost.mirror import MirrorAverager, Octahedron, SecondOrder, Simplex, Tracker
 from anyboost.mirror.pool import log_odds
