@@ -53,6 +53,7 @@ class Options(NamedTuple):
     row_fraction: float = 1.0
     feature_fraction: float = 1.0
     max_bins: int = 255
+    categorical: tuple[int, ...] = ()
 
     @classmethod
     def check(cls, resume: "Run | None", **given: Any) -> "Options":
@@ -150,6 +151,7 @@ def boost(
     row_fraction: float | None = None,
     feature_fraction: float | None = None,
     max_bins: int | None = None,
+    categorical: Any = None,
     n_threads: int | None = None,
     random_state: int | None = None,
 ) -> Run:
@@ -157,7 +159,8 @@ def boost(
 
     Parameters
     ----------
-    X, y : table of numbers and targets, one row each. X may be an `ab.Binned` table, to bin once and fit many.
+    X, y : table of numbers, NaN where missing, and targets, one row each. X may be an `ab.Binned` table, to bin
+        once and fit many.
     loss : a loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); default squared.
     learner : a learner of `anyboost.weak` or its name ("stump", "tree:31"); default stump.
     descent : a descent of `anyboost.descent` or its name; default residual.
@@ -172,6 +175,7 @@ def boost(
     resume : an earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.
     row_fraction, feature_fraction : the share of rows and columns each projection is fitted on; default 1.
     max_bins : most bins a column, 2 to 255, the default.
+    categorical : columns that hold categories, as numbers or as a mask: codes 0, 1, 2, ..., NaN where missing.
     n_threads : None for all cores. The model does not depend on it.
     random_state : seed for the sampling; None draws one.
     """
@@ -183,15 +187,22 @@ def boost(
         descents.get(_choice("descent", descent, resume, "residual")),
     )
     checks.count(rounds, "rounds", least=0)
-    if isinstance(X, Binned):
-        if max_bins not in (None, X.max_bins):
-            raise ValueError(f"max_bins is {X.max_bins} in the binned X, got {max_bins}; leave it out")
-        max_bins = X.max_bins
-    options = Options.check(
-        resume, row_fraction=row_fraction, feature_fraction=feature_fraction, max_bins=max_bins
-    )
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sample = Sample.check("", method.loss, X, y, sample_weight, groups, start)
+    columns = None if categorical is None else checks.columns(categorical, "categorical", sample.X.shape[1])
+    if isinstance(X, Binned):
+        max_bins = X.agree("max_bins", max_bins)
+        columns = X.agree("categorical", columns)
+    options = Options.check(
+        resume,
+        row_fraction=row_fraction,
+        feature_fraction=feature_fraction,
+        max_bins=max_bins,
+        categorical=columns,
+    )
+    checks.codes(sample.X, "X", options.categorical)
+    if hasattr(method.learner, "check"):
+        method.learner.check(sample.X.shape[1], options.categorical, sample.outputs)
     sampling = Sampling.check(sample.X.shape, options, random_state, resume)
     valid_sample = _check_valid(method.loss, valid, sample)
     if patience is not None:
@@ -199,7 +210,14 @@ def boost(
         if valid_sample is None:
             raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")
 
-    space = Space(sample.X, sample.weights, max_bins=options.max_bins, n_threads=n_threads, bins=sample.bins)
+    space = Space(
+        sample.X,
+        sample.weights,
+        max_bins=options.max_bins,
+        n_threads=n_threads,
+        bins=sample.bins,
+        categorical=options.categorical,
+    )
     functional = method.loss.on(sample.y, space, sample.groups)
     if resume is None:
         run = _begin(method, sample, space, functional, sampling.seed, valid_sample, options)

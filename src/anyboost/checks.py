@@ -88,6 +88,14 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
+def not_negative(value: Any, name: str) -> float:
+    """One finite number, at least 0."""
+    number = real(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {value}")
+    return number
+
+
 def between(value: Any, name: str, low: float, high: float) -> float:
     """One number strictly between two bounds."""
     number = real(value, name)
@@ -173,6 +181,40 @@ def table(X: Any, name: str, n_features: int | None = None) -> np.ndarray:
             f"{name} must have the {n_features} columns of the training data, got {array.shape[1]}"
         )
     return array
+
+
+def columns(chosen: Any, name: str, n_features: int) -> tuple[int, ...]:
+    """Column numbers of X, ascending, from numbers or from a mask with an entry for each column."""
+    array = np.asarray(chosen)
+    if array.dtype == np.bool_ and array.shape == (n_features,):
+        return tuple(np.flatnonzero(array).tolist())
+    if array.size == 0:
+        return ()
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be column numbers, or a mask for the {n_features} columns, got {_short(chosen)}"
+        )
+    for column in array.tolist():
+        if not 0 <= column < n_features:
+            raise ValueError(f"{name} must name columns 0 .. {n_features - 1} of X, got {column}")
+    return tuple(sorted(set(array.tolist())))
+
+
+MOST_CODES = 2**24  # what a float32 can tell apart
+
+
+def codes(X: np.ndarray, name: str, categorical: tuple[int, ...]) -> None:
+    """Refuse columns of categories with anything but the codes 0, 1, 2, ... and NaN."""
+    for column in categorical:
+        values = X[:, column]
+        with np.errstate(invalid="ignore"):
+            bad = ~np.isnan(values) & ~((values >= 0) & (values < MOST_CODES) & (values == np.floor(values)))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"{name} must have whole numbers from 0 to {MOST_CODES - 1}, or NaN, in the categorical column "
+                f"{column}, got {values[row]} at row {row}: number the categories 0, 1, 2, ..."
+            )
 
 
 def labels(values: Any, name: str, n_rows: int) -> np.ndarray:

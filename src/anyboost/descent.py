@@ -29,7 +29,7 @@ from anyboost import checks, steps
 from anyboost.certificates import Evidence, edge
 from anyboost.ensemble import Ensemble
 from anyboost.space import Space
-from anyboost.weak import LeafProjection, Learner, Projection
+from anyboost.weak import AnyProjection, Learner
 
 if TYPE_CHECKING:
     from anyboost.losses import Functional
@@ -230,7 +230,7 @@ class Piece(NamedTuple):
     """coefficient * h."""
 
     coefficient: float
-    h: Projection | LeafProjection
+    h: AnyProjection
 
 
 @dataclass
@@ -286,6 +286,8 @@ def descend(
             else:
                 _take_atom(H, L2, descent.atom_size, move)
         eta = steps.size(descent.step, t, partial(_slope_along, R, L2, f, move))
+        if getattr(H, "one_sided", False):
+            eta = max(eta, 0.0)  # a search may end on the other side, where f must not go
         slope = L2.inner(g, point, less=f0)
         shrink = descent.shrink(eta, slope) if move.pieces and len(state.ensemble) else 0.0
 
@@ -338,16 +340,18 @@ def _project(
         if square == 0:
             move.edges.append(0.0)
             break
-        c = inner / square
-        move.pieces.append(_leaf_step(R, f, h) if H.exact_leaves else Piece(c, h))
+        c = h.coefficient(inner, square)
+        move.pieces.append(Piece(1.0, h.leaf_step(R, f)) if H.exact_leaves else Piece(c, h))
         if H.exact_leaves and k + 1 < most:
             f = move.pieces[-1].h.add_to(L2, f, -1.0)  # the next leaf steps start from where these end
         move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
         move.coefficients.append(c)
         if descent.memory or k + 1 < most:  # else nobody looks at what is left
             move.D = h.add_to(L2, move.D, -c)
-        # c h and what is left are orthogonal; only where the rest is projected again must it be exact.
-        shorter = math.sqrt(max(move.D_norm**2 - inner * c, 0.0))
+        # c h and what is left are orthogonal, unless h bounds c; only where the rest is projected again must
+        # its norm be exact.
+        fall = inner * c if c == inner / square else c * (2 * inner - c * square)
+        shorter = math.sqrt(max(move.D_norm**2 - fall, 0.0))
         move.D_norm = shorter if k + 1 == most else L2.norm(move.D, "norm of D")
 
 
@@ -358,15 +362,3 @@ def _take_atom(H: Learner, L2: Space, size: float, move: Move) -> None:
     move.pieces.append(Piece(size, h))
     move.edges.append(edge(inner, math.sqrt(square), move.D_norm))
     move.coefficients.append(size)
-
-
-def _leaf_step(R: "Functional", scores: np.ndarray, h: Projection | LeafProjection) -> Piece:
-    # The tree's shape with, in each leaf, the step that minimizes the loss there: any number for one
-    # output, a multiple of the leaf's vector for several. Signs: the descent subtracts the direction.
-    assert isinstance(h, LeafProjection)
-    if scores.ndim == 1:
-        values = -R.best_shifts(scores, h.leaf, len(h.leaf_values), None)[:, None]
-    else:
-        multiples = R.best_shifts(scores, h.leaf, len(h.leaf_values), -h.leaf_values)
-        values = multiples[:, None] * h.leaf_values
-    return Piece(1.0, h.with_leaf_values(values))

@@ -6,6 +6,7 @@ The weights are the measure: weight 2 is the row twice, weight 0 the row deleted
 or (n, k) for k outputs. Gradients live in this space, so they carry neither weights nor 1/n.
 """
 
+import math
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -22,12 +23,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Categories(NamedTuple):
+    """The bins of category codes: that of code c of column f is bins[first[f] + c], for c < size[f].
+
+    Codes that training had none of, and those beyond, are in the bin of missing values. `size` is 0, and
+    `first` -1, for columns of numbers.
+    """
+
+    first: np.ndarray
+    size: np.ndarray
+    bins: np.ndarray
+
+    def same(self, other: "Categories") -> bool:
+        return self is other or all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
+
+
 class Bins(NamedTuple):
     """The sample's columns as small integers, for histograms (see `backends.bins`)."""
 
     words: np.ndarray
     thresholds: np.ndarray
     n_cuts: np.ndarray
+    categories: Categories | None = None
 
 
 class Binned:
@@ -37,15 +54,24 @@ class Binned:
     """
 
     def __init__(
-        self, X: Any, sample_weight: Any = None, *, max_bins: int = 255, n_threads: int | None = None
+        self,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        max_bins: int = 255,
+        categorical: Any = (),
+        n_threads: int | None = None,
     ) -> None:
-        from anyboost.backends.bins import bin_columns
+        from anyboost.backends import sums
 
         self.X = checks.table(X, "X")
         self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
         weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(self.X))
         workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
-        self.bins = Bins(*bin_columns(self.X, weights, max_bins, workers))
+        self.categorical = checks.columns(categorical, "categorical", self.X.shape[1])
+        checks.codes(self.X, "X", self.categorical)
+        masses = sums.fixed_mass(weights, len(self.X), False)[0]
+        self.bins = _bin(self.X, weights, masses, max_bins, workers, self.categorical)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -60,9 +86,37 @@ class Binned:
     def take(self, rows: Any) -> "Binned":
         """Some of the rows, by number or by mask, in the same bins."""
         part = object.__new__(Binned)
-        part.X, part.max_bins = self.X[rows], self.max_bins
+        part.X, part.max_bins, part.categorical = self.X[rows], self.max_bins, self.categorical
         part.bins = self.bins._replace(words=np.ascontiguousarray(self.bins.words[:, rows]))
         return part
+
+    def agree(self, name: str, value: T | None) -> T:
+        """What was chosen when the table was binned; a sentence where something else is asked for."""
+        own = getattr(self, name)
+        if value not in (None, own):
+            raise ValueError(f"{name} is {own} in the binned X, got {value}; leave it out")
+        return own
+
+
+def _bin(
+    X: np.ndarray,
+    mass: np.ndarray | None,
+    masses: np.ndarray,
+    max_bins: int,
+    n_threads: int,
+    categorical: tuple[int, ...],
+) -> Bins:
+    """The bins of a table; `masses` are whole, for categories."""
+    from anyboost.backends.bins import bin_columns
+
+    binned = Bins(*bin_columns(X, mass, max_bins, n_threads))
+    if not categorical:
+        return binned
+    from anyboost.backends.categories import bin_categories
+
+    found = bin_categories(X, masses, max_bins, categorical, binned.words, binned.n_cuts)
+    binned.thresholds[list(categorical)] = np.inf
+    return binned._replace(categories=Categories(*found))
 
 
 MOST_WHOLE = 2**31  # a larger total of whole weights leaves too few bits to the targets
@@ -84,7 +138,7 @@ def as_mass(weights: np.ndarray) -> tuple[np.ndarray | None, bool]:
 
 
 class Space:
-    """L2(P) over the rows of X with positive weights (None: all equal)."""
+    """L2(P) over the rows of X with positive weights (None: all equal); `categorical` columns hold categories."""
 
     def __init__(
         self,
@@ -94,10 +148,12 @@ class Space:
         max_bins: int = 255,
         n_threads: int = 1,
         bins: Bins | None = None,
+        categorical: tuple[int, ...] = (),
     ) -> None:
         if bins is not None:
             self.bins = bins  # in the place of the ones it would compute
         self.X = X
+        self.categorical = categorical
         self.n = len(X)
         self.max_bins = max_bins
         self.n_threads = n_threads
@@ -106,6 +162,7 @@ class Space:
         self._scales: dict[str, int] = {}
         self.mass, self.whole = (None, True) if weights is None else as_mass(weights)
         self.total = float(self.n if self.mass is None else self.mass.sum() if self.whole else self.n)
+        self._given = weights
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -148,11 +205,17 @@ class Space:
         return sums.fixed_mass(self.mass, self.n, self.whole)
 
     @cached_property
+    def weight_unit(self) -> float:
+        """The weight, as given, of one unit of fixed mass; without weights a row weighs 1."""
+        if self._given is None:
+            return 1.0
+        return self.fixed_mass[1] * math.fsum(self._given) / self.total
+
+    @cached_property
     def bins(self) -> Bins:
         """The binned columns; computed once."""
-        from anyboost.backends.bins import bin_columns
-
-        return Bins(*bin_columns(self.X, self.mass, self.max_bins, self.n_threads))
+        masses = self.fixed_mass[0] if self.categorical else np.empty(0)
+        return _bin(self.X, self.mass, masses, self.max_bins, self.n_threads, self.categorical)
 
     def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:
         """An uninitialized array, perhaps one that was used before."""

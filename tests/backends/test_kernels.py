@@ -61,15 +61,20 @@ def counted(codes, channels, rows):
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.integers(0, 255), min_size=1, max_size=50), st.integers(0, 255), st.integers(0, 7))
-def test_partition_is_stable(column, cut, place):
+@given(
+    st.lists(st.integers(0, 255), min_size=1, max_size=50),
+    st.sets(st.integers(0, 255)),
+    st.integers(0, 7),
+)
+def test_partition_is_stable(column, lefts, place):
     codes = np.zeros((len(column), 8), dtype=np.uint8)
     codes[:, place] = column
     rows = np.arange(len(column), dtype=np.int32)[::-1].copy()
     before = rows.tolist()
-    middle = partition(codes.view(np.uint64).ravel(), 8 * place, cut, rows, np.empty_like(rows))
-    assert rows[:middle].tolist() == [i for i in before if column[i] <= cut]
-    assert rows[middle:].tolist() == [i for i in before if column[i] > cut]
+    goes_left = np.isin(np.arange(256), list(lefts))
+    middle = partition(codes.view(np.uint64).ravel(), 8 * place, goes_left, rows, np.empty_like(rows))
+    assert rows[:middle].tolist() == [i for i in before if column[i] in lefts]
+    assert rows[middle:].tolist() == [i for i in before if column[i] not in lefts]
 
 
 def test_mark_and_descend_agree_with_the_tree_on_raw_values():
@@ -82,17 +87,14 @@ def test_mark_and_descend_agree_with_the_tree_on_raw_values():
     nodes = tree.apply(X)
     leaf_nodes = np.flatnonzero(tree.feature < 0)
     np.testing.assert_array_equal(leaf_nodes[found.leaf], nodes)
-    cuts = np.array(
-        [
-            np.searchsorted(space.bins.thresholds[f, :254], t) if f >= 0 else 0
-            for f, t in zip(tree.feature, tree.threshold, strict=True)
-        ]
-    ).astype(np.int32)
-    cuts = np.array(
-        [min(c, space.bins.n_cuts[f] - 1) if f >= 0 else 0 for c, f in zip(cuts, tree.feature, strict=True)]
-    )
+    cuts = [
+        np.searchsorted(space.bins.thresholds[f], t)
+        for f, t in zip(tree.feature, tree.threshold, strict=True)
+    ]
+    goes_left = np.arange(256) <= np.array(cuts)[:, None]
+    goes_left[:, 255] = tree.missing_left
     out = np.empty(400, dtype=np.int32)
-    descend_bins(space.bins.words, tree.feature, cuts.astype(np.int32), tree.left, tree.right, out)
+    descend_bins(space.bins.words, tree.feature, goes_left, tree.left, tree.right, out)
     np.testing.assert_array_equal(out, nodes)
     labels = np.zeros(10, dtype=np.int32)
     mark(np.array([3, 7], dtype=np.int32), 4, labels)

@@ -46,6 +46,14 @@ LEARNERS = {
     "exact stump": Stump(leaf="exact"),
     "tree": Tree(max_leaves=5, max_depth=3),
     "exact tree": Tree(max_leaves=4, leaf="exact"),
+    "ruled tree": Tree(
+        max_leaves=5,
+        min_leaf_weight=1.5,
+        l2=0.5,
+        monotone=(1, 0, -1, 0),
+        interactions=((0, 1), (1, 2)),
+        outputs="each",
+    ),
     "dictionary": Dictionary(),
     "classifier": Classifier(both_signs=True),
 }

@@ -21,7 +21,7 @@ import anyboost as ab
 from anyboost.cli.inspect import rows
 from anyboost.files import peek
 from files import mutations
-from files.samples import fit, sample
+from files.samples import LEARNERS, fit, sample
 from reference import files as reference
 
 resource = pytest.importorskip("resource", reason="needs limits on memory, which this system lacks")
@@ -39,6 +39,9 @@ def originals(folder):
         "mine": fit("pointwise", "stump", "my step", 3),
         "columns": fit("cvar of a sum", "dictionary", "search", 3, watch=False),
     }
+    X, y, _ = sample("class")
+    X = np.column_stack([X[:, 0], np.abs(X[:, 1]), X[:, 2:]])
+    runs["sets"] = ab.boost(X, y, "softmax", LEARNERS["ruled tree"], rounds=3, categorical=[1])
     models = {**runs, "trees": runs["run"].ensemble, "empty": runs["run"].ensemble.truncate(0)}
     for name, model in models.items():
         ab.save(model, folder / name)

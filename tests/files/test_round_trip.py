@@ -132,7 +132,7 @@ def test_thresholds_at_infinity_and_any_shape_of_tree(tmp_path):
         category_sets=np.empty((0, 8), dtype=np.uint32),
         value=np.array([[0.0], [1e-308], [0.0], [-0.0], [1 / 3]]),
     )
-    leaf = TreeFunction(*(part[1:2] for part in vars(tree).values()))
+    leaf = TreeFunction(*(part[1:2] for part in vars(tree).values() if part is not None))
     ensemble = Ensemble(np.array([0.1]), 2, False, [tree, leaf], [0.5, -2.0], [1, 3], [0.0, 0.25, 0.5])
     path = tmp_path / "model.safetensors"
     ab.save(ensemble, path)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from functools import partial
 
 import numpy as np
 from safetensors.numpy import load as load_tensors
@@ -45,7 +46,12 @@ def predict(blob, X):
         for added, round_ in zip(tensors["added"], tensors["rounds"], strict=True)
     ]
     out = np.tile(tensors["start"], (len(X), 1))
-    functions = {"none": list, "columns": lambda: columns(tensors), "trees": lambda: trees(tensors)}[form]()
+    functions = {
+        "none": list,
+        "columns": lambda: columns(tensors),
+        "trees": lambda: trees(tensors),
+        "trees an output": lambda: together(trees(tensors), out.shape[1]),
+    }[form]()
     for coefficient, function in zip(coefficients, functions, strict=True):
         for row, x in enumerate(X):
             out[row] = out[row] + coefficient * function(x)
@@ -57,8 +63,40 @@ def columns(tensors):
     return [lambda x, column=column, vector=vector: x[column] * vector for column, vector in pairs]
 
 
+def together(functions, outputs):
+    """Vector functions, each made of as many scalar ones as there are outputs."""
+    parts = [functions[i : i + outputs] for i in range(0, len(functions), outputs)]
+    return [lambda x, part=part: np.concatenate([function(x) for function in part]) for part in parts]
+
+
+def sets(tensors):
+    """For each split None, or a function that says whether a value, a code or missing, goes left."""
+    if "split.on_set" not in tensors:
+        return [None] * len(tensors["split.left"])
+    bins, first = {}, 0
+    for column, codes in zip(
+        tensors["category.column"].tolist(), tensors["category.codes"].tolist(), strict=True
+    ):
+        bins[column] = tensors["category.bin"][first : first + codes].tolist()
+        first += codes
+    lefts = iter(tensors["set.bits"].reshape(-1, 32).tolist())
+    flags = [int(bit) for byte in tensors["split.on_set"] for bit in f"{byte:08b}"]
+    found = []
+    for flag, column in zip(flags, tensors["split.feature"].tolist(), strict=False):
+        if flag:
+            found.append(partial(_in_set, next(lefts), bins[column]))
+        else:
+            found.append(None)
+    return found
+
+
+def _in_set(left, known, x):
+    entry = known[int(x)] if x == x and 0 <= x < len(known) and x == int(x) else 255
+    return left[entry // 8] >> (entry % 8) & 1
+
+
 def trees(tensors):
-    """One function of a row for each tree; a node is (feature, threshold, left, right, missing_left) or values."""
+    """One function of a row for each tree; a node is (feature, threshold, left, right, missing_left, set) or values."""
     bits = [int(bit) for byte in tensors["node.split"] for bit in f"{byte:08b}"]
     splits = zip(
         tensors["split.feature"].tolist(),
@@ -67,15 +105,16 @@ def trees(tensors):
         tensors["split.right"].tolist() if "split.right" in tensors else [None] * len(tensors["split.left"]),
         [int(bit) for byte in tensors.get("split.missing_left", []) for bit in f"{byte:08b}"]
         or [0] * len(tensors["split.left"]),
+        sets(tensors),
         strict=False,
     )
     leaves = iter(tensors["leaf.value"])
     nodes = []
     for place, is_split in zip(range(int(tensors["tree.nodes"].astype(int).sum())), bits, strict=False):
         if is_split:
-            feature, threshold, left, right, missing_left = next(splits)
+            feature, threshold, left, right, missing_left, chosen = next(splits)
             right = left + 1 if right is None else right
-            nodes.append((feature, threshold, place + left, place + right, missing_left))
+            nodes.append((feature, threshold, place + left, place + right, missing_left, chosen))
         else:
             nodes.append(next(leaves))
     roots = np.cumsum(tensors["tree.nodes"].astype(int)) - tensors["tree.nodes"]
@@ -84,7 +123,8 @@ def trees(tensors):
 
 def _walk(nodes, place, x):
     while isinstance(nodes[place], tuple):
-        feature, threshold, left, right, missing_left = nodes[place]
+        feature, threshold, left, right, missing_left, chosen = nodes[place]
         goes_left = x[feature] <= threshold or (x[feature] != x[feature] and missing_left)
+        goes_left = goes_left if chosen is None else chosen(x[feature])
         place = left if goes_left else right
     return nodes[place]

@@ -1,7 +1,9 @@
 """Weak learners by enumeration: thresholds, least-squares stumps and trees, dictionaries, extreme atoms.
 
-A split sends a row left when x <= threshold; NaN goes right. Among candidates whose scores are within
-1e-9 (relative) of the best, the lowest feature wins, then the lowest threshold.
+A split sends a row left when x <= threshold; a missing value (NaN) goes to either side, both are tried. Among
+candidates whose scores are within 1e-9 (relative) of the best, the lowest feature wins, then the lowest
+threshold, then the one that sends missing values right. Where the rows at hand have none, they go to the
+heavier side, right where both weigh the same.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ class Stump(NamedTuple):
     right: Any
     values: np.ndarray  # on the rows of X, of the shape of the target
     leaf: np.ndarray  # 0 left, 1 right
+    missing_left: bool = False
 
 
 class Tree(NamedTuple):
@@ -38,6 +41,7 @@ class Tree(NamedTuple):
     value: list
     values: np.ndarray
     leaf: np.ndarray  # the node each row ends in
+    missing_left: list
 
 
 class Atom(NamedTuple):
@@ -124,30 +128,44 @@ def _candidate_splits(shape, X_bytes: bytes, w_bytes: bytes, max_bins: int):
     present = w > 0
     features, cuts, left = [], [], []
     for j in range(X.shape[1]):
+        missing = np.isnan(X[:, j])
         for t in thresholds(X[:, j], w, max_bins):
-            side = X[:, j] <= t
-            if np.any(side & present) and np.any(~side & present):
-                features.append(j)
-                cuts.append(t)
-                left.append(side)
+            right_first = [X[:, j] <= t] + ([(X[:, j] <= t) | missing] if np.any(missing & present) else [])
+            for side in right_first:
+                if np.any(side & present) and np.any(~side & present):
+                    features.append(j)
+                    cuts.append(t)
+                    left.append(side)
     return tuple(features), tuple(cuts), np.array(left, dtype=bool).reshape(len(left), len(X))
 
 
-def _score(w, D, rows) -> np.ndarray:
-    """||S||^2 / W of each row set (a boolean matrix, a set a line); -inf where a set has no weight."""
+def _score(w, D, rows, least=0.0, l2=0.0) -> np.ndarray:
+    """||S||^2 / (W + l2) of each row set (a boolean matrix, a set a line); -inf where W is 0 or under `least`."""
     S = rows @ (w[:, None] * D)
     W = rows @ w
-    return np.where(W > 0, np.sum(S * S, axis=1) / np.where(W > 0, W, 1.0), -np.inf)
+    good = (W > 0) & (least <= W)
+    return np.where(good, np.sum(S * S, axis=1) / np.where(W > 0, W + l2, 1.0), -np.inf)
 
 
-def _best_split(w, D, left, inside) -> tuple[int | None, float]:
+def _part_values(X, w, features, cuts, left, inside) -> np.ndarray:
+    """Which splits have values of their column, not only missing ones, on both sides; +inf need not.
+
+    So the split that parts missing values from all others is always the one at +inf.
+    """
+    held = ~np.isnan(X[:, list(features)].T) & inside & (w > 0)
+    both = np.any(left & held, axis=1) & np.any(~left & held, axis=1)
+    return both | np.isinf(np.array(cuts, dtype=float))
+
+
+def _best_split(w, D, left, inside, least=0.0, l2=0.0, good=True) -> tuple[int | None, float]:
     """The best split of the rows `inside` and its improvement; (None, 0) where none gains more than 1e-9.
 
-    The score of a split is the sum of ||S||^2/W over its sides, that of no split ||S||^2/W. `left` is in
-    the order of features and thresholds, so the first of the equals is the one the tie rule wants.
+    The score of a split is the sum of ||S||^2/(W + l2) over its sides, that of no split ||S||^2/(W + l2).
+    `left` is in the order of features and thresholds, so the first of the equals is the one the tie rule wants.
     """
-    own = _score(w, D, inside[None, :])[0]
-    scores = _score(w, D, left & inside) + _score(w, D, ~left & inside)
+    own = _score(w, D, inside[None, :], l2=l2)[0]
+    scores = _score(w, D, left & inside, least, l2) + _score(w, D, ~left & inside, least, l2)
+    scores = np.where(good, scores, -np.inf)
     if len(scores) == 0 or scores.max() <= own * (1 + EQUAL):
         return None, 0.0
     best = scores.max()
@@ -155,8 +173,16 @@ def _best_split(w, D, left, inside) -> tuple[int | None, float]:
     return first, float(best - own)
 
 
-def _mean(w, D, rows) -> np.ndarray:
-    return (w * rows) @ D / np.sum(w * rows)
+def _mean(w, D, rows, l2=0.0) -> np.ndarray:
+    return (w * rows) @ D / (np.sum(w * rows) + l2)
+
+
+def _sends_missing_left(X, w, feature, left, inside) -> bool:
+    """Where the split sends missing values: as it does those inside, else to the heavier side."""
+    missing = np.isnan(X[:, feature]) & inside & (w > 0)
+    if missing.any():
+        return bool(left[missing].all())
+    return bool(np.sum(w[left & inside]) > np.sum(w[~left & inside]) * (1 + EQUAL))
 
 
 def _clean(X, weights, D):
@@ -176,11 +202,20 @@ def project_stump(X, weights, D, max_bins: int = 255) -> Stump:
     b = a if best is None else _mean(w, T, ~rows)
     values = np.where(rows[:, None], a, b).reshape(np.shape(D))
     feature, cut = (None, math.nan) if best is None else (features[best], cuts[best])
-    return Stump(feature, cut, _leaf_value(a, D), _leaf_value(b, D), values, np.where(rows, 0, 1))
+    missing_left = best is not None and _sends_missing_left(X, w, feature, rows, np.ones(len(X), bool))
+    sides = np.where(rows, 0, 1)
+    return Stump(feature, cut, _leaf_value(a, D), _leaf_value(b, D), values, sides, missing_left)
 
 
 def project_tree(
-    X, weights, D, max_leaves: int = 31, max_depth: int | None = None, max_bins: int = 255
+    X,
+    weights,
+    D,
+    max_leaves: int = 31,
+    max_depth: int | None = None,
+    max_bins: int = 255,
+    min_leaf_weight: float = 0.0,
+    l2: float = 0.0,
 ) -> Tree:
     """Best-first growth of a least-squares tree; thresholds are those of the whole columns.
 
@@ -188,10 +223,15 @@ def project_tree(
     largest are equal, and the oldest leaf (the lowest node number) goes first. A split appends its left and
     then its right child. The root has depth 0, and a leaf at max_depth is not split. Growth ends where no
     split gains more than 1e-9 of its leaf's own score.
+
+    No side of a split weighs less than `min_leaf_weight`, in units of the weights given (1 a row for None);
+    in the same units W, a leaf's value is S / (W + l2).
     """
+    total = float(len(X) if weights is None else np.sum(weights))
+    least, l2 = min_leaf_weight / total * (1 - EQUAL), l2 / total
     X, w, T = _clean(X, weights, D)
     features, cuts, left = candidate_splits(X, w, max_bins)
-    tree = Tree([], [], [], [], [], np.empty(0), np.empty(0))
+    tree = Tree([], [], [], [], [], np.empty(0), np.empty(0), [])
     inside, depths = [], []
     offers = {}  # leaf -> (improvement of its best split, that split)
 
@@ -203,8 +243,10 @@ def project_tree(
         tree.threshold.append(math.nan)
         tree.left.append(-1)
         tree.right.append(-1)
-        tree.value.append(_leaf_value(_mean(w, T, rows), D))
-        split, improvement = _best_split(w, T, left, rows)
+        tree.missing_left.append(False)
+        tree.value.append(_leaf_value(_mean(w, T, rows, l2), D))
+        good = _part_values(X, w, features, cuts, left, rows)
+        split, improvement = _best_split(w, T, left, rows, least, l2, good)
         if split is not None and (max_depth is None or depth < max_depth):
             offers[node] = (improvement, split)
         return node
@@ -215,6 +257,7 @@ def project_tree(
         node = min(node for node, (improvement, _) in offers.items() if improvement >= largest * (1 - EQUAL))
         _, split = offers.pop(node)
         tree.feature[node], tree.threshold[node] = features[split], cuts[split]
+        tree.missing_left[node] = _sends_missing_left(X, w, features[split], left[split], inside[node])
         tree.left[node] = add_leaf(inside[node] & left[split], depths[node] + 1)
         tree.right[node] = add_leaf(inside[node] & ~left[split], depths[node] + 1)
     tree = tree._replace(leaf=_leaf_of(tree, X))
@@ -226,7 +269,8 @@ def _leaf_of(tree: Tree, X) -> np.ndarray:
     for row in np.asarray(X, dtype=float):
         node = 0
         while tree.left[node] != -1:
-            goes_left = row[tree.feature[node]] <= tree.threshold[node]
+            x = row[tree.feature[node]]
+            goes_left = tree.missing_left[node] if math.isnan(x) else x <= tree.threshold[node]
             node = tree.left[node] if goes_left else tree.right[node]
         found.append(node)
     return np.array(found)
@@ -240,7 +284,9 @@ def predict_stump(stump: Stump, X) -> np.ndarray:
     X = np.asarray(X, dtype=float)
     if stump.feature is None:
         return np.array([stump.left for _ in X])
-    return np.array([stump.left if row[stump.feature] <= stump.threshold else stump.right for row in X])
+    column = X[:, stump.feature]
+    left = np.where(np.isnan(column), stump.missing_left, column <= stump.threshold)
+    return np.array([stump.left if side else stump.right for side in left])
 
 
 def extreme_stump(X, weights, G, max_bins: int = 255) -> tuple[float, Stump]:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import anyboost as ab
 import reference
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
@@ -44,6 +45,7 @@ def test_stump_is_the_nearest_one(seed, n, outputs, ties, weighted, missing):
     else:
         assert tree.feature[0] == theirs.feature
         assert tree.threshold[0] == theirs.threshold
+        assert tree.missing_left[0] == theirs.missing_left
     np.testing.assert_allclose(mine.values, theirs.values, atol=1e-12)
     np.testing.assert_array_equal(tree.predict(X), mine.values)
 
@@ -54,14 +56,88 @@ def test_tree_grows_the_best_leaf_first(seed, n, outputs, ties, weighted, missin
     X, D, weights = sample(seed, n, 4, outputs, ties, weighted, missing)
     for max_leaves, max_depth in ((3, None), (8, None), (8, 2)):
         mine = Tree(max_leaves, max_depth).project(Space(X, weights), D)
-        theirs = reference.project_tree(X, weights, D, max_leaves, max_depth)
-        tree = mine.hypothesis
-        assert [None if f < 0 else f for f in tree.feature] == theirs.feature
-        inside = tree.feature >= 0
-        np.testing.assert_array_equal(tree.threshold[inside], np.array(theirs.threshold)[inside])
-        np.testing.assert_array_equal(tree.left[inside], np.array(theirs.left)[inside])
-        np.testing.assert_array_equal(tree.right[inside], np.array(theirs.right)[inside])
-        np.testing.assert_allclose(mine.values, theirs.values, atol=1e-12)
+        same_tree(mine, reference.project_tree(X, weights, D, max_leaves, max_depth), X)
+
+
+def same_tree(mine, theirs, X):
+    tree = mine.hypothesis
+    assert [None if f < 0 else f for f in tree.feature] == theirs.feature
+    inside = tree.feature >= 0
+    for name in ("threshold", "left", "right", "missing_left"):
+        np.testing.assert_array_equal(getattr(tree, name)[inside], np.array(getattr(theirs, name))[inside])
+    np.testing.assert_allclose(mine.values, theirs.values, atol=1e-12)
+    np.testing.assert_array_equal(tree.predict(X), mine.values)
+    empty = np.full((1, X.shape[1]), np.nan)
+    np.testing.assert_allclose(tree.predict(empty), reference.predict_tree(theirs, empty), atol=1e-12)
+
+
+@settings(deadline=None, max_examples=80)
+@cases
+def test_limits_of_leaf_weight_and_penalties_are_those_of_the_oracle(
+    seed, n, outputs, ties, weighted, missing
+):
+    X, D, weights = sample(seed, n, 4, outputs, ties, weighted, missing)
+    for least, l2 in ((3.0, 0.0), (0.0, 2.5), (4.0, 1.0)):
+        mine = Tree(8, min_leaf_weight=least, l2=l2).project(Space(X, weights), D)
+        theirs = reference.project_tree(X, weights, D, 8, min_leaf_weight=least, l2=l2)
+        same_tree(mine, theirs, X)
+        weight = np.bincount(mine.leaf, weights)
+        assert len(weight) == 1 or weight.min() >= least
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3, 1e-3])
+def test_weights_are_repetitions_for_limits_and_penalties_too(scale):
+    X, D, weights = sample(8, 60, 4, 1, ties=False, weighted=True)
+    repeated = np.repeat(np.arange(60), weights.astype(int))
+    tree = {"min_leaf_weight": 6.0 * scale, "l2": 2.0 * scale}
+    weighed = Tree(8, **tree).project(Space(X, weights * scale), D)
+    again = Tree(8, **tree).project(Space(X[repeated], np.full(len(repeated), scale)), D[repeated])
+    np.testing.assert_array_equal(weighed.hypothesis.feature, again.hypothesis.feature)
+    np.testing.assert_array_equal(weighed.hypothesis.threshold, again.hypothesis.threshold)
+    np.testing.assert_allclose(weighed.hypothesis.value, again.hypothesis.value, rtol=1e-12)
+
+
+def test_the_step_along_a_penalized_tree_keeps_the_penalty():
+    X, y, _ = sample(9, 80, 3, 1, ties=False)
+    for leaf in ("mean", "exact"):
+        tree = Tree(6, l2=5.0, leaf=leaf)
+        run = ab.boost(X, y, "squared", tree, ab.descent.Naive(1.0), 1, start=0.0)
+        found = tree.project(run.space, -y)
+        sums = np.bincount(found.leaf, y)
+        expected = (sums / (np.bincount(found.leaf) + 5.0))[found.leaf]
+        np.testing.assert_allclose(run.scores, expected, rtol=1e-10)
+        assert run.steps[0].coefficient == 1.0
+
+
+def test_a_penalized_tree_of_some_rows_never_lengthens_the_residual():
+    X, y, _ = sample(10, 200, 3, 1, ties=False)
+    run = ab.boost(
+        X, y, "absolute", Tree(31, l2=0.1), ab.descent.Residual(0.01), 60, row_fraction=0.2, random_state=0
+    )
+    assert all(step.coefficient <= 1 for step in run.steps)
+    leftover = [geometry.leftover for geometry in run.state.geometry]
+    assert all(
+        b <= a + step.gradient_norm + 1e-9
+        for a, b, step in zip(leftover, leftover[1:], run.steps[1:], strict=False)
+    )
+
+
+def test_missing_values_go_where_they_gain():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [np.nan], [np.nan]])
+    low = Stump().project(Space(X), np.array([0.0, 0.0, 5.0, 5.0, 0.0, 0.0])).hypothesis
+    assert (low.threshold[0], low.missing_left[0]) == (1.5, True)
+    high = Stump().project(Space(X), np.array([0.0, 0.0, 5.0, 5.0, 5.0, 5.0])).hypothesis
+    assert (high.threshold[0], high.missing_left[0]) == (1.5, False)
+    apart = Stump().project(Space(X), np.array([0.0, 0.0, 0.0, 0.0, 5.0, 5.0])).hypothesis
+    assert (apart.threshold[0], apart.missing_left[0]) == (np.inf, False)
+
+
+def test_missing_values_that_training_had_none_of_go_to_the_heavier_side():
+    X, D = np.arange(6.0)[:, None], np.array([0.0, 0.0, 0.0, 0.0, 3.0, 3.0])
+    assert Stump().project(Space(X), D).hypothesis.predict(np.array([[np.nan]])) == 0.0
+    assert Stump().project(Space(-X), D).hypothesis.predict(np.array([[np.nan]])) == 0.0
+    even = Stump().project(Space(X[:4]), D[2:]).hypothesis
+    assert even.predict(np.array([[np.nan]])) == 3.0
 
 
 @settings(deadline=None, max_examples=80)
@@ -126,6 +202,8 @@ def test_a_constant_target_and_constant_columns_give_one_leaf():
     [
         (lambda: Tree(max_leaves=1), "max_leaves must be at least 2"),
         (lambda: Tree(max_depth=0), "max_depth must be at least 1"),
+        (lambda: Tree(min_leaf_weight=-1), "min_leaf_weight must not be negative, got -1"),
+        (lambda: Tree(l2=float("nan")), "l2 must be finite, got nan"),
         (lambda: Stump(leaf="median"), "leaf must be 'mean' or 'exact'"),
     ],
 )

@@ -1,4 +1,7 @@
-"""Rows of a set sent left or right by a cut, and rows sent down a grown tree, both on bins."""
+"""Rows of a set sent left or right by a cut, and rows sent down a grown tree, both on bins.
+
+A cut is a table: goes_left[bin] for each of the 256 bins of its column.
+"""
 
 import numpy as np
 
@@ -9,29 +12,32 @@ _BLOCK = 25_000  # rows from which on a second thread pays
 
 
 @kernel
-def _partition(words, shift, cut, rows, spare, start, stop):
+def _partition(words, shift, table, rows, spare, start, stop):
     # Those that stay left are moved to rows[start:], the others to spare[start:]; how many stay left.
     byte = np.uint64(255)
     n_left = start
     n_right = start
     for r in range(start, stop):
         row = rows[r]
-        goes_left = np.intp((words[row] >> np.uint64(shift)) & byte) <= cut
+        goes_left = np.int64(table[(words[row] >> np.uint64(shift)) & byte])
         # Both are written and one kept: no branch to mispredict. n_left <= r, so nothing unread is lost.
         rows[n_left] = row
         spare[n_right] = row
         n_left += goes_left
-        n_right += not goes_left
+        n_right += 1 - goes_left
     return n_left - start
 
 
-def partition(words, shift: int, cut: int, rows: np.ndarray, spare: np.ndarray, n_threads: int = 1) -> int:
-    """Reorder `rows` so that those in bins 0 .. cut come first, each side in its old order; their number."""
+def partition(
+    words, shift: int, goes_left: np.ndarray, rows: np.ndarray, spare: np.ndarray, n_threads: int = 1
+) -> int:
+    """Reorder `rows` so that those that go left come first, each side in its old order; their number."""
     ranges = threads.blocks(len(rows), n_threads, smallest=_BLOCK)
+    table = goes_left.view(np.uint8)
     stayed = [0] * len(ranges)
 
     def one(index: int) -> None:
-        stayed[index] = _partition(words, shift, cut, rows, spare, *ranges[index])
+        stayed[index] = _partition(words, shift, table, rows, spare, *ranges[index])
 
     threads.each(one, len(ranges), n_threads)
     place = stayed[0]
@@ -54,27 +60,28 @@ def mark(rows, label, out):
 
 
 @kernel
-def _sides(words, shift, cut, out):
+def _sides(words, shift, goes_left, out):
     for i in range(words.shape[0]):
-        out[i] = np.intp((words[i] >> np.uint64(shift)) & np.uint64(255)) > cut
+        out[i] = not goes_left[(words[i] >> np.uint64(shift)) & np.uint64(255)]
 
 
-def sides(words, shift: int, cut: int, out: np.ndarray, n_threads: int) -> None:
-    """out[row] = 0 for rows in bins 0 .. cut, 1 for others."""
+def sides(words, shift: int, goes_left: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+    """out[row] = 0 for rows that go left, 1 for others."""
     threads.over_blocks(
-        lambda start, stop: _sides(words[start:stop], shift, cut, out[start:stop]), len(words), n_threads
+        lambda start, stop: _sides(words[start:stop], shift, goes_left, out[start:stop]),
+        len(words),
+        n_threads,
     )
 
 
 @kernel
-def descend_bins(words, feature, cut, left, right, out):
-    """The node in which each row of the binned sample ends."""
+def descend_bins(words, feature, goes_left, left, right, out):
+    """The node in which each row of the binned sample ends; goes_left is (nodes, 256)."""
     byte = np.uint64(255)
     for i in range(words.shape[1]):
         node = 0
         while feature[node] >= 0:
             column = feature[node]
-            word = words[column >> 3, i]
-            goes_left = np.intp((word >> np.uint64(8 * (column & 7))) & byte) <= cut[node]
-            node = left[node] if goes_left else right[node]
+            entry = (words[column >> 3, i] >> np.uint64(8 * (column & 7))) & byte
+            node = left[node] if goes_left[node, entry] else right[node]
         out[i] = node

@@ -9,6 +9,7 @@ from anyboost.files import forest
 from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, unsigned
 from anyboost.weak.dictionary import ColumnFunction
+from anyboost.weak.each import EachFunction
 from anyboost.weak.functions import TreeFunction
 
 MOST_ROUNDS = 2**32 - 1
@@ -65,6 +66,8 @@ def _pack_hypotheses(hypotheses: list[Any]) -> tuple[str, dict[str, np.ndarray]]
         return "none", {}
     if kinds == {TreeFunction}:
         return "trees", forest.pack(hypotheses)
+    if kinds == {EachFunction}:
+        return "trees an output", forest.pack([tree for each in hypotheses for tree in each.trees])
     if kinds == {ColumnFunction}:
         if any(part.functions is not None for part in hypotheses):
             raise ValueError(
@@ -81,6 +84,9 @@ def _unpack_hypotheses(form: str, tensors: Tensors, count: int, n_features: int,
         return []
     if form == "trees" and count > 0:
         return list(forest.unpack(tensors, count, n_features, outputs))
+    if form == "trees an output" and count > 0:
+        trees = forest.unpack(tensors, count * outputs, n_features, 1)
+        return [EachFunction(tuple(trees[i : i + outputs])) for i in range(0, len(trees), outputs)]
     if form == "columns" and count > 0:
         columns = tensors.indices("column.index", count, 0, n_features - 1)
         vectors = tensors.floats("column.vector", (count, outputs))

@@ -1,5 +1,5 @@
 """Many trees as a few flat arrays, and back. A node costs a bit; a split also its feature, threshold and left
-child; a leaf its values.
+child, on categories a set of 256 bins; a leaf its values.
 
 Nodes of all trees lie one after another, each tree's root first. `split.left` is how far after its parent the
 left child lies; the right child is the next node, unless `split.right` is there too. Distances are positive, so
@@ -8,17 +8,17 @@ every walk moves forward; and `unpack` makes sure that each node but the roots h
 
 import numpy as np
 
+from anyboost.checks import MOST_CODES
 from anyboost.files.container import Fault
 from anyboost.files.fields import Tensors, finite, unsigned
-from anyboost.weak.functions import TreeFunction
+from anyboost.space import Categories
+from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
 MOST_NODES = 2**31 - 1
 
 
 def pack(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
     """The tensors of these trees."""
-    if any(len(tree.category_sets) for tree in trees):
-        raise ValueError("model cannot be saved: it has trees that split on categories")
     sizes = np.array([len(tree.feature) for tree in trees])
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
     feature = np.concatenate([tree.feature for tree in trees])
@@ -41,7 +41,24 @@ def pack(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
         tensors["split.right"] = unsigned(right - place)
     if missing_left.any():
         tensors["split.missing_left"] = np.packbits(missing_left)
-    return tensors
+    return tensors | _pack_categories(trees, split)
+
+
+def _pack_categories(trees: list[TreeFunction], split: np.ndarray) -> dict[str, np.ndarray]:
+    """The splits on categories, their sets, and the bins of codes by column; nothing without such splits."""
+    categories = shared_categories(trees)
+    if categories is None:
+        return {}
+    numbers, sets = numbered_sets(trees)
+    numbers = numbers[split]
+    columns = np.flatnonzero(categories.first >= 0)
+    return {
+        "split.on_set": np.packbits(numbers >= 0),
+        "set.bits": sets[numbers[numbers >= 0]].astype("<u4").view(np.uint8).reshape(-1),
+        "category.column": unsigned(columns),
+        "category.codes": unsigned(categories.size[columns]),
+        "category.bin": categories.bins,
+    }
 
 
 def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[TreeFunction]:
@@ -62,6 +79,7 @@ def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[
     if tensors.has("split.missing_left"):
         missing_left = tensors.bits("split.missing_left", splits)
     value = tensors.floats("leaf.value", (total - splits, outputs))
+    on_set, sets, categories = _unpack_categories(tensors, feature, missing_left, n_features)
     starts = ends - sizes
     tree = np.repeat(np.arange(count), sizes)[place]
     _check_parents(left, right, starts, ends[tree], total)
@@ -72,7 +90,30 @@ def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[
     nodes.right[place] = right - starts[tree]
     nodes.missing_left[place] = missing_left
     nodes.value[~split] = value
+    nodes.category_set[place[on_set]] = np.arange(len(sets))
+    nodes.sets, nodes.categories = sets, categories
     return [nodes.tree(slice(start, end)) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _unpack_categories(
+    tensors: Tensors, feature: np.ndarray, missing_left: np.ndarray, n_features: int
+) -> tuple[np.ndarray, np.ndarray, Categories | None]:
+    """Which splits are on sets of categories, the sets, and the bins of codes."""
+    if not tensors.has("split.on_set"):
+        return np.zeros(len(feature), dtype=np.bool_), np.empty((0, 8), dtype=np.uint32), None
+    on_set = tensors.bits("split.on_set", len(feature))
+    bits = tensors.indices("set.bits", 32 * int(on_set.sum()), 0, 255).astype(np.uint8).reshape(-1, 32)
+    columns = tensors.indices("category.column", None, 0, n_features - 1)
+    size = np.zeros(n_features, dtype=np.int64)
+    size[columns] = tensors.indices("category.codes", len(columns), 0, MOST_CODES)
+    bins = tensors.indices("category.bin", int(size.sum()), 0, 255).astype(np.uint8)
+    first = np.full(n_features, -1, dtype=np.int64)
+    first[columns] = (np.cumsum(size) - size)[columns]
+    if (np.diff(columns) <= 0).any() or (first[feature[on_set]] < 0).any():
+        raise Fault("it splits a column on categories that it does not list")
+    if not np.array_equal(bits[:, 31] >> 7, missing_left[on_set]):
+        raise Fault("it has a set of categories that sends missing values elsewhere than its split")
+    return on_set, bits.view("<u4").astype(np.uint32), Categories(first, size, bins)
 
 
 def _check_parents(
@@ -100,6 +141,8 @@ class _Nodes:
         self.missing_left = np.zeros(total, dtype=np.bool_)
         self.category_set = np.full(total, -1, dtype=np.int32)
         self.value = np.zeros((total, outputs))
+        self.sets = np.empty((0, 8), dtype=np.uint32)
+        self.categories: Categories | None = None
 
     def tree(self, part: slice) -> TreeFunction:
         return TreeFunction(
@@ -108,7 +151,15 @@ class _Nodes:
             self.left[part],
             self.right[part],
             self.missing_left[part],
-            self.category_set[part],
-            np.empty((0, 8), dtype=np.uint32),
+            *self._sets(part),
             self.value[part],
+            self.categories if (self.category_set[part] >= 0).any() else None,
         )
+
+    def _sets(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        """A tree's own sets, and its nodes' numbers among them."""
+        numbers = self.category_set[part]
+        own = numbers[numbers >= 0]  # one after another, as sets lie in the order of their nodes
+        if not len(own):
+            return numbers, self.sets[:0]
+        return np.where(numbers >= 0, numbers - own[0], -1).astype(np.int32), self.sets[own[0] : own[-1] + 1]

@@ -22,6 +22,7 @@ from anyboost.losses.combine import CoupledSum, add
 Table = dict[str, tuple[type, tuple[str, ...]]]
 DEEPEST = 4  # a loss in a loss in a loss
 MOST_TERMS = 1000
+MOST_ITEMS = 2**20
 
 
 def _table(*classes: type) -> Table:
@@ -37,7 +38,7 @@ LOSSES: Table = _table(
 )
 LEARNERS: Table = {
     "Stump": (weak.Stump, ("leaf",)),
-    "Tree": (weak.Tree, ("max_leaves", "max_depth", "leaf", "growth")),
+    "Tree": (weak.Tree, tuple(field.name for field in fields(weak.Tree))),
     "Dictionary": (weak.Dictionary, ()),
     "Classifier": (weak.Classifier, ("both_signs",)),
 }
@@ -50,8 +51,10 @@ DESCENTS: Table = {
     "Hull": (descents.Hull, ("radius",)),
 }
 STEPS = _table(steps.Constant, steps.InverseSqrt, steps.InverseT, steps.FrankWolfe, steps.LineSearch)
-LATER = ("growth",)  # fields that a file has only where they differ from the default: older files have none
-TEXTS = ("leaf", "growth")
+# Fields that a file has only where they differ from the default: older files have none
+LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs")
+TEXTS = ("leaf", "growth", "outputs")
+LISTS = ("monotone", "interactions")
 FLAGS = ("both_signs", "shrinks")
 LINKS = {
     "identity": links.IDENTITY,
@@ -314,6 +317,8 @@ def _decode(entry: Any, table: Table, what: str) -> Any:
             values[name] = found.flag(name)
         elif name in TEXTS:
             values[name] = found.text(name)
+        elif name in LISTS:
+            values[name] = found.items(name, MOST_ITEMS)
         else:
             values[name] = _number(found, name)
     found.done()

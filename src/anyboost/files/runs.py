@@ -30,7 +30,7 @@ def pack(run: Run) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "needs": [name for name in ("loss", "descent") if parts.is_yours(about[name])],
         "seed": int(run.seed),
         "start_loss": float(run.start_loss),
-        "options": run.options._asdict(),
+        "options": _pack_options(run.options),
         "evidence": {
             "weight": dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
             "intercept": dict(
@@ -113,10 +113,22 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
     return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps, options)
 
 
+def _pack_options(options: Options) -> dict[str, Any]:
+    """The options; `categorical` only where there are such columns, for older files have none."""
+    packed = options._asdict()
+    columns = packed.pop("categorical")
+    return packed | ({"categorical": list(columns)} if columns else {})
+
+
 def _unpack_options(header: Fields) -> Options:
     options = Options(
         header.real("row_fraction"), header.real("feature_fraction"), header.count("max_bins", 2, 255)
     )
+    if header.has("categorical"):
+        columns = header.items("categorical", ensembles.MOST_FEATURES)
+        if any(type(column) is not int or column < 0 for column in columns):
+            raise header.refusal("categorical")
+        options = options._replace(categorical=tuple(columns))
     if not (0 < options.row_fraction <= 1 and 0 < options.feature_fraction <= 1):
         raise Fault("its projections see no share of the sample")
     header.done()

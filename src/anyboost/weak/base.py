@@ -4,6 +4,7 @@ A weak learner projects a function given by its values on the sample onto H. A h
 that can be evaluated anywhere.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,6 +42,13 @@ class Projection:
         """<h, target> and ||h||^2, for the target that was projected."""
         return space.inner(self.values, target), space.inner(self.values, self.values)
 
+    def coefficient(self, inner: float, square: float) -> float:
+        """c, by which the descent multiplies h: that of the ray."""
+        return inner / square
+
+    def leaf_step(self, R: Any, scores: np.ndarray) -> "Projection":
+        raise TypeError(f"{type(self.hypothesis).__name__} has no leaves to fill")
+
     def add_to(self, space: Space, scores: np.ndarray, factor: float) -> np.ndarray:
         """scores + factor * h."""
         return scores + factor * self.values
@@ -50,7 +58,9 @@ class Projection:
 class LeafProjection:
     """A tree on the sample: the leaf of each row, the leaves' values (leaves, k), the shape of scores.
 
-    `known_ray` is <h, target> and ||h||^2 where the learner has them from the sums in the leaves.
+    `known_ray` is <h, target> and ||h||^2 where the learner has them from the sums in the leaves. `least` and
+    `most` bound the coefficient c of h: a penalized tree must not be stretched back, nor a monotone one turned
+    over. `amend` makes values that the loss would like in the leaves such as the learner may give.
     """
 
     hypothesis: Any
@@ -58,6 +68,9 @@ class LeafProjection:
     leaf_values: np.ndarray
     shape: tuple[int, ...]
     known_ray: tuple[float, float] | None = None
+    least: float = -math.inf
+    most: float = math.inf
+    amend: Callable[[np.ndarray], np.ndarray] | None = None
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -68,6 +81,22 @@ class LeafProjection:
         if self.known_ray is not None:
             return self.known_ray
         return space.inner(self.values, target), space.inner(self.values, self.values)
+
+    def coefficient(self, inner: float, square: float) -> float:
+        """c, by which the descent multiplies h: that of the ray, within the bounds of h."""
+        return min(max(inner / square, self.least), self.most)
+
+    def leaf_step(self, R: Any, scores: np.ndarray) -> "LeafProjection":
+        """The same tree with, in each leaf, the step that minimizes the loss R there.
+
+        Any number for one output, a multiple of the leaf's vector for several. Signs: the descent subtracts it.
+        """
+        if scores.ndim == 1:
+            values = -R.best_shifts(scores, self.leaf, len(self.leaf_values), None)[:, None]
+        else:
+            multiples = R.best_shifts(scores, self.leaf, len(self.leaf_values), -self.leaf_values)
+            values = multiples[:, None] * self.leaf_values
+        return self.with_leaf_values(values if self.amend is None else self.amend(values))
 
     def add_to(self, space: Space, scores: np.ndarray, factor: float) -> np.ndarray:
         """scores + factor * h, without writing h down."""
@@ -82,6 +111,30 @@ class LeafProjection:
         """The same tree with other values in its leaves."""
         hypothesis = self.hypothesis.with_leaf_values(leaf_values)
         return LeafProjection(hypothesis, self.leaf, leaf_values, self.shape)
+
+
+class AnyProjection(Protocol):
+    """What the descent asks of a hypothesis h on the sample."""
+
+    @property
+    def hypothesis(self) -> Any:
+        """h as a function."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """h on the rows, of the shape of scores."""
+
+    def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
+        """<h, target> and ||h||^2, for the target that was projected."""
+
+    def coefficient(self, inner: float, square: float) -> float:
+        """c, by which the descent multiplies h."""
+
+    def leaf_step(self, R: Any, scores: np.ndarray) -> "AnyProjection":
+        """h with the steps that minimize the loss R in its leaves."""
+
+    def add_to(self, space: Space, scores: np.ndarray, factor: float) -> np.ndarray:
+        """scores + factor * h."""
 
 
 class Support(NamedTuple):
@@ -108,10 +161,10 @@ class Learner(Protocol):
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
-    ) -> Projection | LeafProjection:
+    ) -> AnyProjection:
         """The hypothesis nearest to `target`; fitted on `rows` and `features` only, where given."""
 
-    def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
+    def extreme(self, space: Space, target: np.ndarray) -> AnyProjection:
         """The atom |h| <= 1 furthest along `target`."""
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:

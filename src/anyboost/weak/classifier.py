@@ -77,6 +77,14 @@ class Classifier:
     def exact_leaves(self) -> bool:
         return False
 
+    def check(self, n_features: int, categorical: tuple[int, ...] = (), outputs: int = 1) -> None:
+        """Refuse what stumps cannot search exactly: sets of categories for more than two classes."""
+        if self.estimator is None and categorical and outputs > 2:
+            raise ValueError(
+                f"learner Classifier() cannot cut the categorical columns {list(categorical)} for {outputs} classes: "
+                "use a tree, or leave categorical out"
+            )
+
     def project(
         self,
         space: Space,
@@ -136,8 +144,9 @@ class Classifier:
         rows: np.ndarray | None,
         features: np.ndarray | None,
     ) -> Projection | LeafProjection:
-        from anyboost.backends.split import CLASS, EXTREME, TIE
-        from anyboost.weak.grow import Growth, fill, grow
+        from anyboost.backends.sides import CLASS, EXTREME, TIE
+        from anyboost.weak.grow import grow
+        from anyboost.weak.grown import Growth, fill
 
         fixed = space.fixed(sign * _centered(target.reshape(space.n, -1)))
         # With one output and the sign free on either side, the extreme atom is the best classifier.
@@ -199,7 +208,7 @@ def _centered(rows: np.ndarray) -> np.ndarray:
 
 def _rounding(space: Space, target: np.ndarray, centered: np.ndarray) -> float:
     """How far the stump found in fixed point may be under the best one, but for the tie tolerances."""
-    from anyboost.backends.split import NOISE
+    from anyboost.backends.sides import NOISE
 
     outputs = centered.shape[1]
     unit = space.fixed(centered).unit

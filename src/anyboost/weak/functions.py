@@ -1,10 +1,12 @@
 """Fitted trees: structured node arrays, apart from the code that grew them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
+from anyboost.space import Categories
 from anyboost.weak.base import Joined
 
 
@@ -14,7 +16,8 @@ class TreeFunction:
 
     Node arrays; node 0 is the root. `feature` is -1 at leaves. A row goes left where x <= threshold.
     `missing_left` says where a missing value goes. `category_set` numbers a row of `category_sets`
-    (256 bits each) at nodes that split on categories, and is -1 elsewhere.
+    (256 bits each) at nodes that split on categories, and is -1 elsewhere: bit b says whether bin b goes left.
+    `categories` has the bins of category codes; codes it does not know go where missing values go.
     """
 
     feature: np.ndarray
@@ -25,6 +28,7 @@ class TreeFunction:
     category_set: np.ndarray
     category_sets: np.ndarray
     value: np.ndarray
+    categories: Categories | None = None
 
     @property
     def n_leaves(self) -> int:
@@ -38,6 +42,10 @@ class TreeFunction:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The leaf, as a node number, in which each row of X ends."""
+        if self.categories is not None:
+            from anyboost.backends.category_forest import find_category_leaves
+
+            return find_category_leaves(X, self, self.categories)
         from anyboost.backends.forest import find_leaves
 
         return find_leaves(X, self)
@@ -50,6 +58,12 @@ class TreeFunction:
     @classmethod
     def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:
         """The sum of coefficient times tree, laid out for fast prediction."""
+        categories = shared_categories(parts)
+        if categories is not None:
+            from anyboost.backends.category_forest import add_category_trees, join_categories
+
+            mixed = join_categories(parts, coefficients, *numbered_sets(parts), categories)
+            return lambda X, out, n_threads: add_category_trees(X, mixed, out, n_threads)
         from anyboost.backends.forest import add_trees, join
 
         forest = join(parts, coefficients)
@@ -61,3 +75,22 @@ class TreeFunction:
     ) -> None:
         """out += sum of coefficient times tree at the rows of X, in place."""
         cls.join(parts, coefficients)(X, out, n_threads)
+
+
+def shared_categories(parts: Sequence[TreeFunction]) -> Categories | None:
+    """The bins of categories that all trees share; None where no tree splits on any."""
+    found = [part.categories for part in parts if part.categories is not None]
+    if any(not found[0].same(other) for other in found[1:]):
+        raise ValueError("trees of one sum must have the same categories")
+    return found[0] if found else None
+
+
+def numbered_sets(parts: Sequence[TreeFunction]) -> tuple[np.ndarray, np.ndarray]:
+    """The category sets of all trees one after another, and every node's number among them."""
+    counts = [len(part.category_sets) for part in parts]
+    before = np.cumsum([0, *counts[:-1]])
+    numbers = [
+        np.where(part.category_set >= 0, part.category_set + first, -1).astype(np.int32)
+        for part, first in zip(parts, before, strict=True)
+    ]
+    return np.concatenate(numbers), np.concatenate([part.category_sets for part in parts])

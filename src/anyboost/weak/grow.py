@@ -4,9 +4,9 @@ The next leaf to split is the one whose best cut gains most; gains within 1e-9 o
 and then the oldest leaf goes first. A tree stops where no cut gains.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,30 +14,18 @@ from anyboost.backends import threads
 from anyboost.backends.bins import GROUP
 from anyboost.backends.histogram import BINS, count, subtract, take
 from anyboost.backends.partition import descend_bins, mark, partition, sides
-from anyboost.backends.split import NOISE, TIE, choose_cut, score_columns
+from anyboost.backends.sides import NOISE, TIE
+from anyboost.backends.split import choose_cut, score_columns
 from anyboost.backends.sums import Fixed
 from anyboost.space import Space
-from anyboost.weak.base import LeafProjection
-from anyboost.weak.functions import TreeFunction
+from anyboost.weak.grown import Cut, Grown, Growth
+from anyboost.weak.monotone import child_bounds, free_bounds, side_value
+from anyboost.weak.rules import Limits, Rules
 
 _SMALL = 40_000  # updates of counters under which a second thread costs more than it saves
 MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep; what is dropped is counted again when needed
-
-
-class Growth(NamedTuple):
-    """What a tree may become."""
-
-    max_leaves: int
-    max_depth: int | None
-    criterion: int
-    by_level: bool = False
-
-
-class Cut(NamedTuple):
-    feature: int
-    bin: int
-    gain: float
-    left: np.ndarray  # (k + 1,): the sums of the targets, and the mass, of the rows that go left
+_NOBODY = np.zeros(BINS, dtype=np.bool_)  # goes left from a leaf
+_FREE = np.empty((2, 0))
 
 
 @dataclass(eq=False)
@@ -51,19 +39,9 @@ class _Leaf:
     total: np.ndarray | None = None  # (k + 1,): the sums of the targets, and the mass
     sums: np.ndarray | None = None  # the same by column and bin
     cut: Cut | None = None
-
-
-class Grown(NamedTuple):
-    """A tree's shape and the integer sums in its leaves."""
-
-    feature: np.ndarray
-    bin: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    leaf_nodes: np.ndarray
-    sums: np.ndarray  # (leaves, k)
-    masses: np.ndarray  # (leaves,)
-    leaf: np.ndarray  # (n,) which leaf each row of the sample is in
+    bounds: np.ndarray = field(default_factory=lambda: _FREE)  # (2, k): of the values under it
+    sets: tuple[tuple[int, ...], ...] = ()  # of those in `Growth.together`, the ones that hold its branch
+    allowed: np.ndarray | None = None  # the columns it may be cut along; None for all that the tree may use
 
 
 class _Pool:
@@ -80,6 +58,11 @@ class _Pool:
     def give(self, sums: np.ndarray | None) -> None:
         if sums is not None:
             self.free.append(sums)
+
+
+def least_mass(least: float) -> int:
+    """The smallest whole mass that is `least`, but for rounding, and never 0."""
+    return max(1, math.ceil(least * (1.0 - TIE)))
 
 
 def grow(
@@ -105,7 +88,12 @@ class _Grower:
         self.space = space
         self.fixed = fixed
         self.growth = growth
-        self.noise = NOISE * space.fixed_mass[1]
+        self.limits = Limits(
+            NOISE * space.fixed_mass[1],
+            growth.l2 / space.weight_unit,
+            least_mass(growth.min_leaf_weight / space.weight_unit),
+            growth.criterion,
+        )
         self.sampled = rows is not None
         self.n_rows = space.n if rows is None else len(rows)
         if rows is not None:
@@ -115,6 +103,7 @@ class _Grower:
             chosen = np.zeros_like(self.allowed)
             chosen[features] = True
             self.allowed = self.allowed & chosen
+        self.rules = space.once(("rules", growth.signs), lambda space: Rules.of(space, growth.signs))
         # Groups without an allowed column are neither counted nor looked at; the others are shared out to threads.
         groups = np.flatnonzero(self.allowed.reshape(-1, GROUP).any(axis=1))
         groups = groups if len(groups) else np.zeros(1, dtype=np.int64)
@@ -124,8 +113,10 @@ class _Grower:
         self.pool = space.once(("histograms", size), lambda _: _Pool(size))
         self.feature = [-1]
         self.bin = [0]
+        self.goes_left = [_NOBODY]
         self.left = [0]
         self.right = [0]
+        self.order = [0]
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -137,7 +128,9 @@ class _Grower:
         return np.empty_like(self.rows)
 
     def run(self) -> Grown:
-        root = _Leaf(0, 0, 0, self.n_rows)
+        root = _Leaf(0, 0, 0, self.n_rows, sets=self.growth.together or ())
+        if self.rules is not None:
+            root.bounds = free_bounds(self.fixed.outputs, self.growth.criterion)
         self._survey([root], None, None)
         leaves = [root]
         while len(leaves) < self.growth.max_leaves:
@@ -169,18 +162,22 @@ class _Grower:
             words = self.space.bins.words[cut.feature >> 3]
             rows = self.rows[leaf.start : leaf.stop]
             shift = 8 * (cut.feature & 7)
-            middle += partition(words, shift, cut.bin, rows, self.spare, self.space.n_threads)
+            middle += partition(words, shift, cut.goes_left, rows, self.spare, self.space.n_threads)
         node, depth = len(self.feature), leaf.depth + 1
         self.feature[leaf.node], self.bin[leaf.node] = cut.feature, cut.bin
+        self.goes_left[leaf.node] = cut.goes_left
         self.left[leaf.node], self.right[leaf.node] = node, node + 1
         self.feature += [-1, -1]
         self.bin += [0, 0]
+        self.goes_left += [_NOBODY, _NOBODY]
         self.left += [0, 0]
         self.right += [0, 0]
+        self.order += [0, 0]
         children = [
             _Leaf(node, depth, leaf.start, middle, cut.left),
             _Leaf(node + 1, depth, middle, leaf.stop, leaf.total - cut.left),
         ]
+        self._bequeath(leaf, cut, *children)
         sums, leaf.sums = leaf.sums, None
         if last or depth == self.growth.max_depth:
             self.pool.give(sums)
@@ -189,12 +186,27 @@ class _Grower:
             self._survey([small] if sums is not None else children, large, sums)
         return children
 
+    def _bequeath(self, leaf: _Leaf, cut: Cut, left: _Leaf, right: _Leaf) -> None:
+        """The bounds and the columns that a cut leaves to its sides."""
+        if self.rules is not None:
+            left.bounds = right.bounds = leaf.bounds
+        if self.rules is not None and self.growth.signs is not None:
+            if 0 <= cut.bin < self.rules.n_thresholds[cut.feature]:
+                self.order[leaf.node] = self.growth.signs[cut.feature]
+            values = [side_value(child.total, self.limits, leaf.bounds) for child in (left, right)]
+            left.bounds, right.bounds = child_bounds(self.order[leaf.node], leaf.bounds, *values)
+        if self.growth.together is not None:
+            left.sets = right.sets = tuple(columns for columns in leaf.sets if cut.feature in columns)
+            company = np.zeros_like(self.allowed)
+            company[[column for columns in left.sets for column in columns]] = True
+            left.allowed = right.allowed = self.allowed & company
+
     def _survey(self, counted: list[_Leaf], rest: _Leaf | None, parent: np.ndarray | None) -> None:
         """Histograms and best cuts of new leaves.
 
         `counted` are counted; the `rest` is what they leave of the parent, exactly, in its place.
         """
-        space, criterion = self.space, self.growth.criterion
+        space = self.space
         sums = [self.pool.take() for _ in counted]
         for leaf, own in zip(counted, sums, strict=True):
             leaf.sums = own
@@ -204,7 +216,7 @@ class _Grower:
         rows = [self.rows[leaf.start : leaf.stop] if listed else None for leaf in counted]
         taken = [self.fixed if some is None else take(self.fixed, some, space.n_threads) for some in rows]
         leaves = counted if parent is None or rest is None else [*counted, rest]
-        scores = [np.full(len(self.allowed), -1.0) for _ in leaves]
+        scores = [np.full(len(self.allowed), -np.inf) for _ in leaves]
 
         def one(index: int) -> None:
             groups = self.shares[index]
@@ -213,10 +225,7 @@ class _Grower:
                 if parent is not None:
                     subtract(parent, own, groups)
             for leaf, best in zip(leaves, scores, strict=True):
-                total = self._total(leaf, GROUP * groups[0])
-                score_columns(
-                    leaf.sums, groups, total, self.noise, space.bins.n_cuts, self.allowed, criterion, best
-                )
+                self._score(leaf, groups, best)
 
         n_rows = sum(leaf.stop - leaf.start for leaf in counted)
         work = (n_rows + BINS * len(leaves)) * self.fixed.channels.shape[1] * sum(map(len, self.shares))
@@ -232,16 +241,34 @@ class _Grower:
         assert leaf.sums is not None
         return leaf.sums[BINS * column : BINS * (column + 1)].sum(axis=0)
 
+    def _score(self, leaf: _Leaf, groups: np.ndarray, best: np.ndarray) -> None:
+        """best[column] for some groups of columns."""
+        assert leaf.sums is not None
+        total = self._total(leaf, GROUP * groups[0])
+        allowed = self.allowed if leaf.allowed is None else leaf.allowed
+        if self.rules is None:
+            noise, l2, least, criterion = self.limits
+            n_cuts = self.space.bins.n_cuts
+            score_columns(leaf.sums, groups, total, noise, l2, least, n_cuts, allowed, criterion, best)
+        else:
+            self.rules.score(groups, leaf.sums, total, self.limits, allowed, leaf.bounds, best)
+
     def _choose(self, leaf: _Leaf, best: np.ndarray) -> None:
         assert leaf.sums is not None
         leaf.total = self._total(leaf, GROUP * self.shares[0][0])
-        feature, cut, score, whole = choose_cut(
-            leaf.sums, leaf.total, self.noise, self.space.bins.n_cuts, self.growth.criterion, best
-        )
+        goes_left = np.empty(BINS, dtype=np.bool_)
+        if self.rules is None:
+            noise, l2, least, criterion = self.limits
+            feature, cut, score, whole = choose_cut(
+                leaf.sums, leaf.total, noise, l2, least, self.space.bins.n_cuts, criterion, best, goes_left
+            )
+        else:
+            feature, cut, score, whole = self.rules.choose(
+                leaf.sums, leaf.total, self.limits, leaf.bounds, best, goes_left
+            )
         if feature >= 0:
-            first = BINS * feature
-            left = leaf.sums[first : first + cut + 1].sum(axis=0)
-            leaf.cut = Cut(feature, cut, score - whole, left)
+            left = leaf.sums[BINS * feature : BINS * (feature + 1)][goes_left].sum(axis=0)
+            leaf.cut = Cut(feature, cut, goes_left, score - whole, left)
 
     def _keep(self, leaves: list[_Leaf]) -> None:
         """Keep the histograms of leaves that may be split, those that gain most where there is no room for all."""
@@ -261,27 +288,30 @@ class _Grower:
         bins = np.array(self.bin, dtype=np.int32)
         left = np.array(self.left, dtype=np.int32)
         right = np.array(self.right, dtype=np.int32)
+        goes_left = np.array(self.goes_left)
         leaf_nodes = np.array([leaf.node for leaf in leaves], dtype=np.int32)
         totals = np.array([leaf.total for leaf in leaves])
         sums, masses = totals[:, :-1], totals[:, -1]
         # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
-        sums = np.where(np.abs(sums) > self.noise * masses[:, None], sums, 0)
+        sums = np.where(np.abs(sums) > self.limits.noise * masses[:, None], sums, 0)
+        bounds = np.array([leaf.bounds for leaf in leaves])
         leaf = self.space.arena.empty(self.space.n, np.int32)
         if self.sampled:
-            descend_bins(self.space.bins.words, feature, bins, left, right, leaf)
+            descend_bins(self.space.bins.words, feature, goes_left, left, right, leaf)
             number = np.zeros(len(feature), dtype=np.int32)
             number[leaf_nodes] = np.arange(len(leaves), dtype=np.int32)
             leaf = number[leaf]
         elif len(leaves) == 2:
             words = self.space.bins.words[feature[0] >> 3]
-            sides(words, 8 * (feature[0] & 7), bins[0], leaf, self.space.n_threads)
+            sides(words, 8 * (feature[0] & 7), goes_left[0], leaf, self.space.n_threads)
         else:
             threads.each(
                 lambda index: mark(self.rows[leaves[index].start : leaves[index].stop], index, leaf),
                 len(leaves),
                 self.space.n_threads if self.space.n > _SMALL else 1,
             )
-        return Grown(feature, bins, left, right, leaf_nodes, sums, masses, leaf)
+        order = np.array(self.order, dtype=np.int8)
+        return Grown(feature, bins, goes_left, left, right, order, leaf_nodes, sums, masses, bounds, leaf)
 
 
 def _shared(groups: np.ndarray, n_columns: int, n_threads: int) -> list[np.ndarray]:
@@ -290,32 +320,3 @@ def _shared(groups: np.ndarray, n_columns: int, n_threads: int) -> list[np.ndarr
     goals = columns[-1] * np.arange(1, n_threads) / n_threads
     parts = np.split(groups, np.searchsorted(columns, goals + 1))
     return [part for part in parts if len(part)]
-
-
-def fill(
-    space: Space,
-    grown: Grown,
-    leaf_values: np.ndarray,
-    shape: tuple[int, ...],
-    known_ray: tuple[float, float] | None = None,
-) -> LeafProjection:
-    """The grown tree with these values (leaves, k) in its leaves, on the sample."""
-    return LeafProjection(_as_function(space, grown, leaf_values), grown.leaf, leaf_values, shape, known_ray)
-
-
-def _as_function(space: Space, grown: Grown, leaf_values: np.ndarray) -> TreeFunction:
-    """The grown tree as a function of raw features."""
-    n_nodes = len(grown.feature)
-    threshold = space.bins.thresholds[np.maximum(grown.feature, 0), grown.bin]
-    value = np.zeros((n_nodes, leaf_values.shape[1]))
-    value[grown.leaf_nodes] = leaf_values
-    return TreeFunction(
-        feature=grown.feature,
-        threshold=np.where(grown.feature >= 0, threshold, 0.0),
-        left=grown.left,
-        right=grown.right,
-        missing_left=np.zeros(n_nodes, dtype=np.bool_),
-        category_set=np.full(n_nodes, -1, dtype=np.int32),
-        category_sets=np.empty((0, 8), dtype=np.uint32),
-        value=value,
-    )

@@ -6,17 +6,19 @@
 For two leaves the greedy search sees every tree of the class, so both are exact (for the binned columns).
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection, Support
+from anyboost.weak.each import EachProjection
 
 if TYPE_CHECKING:
-    from anyboost.weak.grow import Growth
+    from anyboost.weak.grown import Grown, Growth
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,32 @@ class Tree:
 
     `leaf="mean"` fills leaves with the mean of the target; `leaf="exact"` lets the descent replace them,
     in its step, by the values that minimize the loss leaf by leaf.
+
+    No leaf weighs less than `min_leaf_weight`, in units of sample weight (1 a row without weights; of the rows
+    drawn, where rows are sampled). With W a leaf's weight and S its sum of weighted targets, `l2` makes leaves
+    S / (W + l2) and the gains of cuts sums of ||S||^2 / (W + l2); the descent then steps along the tree as it
+    is, c <= 1, for the c of the ray would undo the penalty; exact leaf steps are multiplied by W / (W + l2).
+
+    `monotone` has a number for each column: 1 where the model must not fall along it, -1 where it must not rise,
+    0 elsewhere, in every output. The model is start - sum of trees, so the trees themselves keep the opposite
+    order, and c >= 0. `interactions` are sets of columns: those of a branch must lie in one of them; columns in
+    none form one more set.
+
+    `outputs="each"` grows a tree an output in place of one with vectors in its leaves: a richer class.
+
+    A missing value goes where it gains more, right where both ways gain the same; from a node that saw none in
+    training, to the heavier side. Columns of categories are cut into any two sets (see `backends.categories`).
     """
 
     max_leaves: int = 31
     max_depth: int | None = None
     leaf: str = "mean"
     growth: str = "leaf"
+    min_leaf_weight: float = 0.0
+    l2: float = 0.0
+    monotone: tuple[int, ...] | None = None
+    interactions: tuple[tuple[int, ...], ...] | None = None
+    outputs: str = "joint"
 
     def __post_init__(self) -> None:
         checks.count(self.max_leaves, "max_leaves", least=2)
@@ -38,10 +60,39 @@ class Tree:
             checks.count(self.max_depth, "max_depth", least=1)
         checks.choice(self.leaf, "leaf", ("mean", "exact"))
         checks.choice(self.growth, "growth", ("leaf", "depth"))
+        checks.not_negative(self.min_leaf_weight, "min_leaf_weight")
+        checks.not_negative(self.l2, "l2")
+        if self.monotone is not None:
+            object.__setattr__(self, "monotone", _check_signs(self.monotone))
+        if self.interactions is not None:
+            object.__setattr__(self, "interactions", _check_sets(self.interactions))
+        checks.choice(self.outputs, "outputs", ("joint", "each"))
 
     @property
     def exact_leaves(self) -> bool:
         return self.leaf == "exact"
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether h may be subtracted from the model, but not added."""
+        return self.monotone is not None and any(self.monotone)
+
+    def check(self, n_features: int, categorical: tuple[int, ...] = (), outputs: int = 1) -> None:
+        """Refuse a table whose columns are not those that this tree was told about."""
+        if self.monotone is not None and len(self.monotone) != n_features:
+            raise ValueError(
+                f"monotone must have a number for each of the {n_features} columns, got {len(self.monotone)}"
+            )
+        for column in categorical:
+            if self.monotone is not None and self.monotone[column]:
+                raise ValueError(
+                    f"monotone is {self.monotone[column]} for column {column}, which holds categories: use 0 there"
+                )
+        largest = max((column for columns in self.interactions or () for column in columns), default=0)
+        if largest >= n_features:
+            raise ValueError(
+                f"interactions name column {largest}, but X has {n_features} columns, 0 .. {n_features - 1}"
+            )
 
     def project(
         self,
@@ -49,54 +100,152 @@ class Tree:
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
-    ) -> LeafProjection:
+    ) -> LeafProjection | EachProjection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
-        from anyboost.backends.split import LEAST_SQUARES
-        from anyboost.weak.grow import fill, grow
+        if self._splits(target):
+            return EachProjection(
+                [self._project(space, column, rows, features) for column in _columns(target)]
+            )
+        return self._project(space, target, rows, features)
+
+    def _splits(self, target: np.ndarray) -> bool:
+        return self.outputs == "each" and target.ndim > 1
+
+    def _project(
+        self, space: Space, target: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
+    ) -> LeafProjection:
+        from anyboost.backends.sides import LEAST_SQUARES
+        from anyboost.weak.grow import grow
+        from anyboost.weak.grown import fill
 
         fixed = space.fixed(target)
-        grown = grow(space, fixed, self._growth(LEAST_SQUARES), rows, features)
-        mass = grown.masses * space.fixed_mass[1]
-        # A leaf can be massless only where a row's weight is lost against the others' in fixed point.
+        grown = grow(space, fixed, self._growth(space, LEAST_SQUARES), rows, features)
+        unit = space.fixed_mass[1]
+        mass = grown.masses * unit
         sums = grown.sums * fixed.unit
-        leaf_values = sums / np.where(mass > 0, mass, 1.0)[:, None]
-        if rows is not None:
-            return fill(space, grown, leaf_values, target.shape)
-        # The sums over all rows are at hand, and with them both inner products.
-        inner = float((leaf_values * sums).sum()) / space.total
-        square = float((leaf_values**2).sum(axis=1) @ mass) / space.total
-        return fill(space, grown, leaf_values, target.shape, (inner, square))
+        penalty = self.l2 / space.weight_unit * unit
+        # A leaf can be massless only where a row's weight is lost against the others' in fixed point.
+        leaf_values = sums / np.where(mass > 0, mass + penalty, 1.0)[:, None]
+        if self.one_sided:
+            leaf_values = np.clip(leaf_values, *(grown.bounds * (fixed.unit / unit)).swapaxes(0, 1))
+        found = fill(space, grown, leaf_values, target.shape)
+        if self.l2 or self.one_sided:
+            found = replace(
+                found,
+                least=0.0 if self.one_sided else -np.inf,
+                most=1.0 if self.l2 else np.inf,
+                amend=partial(self._amend, space, grown, penalty),
+            )
+        if rows is None:  # the sums over all rows are at hand, and with them both inner products
+            inner = float((leaf_values * sums).sum()) / space.total
+            square = float((leaf_values**2).sum(axis=1) @ mass) / space.total
+            found = replace(found, known_ray=(inner, square))
+        return found
 
-    def _growth(self, criterion: int) -> "Growth":
-        from anyboost.weak.grow import Growth
+    def _amend(self, space: Space, grown: "Grown", penalty: float, values: np.ndarray) -> np.ndarray:
+        """What the loss would like in the leaves, times W / (W + l2) over all rows, and in order."""
+        from anyboost.weak.monotone import clip_leaves
 
-        return Growth(self.max_leaves, self.max_depth, criterion, by_level=self.growth == "depth")
+        if self.l2:
+            mass = np.bincount(grown.leaf, space.mass, len(values))
+            values = values * (mass / (mass + penalty))[:, None]
+        return clip_leaves(grown, values) if self.one_sided else values
 
-    def extreme(self, space: Space, target: np.ndarray) -> LeafProjection:
+    def _growth(self, space: Space, criterion: int) -> "Growth":
+        from anyboost.weak.grown import Growth
+
+        n_features = space.X.shape[1]
+        self.check(n_features, space.categorical)
+        together = None
+        if self.interactions is not None:
+            listed = {column for columns in self.interactions for column in columns}
+            others = tuple(column for column in range(n_features) if column not in listed)
+            together = (*self.interactions, others)
+        return Growth(
+            self.max_leaves,
+            self.max_depth,
+            criterion,
+            self.growth == "depth",
+            self.min_leaf_weight,
+            self.l2,
+            tuple(-sign for sign in self.monotone or ()) if self.one_sided else None,
+            together,
+        )
+
+    def extreme(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
         """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
+        if self._splits(target):
+            return EachProjection([self._extreme(space, column)[0] for column in _columns(target)])
         return self._extreme(space, target)[0]
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
-        """Two leaves: exact, rounding included. More: the safe bound sum w |target|, and greed's atom."""
+        """Two leaves: exact, rounding included. More: the safe bound sum w |target|, and greed's atom.
+
+        Cuts of categories are exact for one output and no limit of leaf weight; else what no set of them exceeds
+        stands in. For trees an output, the sum over outputs.
+        """
         if not np.any(target):
             return Support(0.0, 0.0)
-        if self.max_leaves == 2:
-            _, value, rounding = self._extreme(space, target)
-            return Support(value + rounding, value)
-        bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
-        return Support(bound, self._extreme(space, target)[1] if search else bound)
+        if self._splits(target):
+            parts = [self.support(space, column, search) for column in _columns(target)]
+            return Support(sum(part.upper for part in parts), sum(part.lower for part in parts))
+        if self.max_leaves > 2:
+            bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
+            return Support(bound, self._extreme(space, target)[1] if search else bound)
+        _, value, rounding = self._extreme(space, target)
+        if space.categorical and (target.ndim > 1 or self.min_leaf_weight > 0):
+            return Support(max(value, _most_of_categories(space, target)) + rounding, value)
+        return Support(value + rounding, value)
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[LeafProjection, float, float]:
-        from anyboost.backends.split import EXTREME, NOISE
-        from anyboost.weak.grow import fill, grow
+        from anyboost.backends.sides import EXTREME, NOISE
+        from anyboost.weak.grow import grow
+        from anyboost.weak.grown import fill
 
         fixed = space.fixed(target)
-        grown = grow(space, fixed, self._growth(EXTREME))
+        grown = grow(space, fixed, self._growth(space, EXTREME))
         leaf_values = np.sign(grown.sums).astype(np.float64)
-        value = float(np.abs(grown.sums).sum()) * fixed.unit / space.total
+        reach = float(np.abs(grown.sums).sum())
+        if self.one_sided:
+            leaf_values = np.clip(leaf_values, *grown.bounds.swapaxes(0, 1))
+            reach = float((leaf_values * grown.sums).sum())
+        value = reach * fixed.unit / space.total
         rounding = fixed.outputs * fixed.unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
         rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
         return fill(space, grown, leaf_values, target.shape), value, rounding
+
+
+def _columns(target: np.ndarray) -> list[np.ndarray]:
+    return list(np.ascontiguousarray(target.T))
+
+
+def _most_of_categories(space: Space, target: np.ndarray) -> float:
+    """The largest sum_b ||S_b||_1 of a column of categories: what no cut of it exceeds."""
+    rows = target.reshape(space.n, -1) * space.weights[:, None]
+    found = 0.0
+    for column in space.categorical:
+        codes = (space.bins.words[column >> 3] >> np.uint64(8 * (column & 7))).astype(np.uint8)
+        sums = [np.abs(np.bincount(codes, values)).sum() for values in rows.T]
+        found = max(found, float(sum(sums)))
+    return found * (1.0 + 1e-9)  # far above what adding up the rows can round away
+
+
+def _check_signs(signs: Any) -> tuple[int, ...]:
+    found = tuple(signs) if isinstance(signs, tuple | list | np.ndarray) else (None,)
+    if not all(np.ndim(sign) == 0 and sign in (-1, 0, 1) for sign in found):
+        raise ValueError(f"monotone must have -1, 0 or 1 for each column, got {signs!r}")
+    return tuple(int(sign) for sign in found)
+
+
+def _check_sets(sets: Any) -> tuple[tuple[int, ...], ...]:
+    try:
+        found = tuple(tuple(sorted(set(columns))) for columns in sets)
+    except TypeError:
+        raise ValueError(f"interactions must be sets of column numbers, got {sets!r}") from None
+    for columns in found:
+        for column in columns:
+            checks.count(column, "a column of interactions", least=0)
+    return tuple(tuple(int(column) for column in columns) for columns in found)
 
 
 class Stump(Tree):

@@ -1,0 +1,93 @@
+"""A tree an output: vector functions whose parts are trees of their own, one class H a part.
+
+The class is a product, so its projection is that of each output, and its reach the sum of theirs.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from anyboost.space import Space
+from anyboost.weak.base import Joined, LeafProjection
+from anyboost.weak.functions import TreeFunction
+
+
+@dataclass(frozen=True, eq=False)
+class EachFunction:
+    """x -> (tree_1(x), ..., tree_k(x)), for trees of one output."""
+
+    trees: tuple[TreeFunction, ...]
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Its values at the rows of X, (n, k)."""
+        return np.column_stack([tree.predict(X) for tree in self.trees])
+
+    @classmethod
+    def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:
+        """The sum of coefficient times function, laid out for fast prediction."""
+        outputs = range(len(parts[0].trees))
+        sums = [TreeFunction.join([part.trees[j] for part in parts], coefficients) for j in outputs]
+
+        def add(X: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+            for j in outputs:
+                column = np.ascontiguousarray(out[:, j : j + 1])
+                sums[j](X, column, n_threads)
+                out[:, j] = column[:, 0]
+
+        return add
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times function at the rows of X, in place."""
+        cls.join(parts, coefficients)(X, out, n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class EachProjection:
+    """Such a function on the sample: a tree on it for each output."""
+
+    parts: list[LeafProjection]
+
+    @cached_property
+    def hypothesis(self) -> EachFunction:
+        return EachFunction(tuple(part.hypothesis for part in self.parts))
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        return np.column_stack([part.values for part in self.parts])
+
+    def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
+        """<h, target> and ||h||^2, for the target that was projected."""
+        rays = [part.ray(space, column) for part, column in zip(self.parts, target.T, strict=True)]
+        return sum(inner for inner, _ in rays), sum(square for _, square in rays)
+
+    def coefficient(self, inner: float, square: float) -> float:
+        """c, by which the descent multiplies h: one for all outputs."""
+        return self.parts[0].coefficient(inner, square)
+
+    def leaf_step(self, R: Any, scores: np.ndarray) -> "EachProjection":
+        """The same trees with, in each leaf, the step of its output that minimizes the loss there.
+
+        One output after the other: a step starts from where those before it end.
+        """
+        scores, parts = scores.copy(), []
+        for j, part in enumerate(self.parts):
+            directions = np.zeros((len(part.leaf_values), len(self.parts)))
+            directions[:, j] = -1.0
+            values = R.best_shifts(scores, part.leaf, len(directions), directions)[:, None]
+            values = values if part.amend is None else part.amend(values)
+            parts.append(part.with_leaf_values(values))
+            scores[:, j] -= values[part.leaf, 0]
+        return EachProjection(parts)
+
+    def add_to(self, space: Space, scores: np.ndarray, factor: float) -> np.ndarray:
+        """scores + factor * h."""
+        columns = [
+            part.add_to(space, np.ascontiguousarray(column), factor)
+            for part, column in zip(self.parts, scores.T, strict=True)
+        ]
+        return np.column_stack(columns)
