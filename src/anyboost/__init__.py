@@ -9,21 +9,31 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, space, steps, weak
+    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, metrics, plot, space, steps, weak
     from anyboost.boosting import Run, boost
+    from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
     from anyboost.files import Checkpoint, ModelFileError, load, save
+    from anyboost.validation import cv
 
-_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "space", "steps", "weak"}
+_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "metrics", "plot", "space"}
+_MODULES |= {"steps", "weak"}
 _NAMES = {
+    "BoostingClassifier": "anyboost.estimators",
+    "BoostingRanker": "anyboost.estimators",
+    "BoostingRegressor": "anyboost.estimators",
     "Checkpoint": "anyboost.files",
     "ModelFileError": "anyboost.files",
     "Run": "anyboost.boosting",
     "boost": "anyboost.boosting",
+    "cv": "anyboost.validation",
     "load": "anyboost.files",
     "save": "anyboost.files",
 }
 
 __all__ = [
+    "BoostingClassifier",
+    "BoostingRanker",
+    "BoostingRegressor",
     "Checkpoint",
     "ModelFileError",
     "Run",
@@ -31,11 +41,14 @@ __all__ = [
     "boost",
     "bounds",
     "certificates",
+    "cv",
     "datasets",
     "descent",
     "ensemble",
     "load",
     "losses",
+    "metrics",
+    "plot",
     "save",
     "space",
     "steps",

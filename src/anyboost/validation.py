@@ -1,0 +1,1 @@
+def cv(): pass
