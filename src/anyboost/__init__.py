@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, metrics, plot, space, steps, weak
+    from anyboost import (
+        bounds,
+        certificates,
+        datasets,
+        descent,
+        ensemble,
+        losses,
+        metrics,
+        plot,
+        space,
+        steps,
+        weak,
+    )
     from anyboost.boosting import Run, boost
     from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
     from anyboost.files import Checkpoint, ModelFileError, load, save

@@ -2,7 +2,7 @@
 
 A query (`qid`) in which nothing is relevant (every grade 0) cannot be ranked well or badly. By convention it is
 left out of NDCG and MAP; `empty=0.0` or `empty=1.0` counts it as that instead. Rows of equal score: NDCG is the
-mean over their orders, MAP takes the worst one, a pair of them is half wrong. So no metric depends on the order of rows.
+mean over their orders, MAP takes the worst one, a pair of them is half wrong. So the order of rows does not matter.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,9 +16,7 @@ from anyboost import checks
 _CHUNK = 1 << 22  # pairs looked at together
 
 
-def ndcg(
-    y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: float | None = None
-) -> float:
+def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: float | None = None) -> float:
     """The mean over queries of DCG / the best DCG there is, gain 2^grade - 1, discount 1 / log2(rank + 1).
 
     Only the first `k` ranks count, where given. NaN where no query counts.
@@ -98,10 +96,6 @@ class Metric(NamedTuple):
     greater_is_better: bool
 
 
-def _concordance(y: Any, scores: Any, qid: Any) -> float:
-    return concordance(y, scores)
-
-
 def get(name: str) -> Metric | None:
     """The metric called "ndcg", "map" (both with "@k" where only k ranks count), "disagreement" or "concordance"."""
     word, at, depth = name.partition("@")
@@ -113,14 +107,19 @@ def get(name: str) -> Metric | None:
         return Metric(partial(ranked[word], k=k), True)
     if at:
         return None
-    others = {"disagreement": Metric(disagreement, False), "concordance": Metric(_concordance, True)}
+    others = {
+        "disagreement": Metric(disagreement, False),
+        "concordance": Metric(lambda y, scores, _: concordance(y, scores), True),
+    }
     return others.get(word)
 
 
 def _checked(y: Any, scores: Any, qid: Any, k: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     grades, predicted = checks.column(y, "y"), checks.column(scores, "scores")
     if len(predicted) != len(grades):
-        raise ValueError(f"scores must have one value for each of the {len(grades)} rows of y, got {len(predicted)}")
+        raise ValueError(
+            f"scores must have one value for each of the {len(grades)} rows of y, got {len(predicted)}"
+        )
     if k is not None:
         checks.count(k, "k", least=1)
     if qid is None:

@@ -105,9 +105,7 @@ def read(
     names = names_of(X)
     n_columns = len(frame.columns)
     _fits_together(len(frame), n_columns, sample_weight, name)
-    parts = [
-        _FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in _labels(frame)
-    ]
+    parts = [_FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in _labels(frame)]
     if columns is None:
         chosen = _chosen(categorical, parts, names)
         columns = Columns(n_columns, {number: _levels(parts[number], sample_weight) for number in chosen})
@@ -125,7 +123,9 @@ def column_numbers(spec: Any, names: Sequence[str] | None, n: int, argument: str
     given = list(spec)
     if given and all(isinstance(part, bool | np.bool_) for part in given):
         if len(given) != n:
-            raise ValueError(f"{argument} is a mask of {len(given)} columns, but X has {n}: give one a column")
+            raise ValueError(
+                f"{argument} is a mask of {len(given)} columns, but X has {n}: give one a column"
+            )
         return [number for number, part in enumerate(given) if part]
     return sorted({column_number(part, names, n, argument) for part in given})
 
@@ -134,9 +134,13 @@ def column_number(part: Any, names: Sequence[str] | None, n: int, argument: str)
     """One column, by number or name."""
     if isinstance(part, str):
         if names is None:
-            raise ValueError(f"{argument} names the column {part!r}, but X has no column names: use its number")
+            raise ValueError(
+                f"{argument} names the column {part!r}, but X has no column names: use its number"
+            )
         if part not in names:
-            raise ValueError(f"{argument} names the column {part!r}, which X does not have: use one of its own")
+            raise ValueError(
+                f"{argument} names the column {part!r}, which X does not have: use one of its own"
+            )
         return list(names).index(part)
     if isinstance(part, bool | np.bool_) or not isinstance(part, int | np.integer):
         raise ValueError(f"{argument} must hold column numbers or names, got {part!r}")
@@ -315,7 +319,7 @@ def _read_array(
             X, dtype=(np.float64, np.float32), ensure_all_finite=False, input_name=name, estimator=None
         )
         return table, columns or Columns(table.shape[1])
-    _fits_together(*raw.shape, sample_weight, name)
+    _fits_together(raw.shape[0], raw.shape[1], sample_weight, name)
     kind = _NumberColumn if raw.dtype.kind in "biuf" else _ArrayColumn
     parts = [kind(raw[:, number], f"column {number} of {name}") for number in range(raw.shape[1])]
     if columns is None:

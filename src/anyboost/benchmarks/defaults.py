@@ -22,9 +22,21 @@ ROWS = 6000
 FOLDS = 3
 REGRESSION = ("cal_housing", "casp", "abalone", "ames", "wine_quality", "diamonds")
 TASKS = {
-    **{f"{name}, {loss}": (name, loss) for name in REGRESSION for loss in ("squared", "absolute", "quantile:0.9")},
-    **{f"{name}, {loss}": (name, loss) for name in ("adult", "bank", "elec2") for loss in ("logistic", "hinge")},
-    **{f"{name}, {loss}": (name, loss) for name in ("satimage", "pendigits", "letter") for loss in ("softmax",)},
+    **{
+        f"{name}, {loss}": (name, loss)
+        for name in REGRESSION
+        for loss in ("squared", "absolute", "quantile:0.9")
+    },
+    **{
+        f"{name}, {loss}": (name, loss)
+        for name in ("adult", "bank", "elec2")
+        for loss in ("logistic", "hinge")
+    },
+    **{
+        f"{name}, {loss}": (name, loss)
+        for name in ("satimage", "pendigits", "letter")
+        for loss in ("softmax",)
+    },
     **{f"mq2008, {loss}": ("mq2008", loss) for loss in ("rank_logistic", "rank_hinge")},
 }
 

@@ -6,49 +6,22 @@ the estimator as it was.
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, tables
-from anyboost.boosting import Run, boost
+from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, stopping
-from anyboost.estimators.callbacks import CallbackSupportMixin, Narrator, Rounds
-from anyboost.losses import Loss
-from anyboost.space import Space
+from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
+from anyboost.estimators.plan import Plan, without_sample
+from anyboost.estimators.rows import Rows, Targets, raw_scores_of
 from anyboost.tables import Columns
-
-
-@dataclass(eq=False)
-class Targets:
-    """The loss, the training targets as it takes them, and how later targets become such."""
-
-    loss: Loss
-    y: np.ndarray
-    encode: Callable[[Any, str], np.ndarray]
-    weigh: Callable[[np.ndarray, np.ndarray | None], np.ndarray | None] = lambda y, weights: weights
-    fitted: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Rows:
-    """Some rows: a table of numbers, the user's targets, and what goes with each row."""
-
-    X: np.ndarray
-    y: Any
-    sample_weight: np.ndarray | None = None
-    groups: np.ndarray | None = None
-    offset: np.ndarray | None = None
-
-    def take(self, rows: np.ndarray) -> "Rows":
-        parts = (self.X, self.y, self.sample_weight, self.groups, self.offset)
-        return Rows(*(None if part is None else part[rows] for part in parts))
 
 
 class BaseBoosting(CallbackSupportMixin, BaseEstimator):
@@ -128,7 +101,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         table = self._table(X)
         parts = self.ensemble_.hypotheses
         if not all(hasattr(part, "apply") for part in parts):
-            raise TypeError("apply needs trees, and this model is a sum of other functions: use a tree learner")
+            raise TypeError(
+                "apply needs trees, and this model is a sum of other functions: use a tree learner"
+            )
         leaves = [part.apply(table) for part in parts]
         return np.stack(leaves, axis=1) if leaves else np.empty((len(table), 0), dtype=np.int32)
 
@@ -158,7 +133,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         targets = self._targets(rows.y, rows.sample_weight)
         seed, earlier = self._seed(resume)
         rows, targets, sets = self._sets(rows, targets, valid, columns, seed)
-        plan = _Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
+        plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
         fitted |= targets.fitted | plan.fitted
         monitor = plan.monitor(sets, scorings, fitted)
@@ -171,11 +146,11 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         run = plan.boost(seed, earlier, monitor, narration)
         fitted |= self._attributes(run, monitor, plan)
         fitted |= self._after(run, fitted["ensemble_"], rows, targets)
-        vars(self).update(fitted)
+        self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
             if name not in self.get_params(deep=False):
                 delattr(self, name)
-        self._continuation = (_without_sample(run), seed) if self.warm_start else None
+        self._continuation = (without_sample(run), seed) if self.warm_start else None
         narration.end(run)
         return self
 
@@ -204,7 +179,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     ) -> Rows:
         n = len(table)
         if len(labels) != n:
-            raise ValueError(f"{prefix}y must have one value for each of the {n} rows of X, got {len(labels)}")
+            raise ValueError(
+                f"{prefix}y must have one value for each of the {n} rows of X, got {len(labels)}"
+            )
         if weights is not None:
             weights = checks.sample_weight(weights, n, f"{prefix}sample_weight")
         if groups is not None:
@@ -212,7 +189,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         if offset is not None:
             offset = checks.finite(checks.numbers(offset, f"{prefix}offset"), f"{prefix}offset")
             if offset.ndim == 0 or len(offset) != n:
-                raise ValueError(f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows")
+                raise ValueError(
+                    f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
+                )
         rows = Rows(table, labels, weights, groups, offset)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
@@ -220,7 +199,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         """The seed of the fit, and the run to go on from."""
         if resume is not None:
             if not isinstance(resume, Run):
-                raise TypeError(f"resume must be a Run, e.g. anyboost.load(path), got {type(resume).__name__}")
+                raise TypeError(
+                    f"resume must be a Run, e.g. anyboost.load(path), got {type(resume).__name__}"
+                )
             return resume.seed, resume
         continuation = getattr(self, "_continuation", None)
         if self.warm_start and continuation is not None:
@@ -258,8 +239,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         table, _ = tables.read(given["X"], columns, name=f"{prefix}X")
         if table.shape[1] != columns.n:
             raise ValueError(f"{prefix}X must have the {columns.n} columns of X, got {table.shape[1]}")
-        extras = (given.get(other) for other in others)
-        return self._rows(np.ascontiguousarray(table), np.asarray(given["y"]), *extras, prefix)
+        weights, groups, offset = (given.get(other) for other in others)
+        labels = np.asarray(given["y"])
+        return self._rows(np.ascontiguousarray(table), labels, weights, groups, offset, prefix)
 
     def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to train on and to watch; whole groups where the loss ranks them."""
@@ -268,7 +250,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         number = np.arange(len(rows.X))
         share = float(self.validation_fraction)
         if len(number) < 2:
-            raise ValueError("early_stopping needs two rows or more to split: pass X_val and y_val, or turn it off")
+            raise ValueError(
+                "early_stopping needs two rows or more to split: pass X_val and y_val, or turn it off"
+            )
         train, held_out = train_test_split(
             number, test_size=share, random_state=seed, stratify=self._strata(rows)
         )
@@ -277,9 +261,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _strata(self, rows: Rows) -> np.ndarray | None:
         return None
 
-    def _attributes(
-        self, run: Run, monitor: stopping.Monitor | None, plan: "_Plan"
-    ) -> dict[str, Any]:
+    def _attributes(self, run: Run, monitor: stopping.Monitor | None, plan: Plan) -> dict[str, Any]:
         """The fitted attributes that a run gives."""
         rounds = len(run.steps)
         best, ensemble = rounds, run.ensemble
@@ -346,7 +328,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _stage(self, fitted: dict[str, Any], scores: np.ndarray) -> Self:
         """The estimator as a scorer is to see it in the middle of a fit: its scores are these."""
         stage = copy.copy(self)
-        vars(stage).update(fitted)
+        stage.__dict__.update(fitted)
         stage._staged_scores = scores
         stage.ensemble_ = None
         return stage
@@ -355,153 +337,3 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         state = dict(super().__getstate__())
         state.pop("_staged_scores", None)
         return state
-
-
-def raw_scores_of(estimator: Any, X: Any, n: int, outputs: int) -> np.ndarray:
-    """An init estimator's raw scores: its decision function, else its predictions."""
-    function = getattr(estimator, "decision_function", None) or estimator.predict
-    scores = checks.scores(function(X), "the scores of init", n, outputs)
-    assert isinstance(scores, np.ndarray)
-    return scores
-
-
-def _without_sample(run: Run) -> Run:
-    """The run as a file would bring it back: `boost` is given the sample again."""
-    run.witnesses  # noqa: B018 - needs the sample, and is kept
-    return replace(run, space=None, functional=None)
-
-
-class _Plan:
-    """One fit: what goes into `boost`."""
-
-    def __init__(
-        self,
-        estimator: BaseBoosting,
-        rows: Rows,
-        targets: Targets,
-        columns: Columns,
-        names: Sequence[str] | None,
-    ) -> None:
-        self.estimator, self.rows, self.targets, self.columns = estimator, rows, targets, columns
-        loss = targets.loss
-        self.y = loss.check(targets.y)
-        self.outputs = loss.outputs(self.y)
-        if rows.groups is not None and not loss.uses_groups:
-            raise ValueError(
-                f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
-            )
-        self.method = parameters.method(
-            estimator, loss, self.outputs, columns.n, None if names is None else list(names)
-        )
-        self.n_threads = parameters.n_threads(estimator.n_jobs)
-        self.weights = targets.weigh(targets.y, rows.sample_weight)
-        self.intercept = np.zeros(self.outputs)
-        self.fitted: dict[str, Any] = {}
-        self.start = self._start()
-
-    def _start(self) -> Any:
-        """Where the descent starts: None, a number, or scores row by row (with the constant that suits them)."""
-        init, rows, offset = self.estimator.init, self.rows, self.rows.offset
-        if init is None and offset is None:
-            return None
-        shape = (len(rows.X),) if self.outputs == 1 else (len(rows.X), self.outputs)
-        if offset is not None and offset.shape != shape:
-            raise ValueError(f"offset must have shape {shape}, got {offset.shape}")
-        if init is None:
-            return offset + self._best_shift(offset)
-        if not hasattr(init, "fit"):
-            self.intercept = np.full(self.outputs, float(init))
-            return float(init) if offset is None else offset + float(init)
-        fitted = clone(init)
-        weighted = self.weights is not None and has_fit_parameter(fitted, "sample_weight")
-        fitted.fit(rows.X, rows.y, **({"sample_weight": self.weights} if weighted else {}))
-        self.fitted["init_"] = fitted
-        scores = raw_scores_of(fitted, rows.X, len(rows.X), self.outputs)
-        return scores if offset is None else scores + offset
-
-    def _best_shift(self, offset: np.ndarray) -> Any:
-        if self.outputs > 1:
-            return 0.0
-        space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
-        functional = self.targets.loss.on(self.y, space, self.rows.groups)
-        one_leaf = np.zeros(space.n, dtype=np.int32)
-        self.intercept = np.asarray(functional.best_shifts(offset, one_leaf, 1), dtype=np.float64)
-        return float(self.intercept[0])
-
-    def monitor(
-        self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any]
-    ) -> stopping.Monitor | None:
-        if not sets:
-            return None
-        estimator, loss = self.estimator, self.targets.loss
-
-        def stage(scores: np.ndarray) -> Any:
-            return estimator._stage(fitted, scores)
-
-        def scoring(name: str, what: Any) -> stopping.Scoring:
-            if isinstance(what, str):
-                return stopping.loss_scoring(loss, self.outputs, self.n_threads)
-            if isinstance(what, stopping.metrics.Metric):
-                return stopping.metric_scoring(name, what)
-            scorer = what or (lambda model, X, y, **given: model.score(X, y, **given))
-            return stopping.scorer_scoring(name, scorer, stage)
-
-        return stopping.Monitor(
-            [self._watched(name, rows) for name, rows in sets],
-            [scoring(name, what) for name, what in scorings],
-            int(estimator.n_iter_no_change) if estimator.early_stopping else None,
-            float(estimator.tol),
-            self.n_threads,
-        )
-
-    def _watched(self, name: str, rows: Rows) -> stopping.WatchedSet:
-        y = self.targets.encode(rows.y, name)
-        n, start = len(rows.X), rows.offset
-        if self.rows.offset is not None and start is None:
-            raise ValueError(f'offset was given, so the validation set {name!r} needs its own: add "offset" to it')
-        if start is not None:
-            start = start.reshape(n, -1) + self.intercept
-        if "init_" in self.fitted:
-            began = raw_scores_of(self.fitted["init_"], rows.X, n, self.outputs).reshape(n, -1)
-            start = began if start is None else start + began
-        return stopping.WatchedSet(
-            name,
-            np.ascontiguousarray(rows.X),
-            y,
-            rows.y,
-            self.targets.weigh(y, rows.sample_weight),
-            rows.groups,
-            start,
-        )
-
-    def boost(
-        self, seed: int, earlier: Run | None, monitor: stopping.Monitor | None, narration: Rounds
-    ) -> Run:
-        estimator = self.estimator
-        callbacks: list[Any] = [] if monitor is None else [monitor]
-        if estimator.verbose:
-            callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
-        callbacks += list(estimator.callbacks or ())
-        if narration.heard:
-            callbacks.append(narration)
-        options: dict[str, Any] = {}
-        if self.columns.levels and parameters.takes_categories():
-            options["categorical"] = self.columns.categorical
-        return boost(
-            self.rows.X,
-            self.y,
-            self.targets.loss,
-            *self.method,
-            rounds=int(estimator.max_iter),
-            start=self.start,
-            sample_weight=self.weights,
-            groups=self.rows.groups,
-            callbacks=callbacks,
-            resume=earlier,
-            row_fraction=float(estimator.subsample),
-            feature_fraction=float(estimator.max_features),
-            max_bins=int(estimator.max_bins),
-            n_threads=self.n_threads,
-            random_state=seed,
-            **options,
-        )

@@ -12,8 +12,9 @@ from sklearn.utils.validation import column_or_1d
 from anyboost import checks, tables
 from anyboost.boosting import Run
 from anyboost.estimators import parameters
-from anyboost.estimators.base import BaseBoosting, Rows, Targets
+from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
+from anyboost.estimators.rows import Rows, Targets
 from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
 
@@ -162,13 +163,13 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[codes]  # type: ignore[attr-defined]
+        return self.classes_[codes]
 
     def _decisions(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return self.loss_.probabilities(scores)  # type: ignore[attr-defined]
+        return self.loss_.probabilities(scores)
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
         labels = column_or_1d(y, warn=True)
@@ -182,33 +183,18 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         def number(codes: np.ndarray) -> np.ndarray:
             return codes.astype(np.int64) if loss.domain.classes else 2.0 * codes - 1.0
 
-        def encode(values: Any, name: str) -> np.ndarray:
-            given = column_or_1d(np.asarray(values), warn=True)
-            place = np.searchsorted(classes, given) if given.dtype.kind == classes.dtype.kind else None
-            if place is None or not np.array_equal(classes[np.minimum(place, len(classes) - 1)], given):
-                known = set(classes.tolist())
-                unseen = next((label for label in given.tolist() if label not in known), None)
-                if unseen is not None:
-                    raise ValueError(f"y of the validation set {name!r} has the class {unseen!r}, which y has not")
-                place = np.array([classes.tolist().index(label) for label in given.tolist()])
-            return number(place)
+        def encode(values: Any) -> np.ndarray:
+            return number(_codes(column_or_1d(np.asarray(values), warn=True), classes))
 
-        weigh = self._weighing(classes, codes, sample_weight, loss)
-        return Targets(loss, number(codes), encode, weigh, {"classes_": classes})
+        by_class = self._class_factors(classes, codes, sample_weight)
 
-    def _weighing(
-        self, classes: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None, loss: Loss
-    ) -> Any:
-        """How class weights change the weights of rows."""
-        factors = self._class_factors(classes, codes, sample_weight)
-        if factors is None:
-            return lambda y, weights: weights
+        def factors(y: np.ndarray) -> np.ndarray:
+            assert by_class is not None
+            return by_class[y if loss.domain.classes else (y > 0).astype(np.intp)]
 
-        def weigh(y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-            factor = factors[y if loss.domain.classes else (y > 0).astype(np.intp)]
-            return factor if weights is None else weights * factor
-
-        return weigh
+        return Targets(
+            loss, number(codes), encode, None if by_class is None else factors, {"classes_": classes}
+        )
 
     def _class_factors(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
@@ -226,7 +212,9 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         known = classes.tolist()
         for label, weight in given.items():
             if label not in known:
-                raise ValueError(f"class_weight has the class {label!r}, which y has not: its classes are {known}"[:240])
+                raise ValueError(
+                    f"class_weight has the class {label!r}, which y has not: its classes are {known}"[:240]
+                )
             factors[known.index(label)] = checks.positive(weight, f"class_weight of {label!r}")
         return factors
 
@@ -241,6 +229,19 @@ def _check_loss(loss: Loss, n_classes: int) -> None:
     if loss.vector or not loss.domain.contains(two).all():
         raise ValueError(f"loss {loss} is not one of classes: use logistic or softmax, or BoostingRegressor")
     if loss.domain.contains(np.array([0.5])).all():
-        raise ValueError(f"loss {loss} is one of numbers: use logistic, hinge or softmax, or BoostingRegressor")
+        raise ValueError(
+            f"loss {loss} is one of numbers: use logistic, hinge or softmax, or BoostingRegressor"
+        )
     if n_classes > 2:
-        raise ValueError(f"loss {loss} is for two classes, and y has {n_classes}: use softmax or multiclass_hinge")
+        raise ValueError(
+            f"loss {loss} is for two classes, and y has {n_classes}: use softmax or multiclass_hinge"
+        )
+
+
+def _codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The number of each label's class."""
+    number = {label: code for code, label in enumerate(classes.tolist())}
+    unseen = next((label for label in labels.tolist() if label not in number), None)
+    if unseen is not None:
+        raise ValueError(f"y has the class {unseen!r}, which the training rows have not: drop its rows")
+    return np.array([number[label] for label in labels.tolist()])

@@ -4,10 +4,12 @@ The automatic dials, by what is known of the loss (see docs/estimators.md for th
 
 | loss | leaf values | step | memory |
 |---|---|---|---|
-| smooth with constant Lambda, not strongly convex (logistic, softmax, Huber) | mean | rate / Lambda | 0 |
+| smooth with constant Lambda, not strongly convex (logistic, Huber) | mean | rate / Lambda | 0 |
+| softmax of K classes | mean | rate K, at most 1 / Lambda | 0 |
 | other row-wise losses of one score (squared, absolute, quantile, hinge) | exact | rate | 0.5 |
 | other row-wise losses of several scores (quantiles together) | exact | rate | 0 |
-| losses that couple rows (ranking, Cox, CVaR, worst group) | mean | rate times a line search | 0 |
+| pairs and hazards (ranking, Cox) | mean | rate | 0 |
+| the tail and the worst group of another loss | mean | as for that loss, else rate times a line search | 0 |
 """
 
 import inspect
@@ -23,13 +25,20 @@ from anyboost import descent as descents
 from anyboost.backends import threads
 from anyboost.boosting import boost
 from anyboost.descent import Descent
-from anyboost.losses import Loss, RowwiseLoss
+from anyboost.losses import Cox, Loss, RankHinge, RankLogistic, RowwiseLoss
 from anyboost.weak import Learner, Tree
 
 ALIASES = {"squared_error": "squared", "absolute_error": "absolute", "log_loss": "auto"}
 UNLIMITED = 2**31 - 1
-TREE = ("max_leaf_nodes", "max_depth", "min_leaf_weight", "l2_regularization", "monotonic_cst")
-TREE += ("interaction_cst", "outputs", "leaf")
+TREE: tuple[str, ...] = (
+    "max_leaf_nodes",
+    "max_depth",
+    "min_leaf_weight",
+    "l2_regularization",
+    "outputs",
+    "leaf",
+)
+TREE += ("monotonic_cst", "interaction_cst")
 STEP = ("learning_rate", "memory")
 
 
@@ -41,13 +50,25 @@ class Dials(NamedTuple):
     step: Any
 
 
-def automatic(loss: Loss, rate: float) -> Dials:
+def automatic(loss: Loss, rate: float, outputs: int) -> Dials:
     """The dials that the table above gives a loss."""
     if not isinstance(loss, RowwiseLoss):
-        return Dials("mean", 0.0, steps.LineSearch(rate))
+        return Dials("mean", 0.0, mean_step(loss, rate, outputs))
     if loss.strong_convexity == 0 and math.isfinite(loss.smoothness):
-        return Dials("mean", 0.0, steps.Constant(rate / loss.smoothness))
+        return Dials("mean", 0.0, mean_step(loss, rate, outputs))
     return Dials("exact", 0.0 if loss.vector else 0.5, steps.Constant(rate))
+
+
+def mean_step(loss: Any, rate: float, outputs: int) -> Any:
+    """The step along mean gradients, which have to be brought to the scale of scores."""
+    if isinstance(loss, RankHinge | RankLogistic | Cox):
+        return steps.Constant(rate)
+    safe = getattr(loss, "loss", loss).smoothness
+    if not math.isfinite(safe):
+        return steps.LineSearch(rate)
+    if loss.domain.classes:  # with K classes alike the curvature is 1/K, and 1/2 only between two
+        return steps.Constant(min(rate * outputs, 1 / safe))
+    return steps.Constant(rate / safe)
 
 
 def check(estimator: Any) -> None:
@@ -103,7 +124,9 @@ def _check_init(init: Any) -> None:
     if init is None or hasattr(init, "fit"):
         return
     if isinstance(init, np.ndarray | list | tuple):
-        raise ValueError("init must be None, a number or an estimator: pass scores row by row as fit(..., offset=)")
+        raise ValueError(
+            "init must be None, a number or an estimator: pass scores row by row as fit(..., offset=)"
+        )
     checks.real(init, "init")
 
 
@@ -142,39 +165,27 @@ class Method(NamedTuple):
     descent: Descent
 
 
-def method(
-    estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequence[str] | None
-) -> Method:
+def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequence[str] | None) -> Method:
     """The learner and the descent that the parameters describe."""
-    dials = automatic(loss, float(estimator.learning_rate))
-    leaf = dials.leaf if estimator.leaf == "auto" else estimator.leaf
-    if leaf != dials.leaf:
-        dials = Dials(leaf, dials.memory, _step_for(leaf, loss, float(estimator.learning_rate)))
-    memory = dials.memory if isinstance(estimator.memory, str) else float(estimator.memory)
+    rate = float(estimator.learning_rate)
+    leaf, memory, step = automatic(loss, rate, outputs)
     if estimator.learner is not None:
         learner = weak.get(estimator.learner)
-        if not learner.exact_leaves and estimator.descent is None and leaf == "exact":
-            # Without leaf steps the round's one step has to find the loss's scale itself.
-            dials = Dials("mean", 0.0, _step_for("mean", loss, float(estimator.learning_rate)))
-            memory = 0.0 if isinstance(estimator.memory, str) else memory
+        chosen = "exact" if learner.exact_leaves else "mean"
     else:
-        learner = _tree(estimator, leaf, outputs, n_columns, names)
+        chosen = leaf if estimator.leaf == "auto" else estimator.leaf
+        learner = _tree(estimator, chosen, outputs, n_columns, names)
     if estimator.descent is not None:
         return Method(learner, descents.get(estimator.descent))
-    return Method(learner, descents.Descent(dials.step, memory=memory))
+    if chosen != leaf:
+        memory = 0.0
+        step = steps.Constant(rate) if chosen == "exact" else mean_step(loss, rate, outputs)
+    if not isinstance(estimator.memory, str):
+        memory = float(estimator.memory)
+    return Method(learner, descents.Descent(step, memory=memory))
 
 
-def _step_for(leaf: str, loss: Loss, rate: float) -> Any:
-    if leaf == "exact":
-        return steps.Constant(rate)
-    if isinstance(loss, RowwiseLoss) and math.isfinite(loss.smoothness):
-        return steps.Constant(rate / loss.smoothness)
-    return steps.LineSearch(rate)
-
-
-def _tree(
-    estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequence[str] | None
-) -> Tree:
+def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequence[str] | None) -> Tree:
     leaves = UNLIMITED if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes)
     depth = None if estimator.max_depth is None else int(estimator.max_depth)
     wanted: dict[str, Any] = {}
@@ -210,7 +221,11 @@ def monotone(spec: Any, n_columns: int, names: Sequence[str] | None) -> tuple[in
             )
         given = list(enumerate(values))
     for column, sign in given:
-        if isinstance(sign, bool | np.bool_) or not isinstance(sign, int | float | np.number) or sign not in (-1, 0, 1):
+        if (
+            isinstance(sign, bool | np.bool_)
+            or not isinstance(sign, int | float | np.number)
+            or sign not in (-1, 0, 1)
+        ):
             raise ValueError(f"monotonic_cst must hold -1, 0 or 1, got {sign!r} for column {column}")
         signs[column] = int(sign)
     return tuple(signs)

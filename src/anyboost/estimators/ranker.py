@@ -8,9 +8,10 @@ import numpy as np
 from anyboost import metrics
 from anyboost.boosting import Run
 from anyboost.estimators import parameters
-from anyboost.estimators.base import BaseBoosting, Rows, Targets
+from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
 from anyboost.estimators.regressor import _one_column
+from anyboost.estimators.rows import Rows, Targets
 from anyboost.estimators.sets import named_sets
 
 
@@ -65,17 +66,21 @@ class BoostingRanker(BaseBoosting):
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
         loss = parameters.find_loss(self.loss, "rank_logistic")
         if not loss.uses_groups or loss.vector:
-            raise ValueError(f'loss {loss} does not rank rows of a query: use "rank_logistic" or "rank_hinge"')
+            raise ValueError(
+                f'loss {loss} does not rank rows of a query: use "rank_logistic" or "rank_hinge"'
+            )
 
-        def encode(values: Any, name: str) -> np.ndarray:
+        def encode(values: Any) -> np.ndarray:
             return loss.check(_one_column(np.asarray(values)))
 
-        return Targets(loss, encode(y, "y"), encode)
+        return Targets(loss, encode(y), encode)
 
     def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
         from sklearn.model_selection import GroupShuffleSplit
 
         if rows.groups is None or len(np.unique(rows.groups)) < 2:
-            raise ValueError("early_stopping needs two queries or more to split: pass qid, or X_val and y_val")
+            raise ValueError(
+                "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"
+            )
         splitter = GroupShuffleSplit(1, test_size=float(self.validation_fraction), random_state=seed)
         return next(splitter.split(rows.X, groups=rows.groups))

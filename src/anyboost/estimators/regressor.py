@@ -11,10 +11,11 @@ from anyboost import checks, metrics
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
-from anyboost.estimators.base import BaseBoosting, Rows, Targets
+from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
+from anyboost.estimators.rows import Rows, Targets
 from anyboost.estimators.sets import named_sets
-from anyboost.losses import Cox, Loss, MultiQuantile, Multioutput, Sum
+from anyboost.losses import Cox, Loss, Multioutput, MultiQuantile, Sum
 
 
 class BoostingRegressor(RegressorMixin, BaseBoosting):
@@ -191,18 +192,20 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
         loss = parameters.find_loss(self.loss, "squared")
         if loss.domain.classes or not loss.domain.contains(np.array([0.5, 2.0])).all():
-            raise ValueError(f"loss {loss} is one of classes, and this is a regressor: use BoostingClassifier")
+            raise ValueError(
+                f"loss {loss} is one of classes, and this is a regressor: use BoostingClassifier"
+            )
         y = _one_column(y)
         if y.ndim == 2 and not isinstance(loss, Multioutput):
-            loss = Multioutput(loss)
+            loss = Multioutput(loss)  # type: ignore[arg-type]
 
-        def encode(values: Any, name: str) -> np.ndarray:
+        def encode(values: Any) -> np.ndarray:
             return loss.check(_one_column(np.asarray(values)))
 
-        return Targets(loss, encode(y, "y"), encode)
+        return Targets(loss, encode(y), encode)
 
     def _predictions(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(self.loss_.link(scores), dtype=np.float64)  # type: ignore[attr-defined]
+        return np.asarray(self.loss_.link(scores), dtype=np.float64)
 
     def _after(self, run: Run, ensemble: Ensemble, rows: Rows, targets: Targets) -> dict[str, Any]:
         if not isinstance(targets.loss, Cox):

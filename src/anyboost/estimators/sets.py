@@ -6,9 +6,7 @@ from typing import Any
 _PARTS = {"X", "y", "sample_weight", "groups", "qid", "offset"}
 
 
-def named_sets(
-    X_val: Any, y_val: Any, sample_weight_val: Any, valid: Any, **others: Any
-) -> dict[str, Any]:
+def named_sets(X_val: Any, y_val: Any, sample_weight_val: Any, valid: Any, **others: Any) -> dict[str, Any]:
     """All validation sets, the one that decides first. `others` go with X_val, where given."""
     sets: dict[str, Any] = {}
     if (X_val is None) != (y_val is None):
@@ -20,7 +18,7 @@ def named_sets(
         sets["valid"] = {name: part for name, part in parts.items() if part is not None}
     if valid is None:
         return sets
-    if isinstance(valid, Mapping) and not (_PARTS >= set(valid) and "X" in valid):
+    if isinstance(valid, Mapping) and not (set(valid) <= _PARTS and "X" in valid):
         given = dict(valid)
     else:
         given = {"valid": valid}

@@ -119,7 +119,9 @@ def _one_scoring(part: Any) -> tuple[str, Any]:
         return part, get_scorer(part)
     if callable(part) and not isinstance(part, type):
         return getattr(part, "__name__", type(part).__name__), part
-    raise ValueError(f'scoring must be a name, a function of (estimator, X, y) or a list of them, got {part!r}')
+    raise ValueError(
+        f"scoring must be a name, a function of (estimator, X, y) or a list of them, got {part!r}"
+    )
 
 
 @dataclass(eq=False)

@@ -20,11 +20,14 @@ __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 KINDS = {
     "ensemble": ("anyboost.ensemble.Ensemble", "anyboost.files.ensembles"),
     "run": ("anyboost.boosting.Run", "anyboost.files.runs"),
+    "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "anyboost.files.estimators"),
+    "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "anyboost.files.estimators"),
+    "ranker": ("anyboost.estimators.ranker.BoostingRanker", "anyboost.files.estimators"),
 }
 
 
 def save(model: Any, path: Any) -> None:
-    """Write a run or an ensemble to one file. An old file at `path` stays whole until the new one is.
+    """Write a run, an ensemble or an estimator to one file. An old file at `path` stays whole until the new one is.
 
     A user's own loss or step schedule is saved by name: the model can be used, and training continues once
     `load` is given them. A learner of the user's own functions or estimators cannot be saved.
