@@ -314,6 +314,8 @@ def _read_array(
     if columns is not None:
         named = bool(columns.levels)
     raw = None if hasattr(X, "tocsr") else np.asarray(X)
+    if raw is not None and raw.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers, pass {name}.real")
     if not named or raw is None or raw.ndim != 2:
         table = check_array(
             X, dtype=(np.float64, np.float32), ensure_all_finite=False, input_name=name, estimator=None

@@ -37,7 +37,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         max_iter: int = 100,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        min_leaf_weight: float = 0.0,
+        min_leaf_weight: float = 5.0,
         l2_regularization: float = 0.0,
         max_features: float = 1.0,
         subsample: float = 1.0,
@@ -332,8 +332,3 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         stage._staged_scores = scores
         stage.ensemble_ = None
         return stage
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        state.pop("_staged_scores", None)
-        return state

@@ -51,7 +51,7 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         max_iter: int = 100,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        min_leaf_weight: float = 0.0,
+        min_leaf_weight: float = 5.0,
         l2_regularization: float = 0.0,
         max_features: float = 1.0,
         subsample: float = 1.0,
@@ -173,6 +173,8 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
         labels = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f":
+            checks.finite(labels, "y")
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:

@@ -95,7 +95,7 @@ def check(estimator: Any) -> None:
     checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
     checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
     _nonnegative(own["tol"], "tol")
-    checks.count(own["verbose"], "verbose", least=0) if not isinstance(own["verbose"], bool) else None
+    checks.count(int(own["verbose"]) if isinstance(own["verbose"], bool) else own["verbose"], "verbose", least=0)
     _check_callbacks(own["callbacks"])
     _check_init(own["init"])
     n_threads(own["n_jobs"])

@@ -35,7 +35,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         The number of rounds, one tree each.
     max_leaf_nodes : int or None, default 31
     max_depth : int or None, default None
-    min_leaf_weight : float, default 0
+    min_leaf_weight : float, default 5
         The least total weight of a leaf; with weights of one, the least number of rows.
     l2_regularization : float, default 0
     max_features : float, default 1.0
