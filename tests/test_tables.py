@@ -24,7 +24,9 @@ Y = NUMBERS["real"] + 2.0 * (COLORS == "red") + NUMBERS["flag"]
 
 
 def pandas_frame():
-    return pd.DataFrame(NUMBERS | {"color": pd.Categorical(COLORS, categories=["red", "grey", "blue", "green"])})
+    return pd.DataFrame(
+        NUMBERS | {"color": pd.Categorical(COLORS, categories=["red", "grey", "blue", "green"])}
+    )
 
 
 def polars_frame():
@@ -33,7 +35,8 @@ def polars_frame():
 
 def arrow_table():
     return pa.table(
-        {name: pa.array(values) for name, values in NUMBERS.items()} | {"color": pa.array(COLORS).dictionary_encode()}
+        {name: pa.array(values) for name, values in NUMBERS.items()}
+        | {"color": pa.array(COLORS).dictionary_encode()}
     )
 
 
@@ -94,12 +97,18 @@ def test_floats_are_not_copied():
 
 
 MISSING = {
-    "pandas": pd.DataFrame({"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}),
+    "pandas": pd.DataFrame(
+        {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
+    ),
     "pandas nullable": pd.DataFrame(
         {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
     ).convert_dtypes(),
-    "polars": pl.DataFrame({"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}),
-    "pyarrow": pa.table({"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}),
+    "polars": pl.DataFrame(
+        {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
+    ),
+    "pyarrow": pa.table(
+        {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
+    ),
 }
 
 
@@ -186,7 +195,9 @@ def test_categories_split_on_subsets(loss):
 def test_an_unseen_category_is_a_missing_one():
     frame = pandas_frame()
     model = BoostingClassifier(max_iter=10).fit(frame, Y > 1)
-    later = frame.head(2).assign(color=pd.Categorical(["never", None]), real=0.0, single=0.0, whole=1, byte=1, flag=True)
+    later = frame.head(2).assign(
+        color=pd.Categorical(["never", None]), real=0.0, single=0.0, whole=1, byte=1, flag=True
+    )
     scores = model.decision_function(later)
     assert np.isfinite(scores).all()
     assert scores[0] == scores[1]

@@ -45,7 +45,7 @@ def text(model: Any, tree: int = 0, feature_names: Sequence[str] | None = None) 
     def lines(node: _Node, lead: str, inner: str) -> list[str]:
         found = [lead + node.words]
         for answer, child in zip(("yes: ", "no:  "), node.children, strict=False):
-            found += lines(child, f"{inner}  {answer}", f"{inner}     ")
+            found += lines(child, f"{inner}  {answer}", inner + 7 * " ")
         return found
 
     return "\n".join(lines(_drawn(model, tree, feature_names), "", ""))

@@ -137,7 +137,8 @@ def test_two_dimensional_targets():
 
 
 @pytest.mark.parametrize(
-    "loss", ["squared", "absolute", "quantile:0.7", "huber:20", "expectile:0.3", "poisson", "gamma", "tweedie"]
+    "loss",
+    ["squared", "absolute", "quantile:0.7", "huber:20", "expectile:0.3", "poisson", "gamma", "tweedie"],
 )
 def test_weight_two_is_the_row_twice(loss):
     X, y = load_diabetes(return_X_y=True)
@@ -162,11 +163,29 @@ def test_weight_two_is_the_row_twice_for_classes(loss, balance):
 def test_scores_of_many_losses():
     X, y = load_diabetes(return_X_y=True)
     train, test = slice(None, 300), slice(300, None)
-    for loss in ("auto", "squared_error", "absolute_error", "absolute", "huber:30", "expectile", "poisson", "gamma"):
+    for loss in (
+        "auto",
+        "squared_error",
+        "absolute_error",
+        "absolute",
+        "huber:30",
+        "expectile",
+        "poisson",
+        "gamma",
+    ):
         model = BoostingRegressor(loss, max_leaf_nodes=4).fit(X[train], y[train])
         assert model.score(X[test], y[test]) > 0.3, loss
     X, y = load_breast_cancer(return_X_y=True)
-    for loss in ("auto", "log_loss", "logistic", "hinge", "squared_hinge", "exponential", "softmax", "multiclass_hinge"):
+    for loss in (
+        "auto",
+        "log_loss",
+        "logistic",
+        "hinge",
+        "squared_hinge",
+        "exponential",
+        "softmax",
+        "multiclass_hinge",
+    ):
         model = BoostingClassifier(loss).fit(X[::2], y[::2])
         assert model.score(X[1::2], y[1::2]) > 0.9, loss
         assert model.decision_function(X).shape == (len(X),)

@@ -9,7 +9,7 @@ The automatic dials, by what is known of the loss (see docs/estimators.md for th
 | other row-wise losses of one score (squared, absolute, quantile, hinge) | exact | rate | 0.5 |
 | other row-wise losses of several scores (quantiles together) | exact | rate | 0 |
 | pairs and hazards (ranking, Cox) | mean | rate | 0 |
-| the tail and the worst group of another loss | mean | as for that loss, else rate times a line search | 0 |
+| others that couple rows (tails, worst groups) | mean | rate times a line search | 0 |
 """
 
 import inspect
@@ -59,16 +59,15 @@ def automatic(loss: Loss, rate: float, outputs: int) -> Dials:
     return Dials("exact", 0.0 if loss.vector else 0.5, steps.Constant(rate))
 
 
-def mean_step(loss: Any, rate: float, outputs: int) -> Any:
+def mean_step(loss: Loss, rate: float, outputs: int) -> Any:
     """The step along mean gradients, which have to be brought to the scale of scores."""
     if isinstance(loss, RankHinge | RankLogistic | Cox):
         return steps.Constant(rate)
-    safe = getattr(loss, "loss", loss).smoothness
-    if not math.isfinite(safe):
+    if not math.isfinite(loss.smoothness):
         return steps.LineSearch(rate)
     if loss.domain.classes:  # with K classes alike the curvature is 1/K, and 1/2 only between two
-        return steps.Constant(min(rate * outputs, 1 / safe))
-    return steps.Constant(rate / safe)
+        return steps.Constant(min(rate * outputs, 1 / loss.smoothness))
+    return steps.Constant(rate / loss.smoothness)
 
 
 def check(estimator: Any) -> None:
@@ -95,7 +94,9 @@ def check(estimator: Any) -> None:
     checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
     checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
     _nonnegative(own["tol"], "tol")
-    checks.count(int(own["verbose"]) if isinstance(own["verbose"], bool) else own["verbose"], "verbose", least=0)
+    checks.count(
+        int(own["verbose"]) if isinstance(own["verbose"], bool) else own["verbose"], "verbose", least=0
+    )
     _check_callbacks(own["callbacks"])
     _check_init(own["init"])
     n_threads(own["n_jobs"])

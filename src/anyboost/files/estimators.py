@@ -15,7 +15,7 @@ from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegr
 from anyboost.estimators.base import BaseBoosting
 from anyboost.files import ensembles, parts
 from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, Tensors, finite, real, unsigned
+from anyboost.files.fields import Fields, Tensors, finite, is_text, real, unsigned
 from anyboost.losses import Cox, Loss, MultiQuantile
 from anyboost.tables import MOST_LEVELS, Columns, Levels
 
@@ -211,6 +211,8 @@ def _checked(value: Any, name: str, depth: int = 0) -> Any:
         raise Fault(f"its parameter {name!a} is not what it has to be")
     if isinstance(value, int | float) and not isinstance(value, bool):
         real(value, name)
+    if isinstance(value, str) and not is_text(value):
+        raise Fault(f"its parameter {name!a} is not what it has to be")
     return value
 
 
@@ -218,7 +220,7 @@ def _unpack_columns(header: Fields, n: int) -> dict[str, Any]:
     names = header.take("names")
     fitted: dict[str, Any] = {}
     if names is not None:
-        good = isinstance(names, list) and len(names) == n and all(isinstance(name, str) for name in names)
+        good = isinstance(names, list) and len(names) == n and all(is_text(name) for name in names)
         if not good or len(set(names)) < n:
             raise header.refusal("names")
         fitted["feature_names_in_"] = np.array(names, dtype=object)
@@ -236,7 +238,7 @@ def _unpack_columns(header: Fields, n: int) -> dict[str, Any]:
 
 
 def _unpack_levels(values: list[Any]) -> Any:
-    words = bool(values) and all(isinstance(value, str) for value in values)
+    words = bool(values) and all(is_text(value) for value in values)
     if not words:
         values = [real(value, "levels") for value in values]
     if any(not a < b for a, b in pairwise(values)):
@@ -249,6 +251,8 @@ def _unpack_labels(header: Fields) -> np.ndarray:
     header.done()
     types = {"text": str, "whole": int, "real": float, "flag": bool}
     if kind not in types or not all(type(value) is types[kind] for value in values):
+        raise Fault("its classes are not what they have to be")
+    if kind == "text" and not all(is_text(value) for value in values):
         raise Fault("its classes are not what they have to be")
     try:
         labels = np.array(values, dtype=KINDS_OF_LABELS[kind])
@@ -291,7 +295,7 @@ def _unpack_history(header: Fields, tensors: Tensors, kept: int) -> dict[str, An
     values = tensors.floats("validation.scores", (len(names), rounds + 1), nan=True)
     scores: dict[str, dict[str, np.ndarray]] = {}
     for pair, row in zip(names, values, strict=True):
-        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
+        if not (isinstance(pair, list) and len(pair) == 2 and all(is_text(name) for name in pair)):
             raise header.refusal("validation")
         scores.setdefault(pair[0], {})[pair[1]] = row
     decides = tensors.floats("validation.decides", (rounds + 1,), nan=True)
