@@ -1,4 +1,4 @@
-"""A table means the same as pandas, polars, pyarrow or NumPy, and its categories the same at prediction as at the fit."""
+"""A table means the same as pandas, polars, pyarrow or NumPy, and its categories the same at the fit and later."""
 
 import numpy as np
 import pandas as pd

@@ -48,7 +48,8 @@ def test_any_learner_and_any_descent():
     run = ab.boost(X, Y, "squared", "stump", ab.descent.Residual(ab.steps.InverseSqrt(20.0)), 100)
     np.testing.assert_array_equal(stumps.predict(X), run.ensemble.predict(X))
     columns = BoostingRegressor(learner=ab.weak.Dictionary(), learning_rate=0.5, max_iter=300).fit(X, Y)
-    assert columns.score(X, Y) == pytest.approx(LinearRegression(fit_intercept=False).fit(X, Y - Y.mean()).score(X, Y - Y.mean()), abs=0.01)  # fmt: skip
+    line = LinearRegression(fit_intercept=False).fit(X, Y - Y.mean())
+    assert columns.score(X, Y) == pytest.approx(line.score(X, Y - Y.mean()), abs=0.01)
     y = np.where(np.median(Y) < Y, 1, 0)
     weak = BoostingClassifier("exponential", learner=ab.weak.Classifier(), max_iter=20).fit(X, y)
     assert weak.score(X, y) > 0.7
@@ -268,7 +269,7 @@ def test_callbacks_see_every_round_and_may_stop():
 def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path):
     path = tmp_path / "run.safetensors"
 
-    def kill(step, run):
+    def kill(step, _run):
         if step.round == 25:
             raise KeyboardInterrupt
 

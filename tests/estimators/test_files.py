@@ -26,8 +26,12 @@ def models():
     return {
         "plain": BoostingRegressor(max_iter=5).fit(X, Y),
         "array": BoostingRegressor("absolute", max_iter=5, max_depth=3).fit(X.to_numpy(), Y),
-        "stopped": BoostingRegressor("huber:30", max_iter=80, early_stopping=True, scoring=["loss", "r2"]).fit(X, Y, **SPLIT),
-        "columns": BoostingRegressor(learner=ab.weak.Dictionary(), descent=ab.descent.Residual(0.1), max_iter=4).fit(X, Y),
+        "stopped": BoostingRegressor(
+            "huber:30", max_iter=80, early_stopping=True, scoring=["loss", "r2"]
+        ).fit(X, Y, **SPLIT),
+        "columns": BoostingRegressor(
+            learner=ab.weak.Dictionary(), descent=ab.descent.Residual(0.1), max_iter=4
+        ).fit(X, Y),
         "offset": BoostingRegressor("poisson", init=1.0, max_iter=4).fit(X, Y, offset=np.full(len(Y), 0.5)),
         "nothing": BoostingRegressor(max_iter=0).fit(X, Y),
         "cox": BoostingRegressor("cox", max_iter=5).fit(X, TIMES),
@@ -38,7 +42,7 @@ def models():
         "numbers": BoostingClassifier("hinge", max_iter=4, class_weight={1: 2.0}).fit(IRIS, KINDS == 1),
         "reals": BoostingClassifier(max_iter=4).fit(IRIS, KINDS * 2.0),
         "ranker": BoostingRanker(max_iter=4).fit(X, Y, qid=np.arange(len(Y)) // 9),
-    }  # fmt: skip
+    }
 
 
 MODELS = models()

@@ -1,6 +1,6 @@
 """Ranking metrics the slow and obvious way: one query, one row, one pair, one order at a time."""
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def orders(scores):
     return [
         order
         for order in permutations(range(len(scores)))
-        if all(scores[a] >= scores[b] for a, b in zip(order, order[1:], strict=False))
+        if all(scores[a] >= scores[b] for a, b in pairwise(order))
     ]
 
 
