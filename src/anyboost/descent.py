@@ -73,14 +73,16 @@ class Descent:
 
     def look(self, R: "Functional", state: "State") -> tuple[np.ndarray, np.ndarray, float]:
         """A subgradient of R, the point it belongs to, and R there."""
-        return R.subgradient(state.scores), state.scores, state.loss
+        if state.gradient is None:
+            state.gradient = R.subgradient(state.scores)
+        return state.gradient, state.scores, state.loss
 
     def target(self, R: "Functional", state: "State", g: np.ndarray) -> np.ndarray:
         """D, what the learner is to approximate."""
         return self.memory * state.residual + g if self.memory else g
 
     def shrink(self, eta: float, alignment: float) -> float:
-        """The share of f - f_0 to take away, given <g, f - f_0>."""
+        """The share of f - f_0 to take away, given <g, f - f_0>, g being a subgradient at f."""
         return 0.0
 
 
@@ -221,6 +223,7 @@ class State:
     evidence: Evidence
     round: int = 0
     geometry: list[Geometry] = field(default_factory=list)
+    gradient: np.ndarray | None = None  # at `scores`, where it is known
 
 
 class Piece(NamedTuple):
@@ -283,13 +286,14 @@ def descend(
             else:
                 _take_atom(H, L2, descent.atom_size, move)
         eta = steps.size(descent.step, t, partial(_slope_along, R, L2, f, move))
-        shrink = descent.shrink(eta, L2.inner(g, f - f0)) if move.pieces and len(state.ensemble) else 0.0
+        slope = L2.inner(g, point, less=f0)
+        shrink = descent.shrink(eta, slope) if move.pieces and len(state.ensemble) else 0.0
 
-        state.evidence.add(loss, g, L2.inner(g, point - f0), eta, lambda G: H.support(L2, G), L2.n_threads)
+        state.evidence.add(loss, g, slope, eta, lambda G: H.support(L2, G), L2.n_threads)
         state.ensemble.add_round(shrink, [(-eta * c, h.hypothesis) for c, h in move.pieces])
         state.scores = move.take(L2, f if shrink == 0 else f0 + (1 - shrink) * (f - f0), eta)
         state.residual = move.D
-        state.loss = R.value(state.scores)
+        state.loss, state.gradient = R.at(state.scores)
         if not math.isfinite(state.loss):
             raise FloatingPointError(f"the loss is not finite after round {t}: take smaller steps")
         state.round = t
@@ -340,7 +344,8 @@ def _project(
             f = move.pieces[-1].h.add_to(L2, f, -1.0)  # the next leaf steps start from where these end
         move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
         move.coefficients.append(c)
-        move.D = h.add_to(L2, move.D, -c)
+        if descent.memory or k + 1 < most:  # else nobody looks at what is left
+            move.D = h.add_to(L2, move.D, -c)
         # c h and what is left are orthogonal; only where the rest is projected again must it be exact.
         shorter = math.sqrt(max(move.D_norm**2 - inner * c, 0.0))
         move.D_norm = shorter if k + 1 == most else L2.norm(move.D, "norm of D")

@@ -8,9 +8,12 @@ or (n, k) for k outputs. Gradients live in this space, so they carry neither wei
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from anyboost.backends.sums import Fixed
 
 T = TypeVar("T")
 
@@ -66,9 +69,11 @@ class Space:
         """w_n, with sum one."""
         return np.full(self.n, 1.0 / self.n) if self.mass is None else self.mass / self.total
 
-    def inner(self, f: np.ndarray, g: np.ndarray) -> float:
-        """<f, g>, in the same bits for any order of the rows and any number of threads."""
-        return self._sum("inner", self._rows(f), self._rows(g))
+    def inner(self, f: np.ndarray, g: np.ndarray, less: np.ndarray | None = None) -> float:
+        """<f, g>, or <f, g - less>, in the same bits for any order of the rows and any number of threads."""
+        if less is None:
+            return self._sum("inner", self._rows(f), self._rows(g))
+        return self._sum("inner of a difference", self._rows(f), self._rows(g), self._rows(less))
 
     def norm(self, f: np.ndarray, kind: str = "norm") -> float:
         """||f|| = sqrt(<f, f>). Norms asked for in turns are quicker under names of their own (`kind`)."""
@@ -78,22 +83,18 @@ class Space:
         """sum_n w_n values_n."""
         return self._sum("mean", self._rows(values), None)
 
-    def fixed(self, target: np.ndarray) -> tuple[np.ndarray, float]:
-        """mass_n target_n as (n, k) integers times a unit: what histograms add up."""
+    def fixed(self, target: np.ndarray) -> "Fixed":
+        """mass_n target_n and mass_n in fixed point: what histograms add up."""
         from anyboost.backends import sums
 
-        return sums.fixed(self._rows(target), self.mass, self.whole, self.n_threads)
+        return sums.fixed(self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads)
 
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:
-        """mass_n as (n, 1) integers times a unit."""
+        """mass_n as (n,) integers times a unit."""
         from anyboost.backends import sums
 
-        if self.mass is None:
-            return np.ones((self.n, 1), dtype=np.int64), 1.0
-        if self.whole:
-            return self.mass.astype(np.int64)[:, None], 1.0
-        return sums.fixed(self.mass[:, None], None, n_threads=self.n_threads)
+        return sums.fixed_mass(self.mass, self.n, self.whole)
 
     @cached_property
     def bins(self) -> Bins:
@@ -102,25 +103,18 @@ class Space:
 
         return Bins(*bin_columns(self.X, self.mass, self.max_bins, self.n_threads))
 
-    @cached_property
-    def mass_histogram(self) -> np.ndarray:
-        """The mass in every bin of every column: the same for every tree's root."""
-        from anyboost.backends.histogram import histogram_of_all
-
-        return histogram_of_all(self.bins.words, self.fixed_mass[0], self.n_threads)
-
     def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
         """What `compute(self)` gave the first time: a learner's view of this sample."""
         if key not in self._views:
             self._views[key] = compute(self)
         return self._views[key]
 
-    def _sum(self, kind: str, f: np.ndarray, g: np.ndarray | None) -> float:
+    def _sum(self, kind: str, f: np.ndarray, g: np.ndarray | None, less: np.ndarray | None = None) -> float:
         from anyboost.backends import sums
 
         # Sums of one kind tend to keep their scale from round to round, and knowing it saves a pass.
         guess = self._scales.get(kind, 0)
-        value, self._scales[kind] = sums.dot(f, g, self.mass, self.n_threads, guess)
+        value, self._scales[kind] = sums.dot(f, g, self.mass, self.n_threads, guess, less)
         return value / self.total
 
     def _rows(self, f: np.ndarray) -> np.ndarray:

@@ -6,37 +6,58 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from anyboost.backends.histogram import histogram, histogram_of_all
+from anyboost.backends import sums
+from anyboost.backends.histogram import count, take
 from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
 
 
-def counted(codes, channels, rows):
-    groups, _, _ = codes.shape
-    expected = np.zeros((groups * 8, 256, channels.shape[1]), dtype=np.int64)
-    for i in rows:
-        for feature in range(groups * 8):
-            expected[feature, codes[feature // 8, i, feature % 8]] += channels[i]
-    return expected
+def histogram(words, fixed, rows, n_columns):
+    out = np.empty((len(words) * 2048, fixed.outputs + 1), dtype=np.int64)
+    taken = fixed if rows is None else take(fixed, rows)
+    for group in range(len(words)):
+        count(words, taken, rows, n_columns, group, out[2048 * group : 2048 * (group + 1)])
+    return out.reshape(-1, 256, fixed.outputs + 1)
 
 
-@pytest.mark.parametrize("channels", [2, 3, 5])
+@pytest.mark.parametrize("n", [4000, 40_000])  # the larger one fills packed counters more than once
+@pytest.mark.parametrize("outputs", [1, 2, 5])
+@pytest.mark.parametrize("mass", ["ones", "whole", "heavy", "any"])
 @pytest.mark.parametrize("some", [False, True])
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_histogram_adds_every_row_to_its_bin(channels, some, n_threads):
-    random = np.random.default_rng(channels)
-    n, groups = 4000, 3
-    codes = random.integers(0, 256, (groups, n, 8)).astype(np.uint8)
-    words = codes.view(np.uint64).reshape(groups, n)
-    values = random.integers(-(2**40), 2**40, (n, channels))
-    rows = np.sort(random.choice(n, 700, replace=False)) if some else np.arange(n)
-    expected = counted(codes, values, rows)
-    found = histogram(words, values, rows.astype(np.uint32), n_threads)
-    np.testing.assert_array_equal(found.reshape(expected.shape), expected)
-    if not some:
-        one = histogram_of_all(words, np.ascontiguousarray(values[:, :1]), n_threads)
-        np.testing.assert_array_equal(one.reshape(expected.shape[:2]), expected[..., 0])
+def test_histogram_adds_every_row_to_its_bin(n, outputs, mass, some):
+    random = np.random.default_rng(outputs)
+    n_columns = 21
+    codes = random.integers(0, 256, (3, n, 8)).astype(np.uint8)
+    codes[2, :, 5:] = 0
+    words = codes.view(np.uint64).reshape(3, n)
+    weights = {
+        "ones": None,
+        "whole": random.integers(1, 6, n).astype(float),
+        "heavy": random.integers(1, 1000, n).astype(float),
+        "any": random.uniform(0.5, 2.0, n),
+    }[mass]
+    whole = mass != "any"
+    masses, _ = sums.fixed_mass(weights, n, whole)
+    target = random.normal(size=(n, outputs))
+    fixed = sums.fixed(target, weights, whole, masses)
+    assert (fixed.shift > 0) == (outputs == 1 and (mass in ("ones", "whole")))
+    rows = np.sort(random.choice(n, 701, replace=False)).astype(np.uint32) if some else None
+    found = histogram(words, fixed, rows, n_columns)
+    scale = 1 / fixed.unit
+    rounded = (
+        np.rint(target * scale) * masses[:, None] if whole else np.rint(weights[:, None] * target * scale)
+    )
+    expected = counted(codes, np.hstack([rounded.astype(np.int64), masses[:, None]]), rows)
+    np.testing.assert_array_equal(found[:n_columns], expected[:n_columns])
+
+
+def counted(codes, channels, rows):
+    expected = np.zeros((len(codes) * 8, 256, channels.shape[1]), dtype=np.int64)
+    some = np.arange(len(channels)) if rows is None else rows
+    for feature in range(len(codes) * 8):
+        np.add.at(expected[feature], codes[feature // 8, some, feature % 8], channels[some])
+    return expected
 
 
 @settings(deadline=None, max_examples=40)

@@ -40,24 +40,43 @@ def test_dot_of_nothing_and_of_what_is_not_finite():
             assert math.isnan(sums.dot(np.array([[1.0], [bad], [2.0]]), None, None, guess=guess)[0])
 
 
+def unpacked(fixed):
+    channels = fixed.channels
+    if not fixed.shift:
+        return channels[:, :-1], channels[:, -1]
+    return channels >> fixed.shift, (channels & (2**fixed.shift - 1))[:, 0]
+
+
+def in_fixed_point(a, mass=None, whole=True):
+    masses, _ = sums.fixed_mass(mass, len(a), whole)
+    return sums.fixed(a, mass, whole, masses)
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.lists(finite, min_size=1, max_size=60), st.integers(-900, 900))
 def test_fixed_rounds_by_at_most_half_a_unit(values, exponent):
     a = np.ldexp(np.array(values), exponent)[:, None]
-    q, unit = sums.fixed(a, None)
+    fixed = in_fixed_point(a)
+    q, mass = unpacked(fixed)
     largest = np.abs(a).max()
-    assert math.frexp(unit)[0] == 0.5  # a power of two
-    assert np.all(np.abs(q * unit - a) <= max(unit / 2, sums.SMALLEST))
-    assert unit <= max(2 * largest * 2.0 ** -sums.fixed_bits(len(a)), sums.SMALLEST) or not q.any()
+    assert np.all(mass == 1)
+    assert math.frexp(fixed.unit)[0] == 0.5  # a power of two
+    assert np.all(np.abs(q * fixed.unit - a) <= max(fixed.unit / 2, sums.SMALLEST))
+    assert fixed.unit <= max(2 * largest * 2.0 ** -sums.target_bits(len(a)), sums.SMALLEST) or not q.any()
 
 
 def test_fixed_sums_cannot_overflow():
-    for n in (1, 2, 3, 1000, 1025, 10**8, 2**31):
-        assert n * 2 ** sums.fixed_bits(n) < 2**63
-    assert sums.fixed_bits(10**8) >= 30  # at most 2^-30 of the largest
+    for n in (1, 2, 3, 1000, 1025, 2**14 - 1, 2**14, 10**8, 2**31):
+        assert n * 2 ** sums.sum_bits(n) < 2**63
+        assert n * 2 ** sums.target_bits(n) < 2**63
+        rows = min(n, 2**sums.PACKED_BITS - 1)  # what packed counters hold before they are emptied
+        shift = min(sums.PACKED_BITS, n.bit_length())
+        assert (rows * 2 ** sums.target_bits(n) << shift) + rows < 2**63
+    assert sums.target_bits(10**8) >= 30  # at most 2^-30 of the largest
 
 
 def test_huge_and_tiny_terms_in_one_vector():
-    q, unit = sums.fixed(np.array([[1e300], [1e-300], [-1e300]]), None)
+    fixed = in_fixed_point(np.array([[1e300], [1e-300], [-1e300]]))
+    q, _ = unpacked(fixed)
     assert (q[0], q[1], q[2]) == (-q[2], 0, -q[0])
-    assert q[0, 0] * unit == pytest.approx(1e300, rel=1e-14)
+    assert q[0, 0] * fixed.unit == pytest.approx(1e300, rel=1e-14)

@@ -67,6 +67,7 @@ def test_functional_is_the_weighted_mean_and_its_gradient_carries_no_weights(cas
 
     class Measure:
         weights = w / w.sum()
+        n_threads = 1
 
         def mean(self, values):
             return float(self.weights @ values)
@@ -75,6 +76,9 @@ def test_functional_is_the_weighted_mean_and_its_gradient_carries_no_weights(cas
     assert R.outputs == (CLASSES if case.vector else 1)
     assert R.value(f) == pytest.approx(case.loss.value(f, y, w), rel=1e-12)
     slope = R.subgradient(f)
+    together = R.at(f)
+    assert together[0] == R.value(f)
+    np.testing.assert_array_equal(together[1], slope)
     assert slope.shape == f.shape
     assert slope.dtype == np.float64
     assert slope.flags.c_contiguous

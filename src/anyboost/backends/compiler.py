@@ -23,6 +23,11 @@ def kernel(function):
         return numba.njit(function, **options)
 
 
+def inlined(function):
+    """A few lines that several kernels share, written into each of them: a call would keep a loop from being fast."""
+    return numba.njit(function, inline="always", nogil=True, error_model="numpy")
+
+
 class _FirstCompile(event.Listener):
     """Says one line when a kernel of ours is compiled rather than read from the cache."""
 

@@ -22,7 +22,7 @@ def column_dots(columns: np.ndarray, weighted: np.ndarray, tops: np.ndarray, n_t
     top = np.abs(weighted).max(initial=0.0)
     if not top >= sums.SMALLEST:
         return out.astype(np.float64)
-    exponents = np.frexp(tops * top)[1] - sums.fixed_bits(n)
+    exponents = np.frexp(tops * top)[1] - sums.sum_bits(n)
     scales = np.ldexp(1.0, -exponents)
 
     def one(index: int) -> None:

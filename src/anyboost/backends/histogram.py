@@ -1,8 +1,8 @@
 """Histograms: for every column and bin, integer sums over a set of rows of one or more channels.
 
-The channels of a row are its fixed-point targets and its mass. A group of eight columns fills 2048 counters a
-channel; with one or two channels they stay in the first cache. The histogram of a set is that of its parent
-minus that of its sibling, exactly.
+The channels of a row are its fixed-point targets and its mass (see `sums.Fixed`). A group of eight columns
+fills 2048 counters a channel, which stay in the first cache; where target and mass are packed into one number,
+one addition counts both. The histogram of a set is that of its parent minus that of its sibling, exactly.
 """
 
 import numpy as np
@@ -10,119 +10,162 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from anyboost.backends import threads
 from anyboost.backends.bins import GROUP
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.sums import FEW_CHANNELS, Fixed
 
 BINS = 256
-_PER_GROUP = GROUP * BINS
-_SMALL = 20_000  # row-group updates under which handing work to another thread costs more than it saves
+PER_GROUP = GROUP * BINS
+_AHEAD = 32  # rows between asking for a word and using it: some hundred nanoseconds
 
 
 @intrinsic
-def _add_pair(_context, array, entry, first, second):  # noqa: ARG001 (read from `arguments` below)
-    """array[entry, 0] += first; array[entry, 1] += second: one load, one add and one store."""
+def _prefetch(_context, array, index):  # noqa: ARG001 (read from `arguments` below)
+    """Ask for array[index] to be brought into the cache; nothing waits for it."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
-        integer, pair = ir.IntType(64), ir.VectorType(ir.IntType(64), 2)
-        place = builder.gep(data, [builder.shl(arguments[1], ir.Constant(integer, 1))])
-        place = builder.bitcast(place, pair.as_pointer())
-        old = builder.load(place)
-        old.align = 8
-        added = ir.Constant(pair, ir.Undefined)
-        for position in (0, 1):
-            where = ir.Constant(ir.IntType(32), position)
-            added = builder.insert_element(added, arguments[2 + position], where)
-        builder.store(builder.add(old, added), place).align = 8
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(function, [place, *(ir.Constant(integer, flag) for flag in (0, 3, 1))])
         return context.get_dummy_value()
 
-    return types.void(array, types.uint64, types.int64, types.int64), generate
+    return types.void(array, types.uint64), generate
 
 
 # Indices are unsigned: for signed ones every access would first ask whether it counts from the end.
 
 
-@kernel
-def _add_one(words, channels, out):
+@inlined
+def _add_word(counters, word, value):
     byte = np.uint64(255)
-    for i in range(words.shape[0]):
-        word = words[i]
-        value = channels[i, 0]
-        out[word & byte, 0] += value
-        out[np.uint64(256) + ((word >> np.uint64(8)) & byte), 0] += value
-        out[np.uint64(512) + ((word >> np.uint64(16)) & byte), 0] += value
-        out[np.uint64(768) + ((word >> np.uint64(24)) & byte), 0] += value
-        out[np.uint64(1024) + ((word >> np.uint64(32)) & byte), 0] += value
-        out[np.uint64(1280) + ((word >> np.uint64(40)) & byte), 0] += value
-        out[np.uint64(1536) + ((word >> np.uint64(48)) & byte), 0] += value
-        out[np.uint64(1792) + (word >> np.uint64(56)), 0] += value
+    counters[word & byte] += value
+    counters[np.uint64(256) + ((word >> np.uint64(8)) & byte)] += value
+    counters[np.uint64(512) + ((word >> np.uint64(16)) & byte)] += value
+    counters[np.uint64(768) + ((word >> np.uint64(24)) & byte)] += value
+    counters[np.uint64(1024) + ((word >> np.uint64(32)) & byte)] += value
+    counters[np.uint64(1280) + ((word >> np.uint64(40)) & byte)] += value
+    counters[np.uint64(1536) + ((word >> np.uint64(48)) & byte)] += value
+    counters[np.uint64(1792) + (word >> np.uint64(56))] += value
 
 
-@kernel
-def _add_two(words, channels, rows, out):
-    byte = np.uint64(255)
-    for r in range(rows.shape[0]):
-        i = np.uint64(rows[r])
-        word = words[i]
-        target = channels[i, 0]
-        mass = channels[i, 1]
-        _add_pair(out, word & byte, target, mass)
-        _add_pair(out, np.uint64(256) + ((word >> np.uint64(8)) & byte), target, mass)
-        _add_pair(out, np.uint64(512) + ((word >> np.uint64(16)) & byte), target, mass)
-        _add_pair(out, np.uint64(768) + ((word >> np.uint64(24)) & byte), target, mass)
-        _add_pair(out, np.uint64(1024) + ((word >> np.uint64(32)) & byte), target, mass)
-        _add_pair(out, np.uint64(1280) + ((word >> np.uint64(40)) & byte), target, mass)
-        _add_pair(out, np.uint64(1536) + ((word >> np.uint64(48)) & byte), target, mass)
-        _add_pair(out, np.uint64(1792) + (word >> np.uint64(56)), target, mass)
+@inlined
+def _add_part(counters, word, value, width):
+    # The last group may have fewer columns than eight.
+    for column in range(width):
+        entry = (word >> np.uint64(8 * column)) & np.uint64(255)
+        counters[np.uint64(256 * column) + entry] += value
 
 
 @kernel
-def _add_many(words, channels, rows, out):
-    byte = np.uint64(255)
+def _unpack(counters, width, shift, out, channel):
+    # Add what the counters hold to the channel, and for packed ones to the next, and empty them.
+    for entry in range(256 * width):
+        value = counters[entry]
+        counters[entry] = 0
+        out[entry, channel] += value >> shift
+        if shift:
+            out[entry, channel + 1] += value & ((1 << shift) - 1)
+
+
+@kernel
+def _count_all(words, values, width, chunk, shift, out, channel):
+    counters = np.zeros(2048, dtype=np.int64)
+    for first in range(0, words.shape[0], chunk):
+        last = min(first + chunk, words.shape[0])
+        if width == 8:
+            # Two rows at a time, so that their additions overlap.
+            for pair in range((last - first) // 2):
+                i = np.uint64(first + 2 * pair)
+                word, value = words[i], values[i]
+                next_word, next_value = words[i + np.uint64(1)], values[i + np.uint64(1)]
+                _add_word(counters, word, value)
+                _add_word(counters, next_word, next_value)
+            if (last - first) % 2:
+                _add_word(counters, words[last - 1], values[last - 1])
+        else:
+            for i in range(first, last):
+                _add_part(counters, words[i], values[i], width)
+        _unpack(counters, width, shift, out, channel)
+
+
+@kernel
+def _count_some(words, values, rows, width, chunk, shift, out, channel):
+    # values[r] belongs to row rows[r]. Words lie apart, so they are asked for ahead of their use.
+    counters = np.zeros(2048, dtype=np.int64)
+    end = np.uint64(rows.shape[0] - 1)
+    for first in range(0, rows.shape[0], chunk):
+        last = min(first + chunk, rows.shape[0])
+        if width == 8:
+            for pair in range((last - first) // 2):
+                r = np.uint64(first + 2 * pair)
+                _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD), end)]))
+                _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD + 1), end)]))
+                word, value = words[np.uint64(rows[r])], values[r]
+                next_word, next_value = words[np.uint64(rows[r + np.uint64(1)])], values[r + np.uint64(1)]
+                _add_word(counters, word, value)
+                _add_word(counters, next_word, next_value)
+            if (last - first) % 2:
+                _add_word(counters, words[rows[last - 1]], values[last - 1])
+        else:
+            for r in range(first, last):
+                _prefetch(words, np.uint64(rows[min(np.uint64(r + _AHEAD), end)]))
+                _add_part(counters, words[rows[r]], values[r], width)
+        _unpack(counters, width, shift, out, channel)
+
+
+@kernel
+def _count_vectors(words, channels, rows, width, out):
+    # Many channels: the vector of a row is added as a whole.
     count = channels.shape[1]
-    for r in range(rows.shape[0]):
-        i = np.uint64(rows[r])
-        word = words[i]
-        for column in range(8):
-            entry = np.uint64(256 * column) + ((word >> np.uint64(8 * column)) & byte)
+    for r in range(channels.shape[0]):
+        word = words[rows[r]] if rows.size else words[r]
+        for column in range(width):
+            entry = np.uint64(256 * column) + ((word >> np.uint64(8 * column)) & np.uint64(255))
             for j in range(count):
-                out[entry, j] += channels[i, j]
+                out[entry, j] += channels[r, j]
 
 
-def histogram_of_all(words: np.ndarray, values: np.ndarray, n_threads: int) -> np.ndarray:
-    """Sums of one channel (n, 1) over every row by column and bin: int64 (groups * 8 * 256, 1)."""
-    return _by_group(
-        words,
-        values,
-        lambda part, share, out: _add_one(part[share], values[share], out),
-        len(values),
-        n_threads,
-    )
+@kernel
+def _take(channel, rows, out):
+    end = np.uint64(rows.shape[0] - 1)
+    for r in range(rows.shape[0]):
+        _prefetch(channel, np.uint64(rows[min(np.uint64(r + _AHEAD), end)]))
+        out[r] = channel[np.uint64(rows[r])]
 
 
-def histogram(words: np.ndarray, channels: np.ndarray, rows: np.ndarray, n_threads: int) -> np.ndarray:
-    """Sums of the channels (n, c) over `rows` by column and bin: int64 (groups * 8 * 256, c)."""
-    add = _add_two if channels.shape[1] == 2 else _add_many
-    return _by_group(
-        words, channels, lambda part, share, out: add(part, channels, rows[share], out), len(rows), n_threads
-    )
+def take(fixed: Fixed, rows: np.ndarray) -> Fixed:
+    """The channels of some rows, in their order."""
+    channels = fixed.channels
+    if channels.shape[1] > FEW_CHANNELS:
+        return fixed._replace(channels=channels[rows])
+    taken = np.empty((len(rows), channels.shape[1]), dtype=np.int64, order="F")
+    if len(rows):
+        for j in range(channels.shape[1]):
+            _take(channels[:, j], rows, taken[:, j])
+    return fixed._replace(channels=taken)
 
 
-def _by_group(words, channels, add, count: int, n_threads: int) -> np.ndarray:
-    """Call `add` for every group of columns and share of the work, each with counters of its own."""
-    groups, width = len(words), channels.shape[1]
-    small = count * groups * width < _SMALL
-    # With few groups a thread would idle while another has one group more: halve the work of each.
-    shares = 2 if not small and n_threads > 1 and groups % n_threads else 1
-    counters = np.zeros((shares, groups * _PER_GROUP, width), dtype=np.int64)
+_ALL = np.empty(0, dtype=np.uint32)
 
-    def one(task: int) -> None:
-        group, share = divmod(task, shares)
-        part = slice(count * share // shares, count * (share + 1) // shares)
-        add(words[group], part, counters[share, group * _PER_GROUP : (group + 1) * _PER_GROUP])
 
-    threads.each(one, groups * shares, 1 if small else n_threads)
-    if shares == 2:
-        counters[0] += counters[1]
-    return counters[0]
+def count(
+    words: np.ndarray, taken: Fixed, rows: np.ndarray | None, n_columns: int, group: int, out: np.ndarray
+) -> None:
+    """out (2048, outputs + 1) = the histogram of one group of columns, mass last.
+
+    Over all rows (None), or over some, whose channels are `taken`.
+    """
+    width = min(GROUP, n_columns - GROUP * group)
+    channels, part = taken.channels, words[group]
+    out[:] = 0
+    if channels.shape[1] > FEW_CHANNELS:
+        _count_vectors(part, channels, _ALL if rows is None else rows, width, out)
+        return
+    for j in range(channels.shape[1]):
+        if rows is None:
+            _count_all(part, channels[:, j], width, taken.chunk, taken.shift, out, j)
+        elif len(rows):
+            _count_some(part, channels[:, j], rows, width, taken.chunk, taken.shift, out, j)

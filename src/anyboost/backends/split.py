@@ -47,67 +47,97 @@ def _lead(sums):
 
 @kernel
 def _score(left, right, left_mass, right_mass, noise, criterion):
-    if criterion == LEAST_SQUARES and left.shape[0] == 1:
-        # The common case with one division where two would do.
-        a = np.float64(left[0])
-        b = np.float64(right[0])
-        w = np.float64(left_mass)
-        v = np.float64(right_mass)
-        a = a if abs(a) > noise * w else 0.0
-        b = b if abs(b) > noise * v else 0.0
-        return (a * a * v + b * b * w) / (w * v)
     return _side(left, left_mass, noise, criterion) + _side(right, right_mass, noise, criterion)
 
 
 @kernel
-def _scan(sums, first, n_cuts, total, noise, criterion, enough, left, right):
-    # The best score of one column, and its first cut that scores `enough` (-1: none does).
-    best = -1.0
-    outputs = left.shape[0]
-    for j in range(outputs):
-        left[j] = 0
-    left_mass = 0
-    for b in range(n_cuts):
-        mass = sums[first + b, outputs]
-        if mass == 0:
-            continue  # nothing moves: the same sides as a lower cut
-        left_mass += mass
-        if left_mass == total[outputs]:
-            break
-        for j in range(outputs):
-            left[j] += sums[first + b, j]
-            right[j] = total[j] - left[j]
-        score = _score(left, right, left_mass, total[outputs] - left_mass, noise, criterion)
-        if score >= enough:
-            return score, b
-        best = max(best, score)
-    return best, -1
+def _score_one_output(left, left_mass, total, mass, noise, scores):
+    # Least squares with one output, the common case: one division a cut, no branch, several cuts at a time.
+    for b in range(left.shape[0]):
+        a = np.float64(left[b])
+        c = np.float64(total - left[b])
+        w = np.float64(left_mass[b])
+        v = np.float64(mass - left_mass[b])
+        a = a if abs(a) > noise * w else 0.0
+        c = c if abs(c) > noise * v else 0.0
+        score = (a * a * v + c * c * w) / (w * v)
+        scores[b] = score if min(left_mass[b], mass - left_mass[b]) > 0 else -1.0
 
 
 @kernel
-def best_cut(sums, total, noise, n_cuts, allowed, criterion):
-    """Column, cut and score of the best cut, and the score without one; column -1 where no cut gains.
+def _score_cuts(sums, first, n_cuts, total, noise, criterion, scores):
+    """scores[b] of every cut of one column; -1 where a side is empty."""
+    outputs = total.shape[0] - 1
+    mass = total[outputs]
+    if outputs == 1 and criterion == LEAST_SQUARES:
+        left = np.empty(n_cuts, dtype=np.int64)
+        left_mass = np.empty(n_cuts, dtype=np.int64)
+        so_far = 0
+        mass_so_far = 0
+        for b in range(n_cuts):
+            so_far += sums[first + b, 0]
+            mass_so_far += sums[first + b, 1]
+            left[b] = so_far
+            left_mass[b] = mass_so_far
+        _score_one_output(left, left_mass, total[0], mass, noise, scores[:n_cuts])
+        return
+    left = np.zeros(outputs, dtype=np.int64)
+    right = total[:outputs].copy()
+    mass_so_far = 0
+    for b in range(n_cuts):
+        scores[b] = -1.0
+        added = sums[first + b, outputs]
+        if added == 0:
+            continue  # nothing moves: the same sides as a lower cut
+        mass_so_far += added
+        if mass_so_far == mass:
+            scores[b:n_cuts] = -1.0
+            break
+        for j in range(outputs):
+            left[j] += sums[first + b, j]
+            right[j] -= sums[first + b, j]
+        scores[b] = _score(left, right, mass_so_far, mass - mass_so_far, noise, criterion)
+
+
+@kernel
+def _largest(scores):
+    # Scores are -1 or not negative, so their bits are ordered as they are, and integers are compared faster.
+    top = np.float64(-1.0).view(np.int64)
+    for b in range(scores.shape[0]):
+        top = max(top, np.float64(scores[b]).view(np.int64))
+    return np.int64(top).view(np.float64)
+
+
+@kernel
+def score_columns(sums, start, stop, total, noise, n_cuts, allowed, criterion, best):
+    """best[c] = the score of column c's best cut, -1 where it has none, for columns start .. stop - 1.
 
     `sums` (columns * 256, k + 1) is the histogram of the set, its last channel the mass, and `total` (k + 1,)
     its sum over any one column.
     """
-    outputs = total.shape[0] - 1
-    left = np.empty(outputs, dtype=np.int64)
-    right = np.empty(outputs, dtype=np.int64)
-    whole = _side(total[:outputs], total[outputs], noise, criterion)
-    best = -1.0
-    scores = np.full(n_cuts.shape[0], -1.0)
-    for column in range(n_cuts.shape[0]):
+    scores = np.empty(256)
+    for column in range(start, stop):
+        best[column] = -1.0
         if allowed[column] and n_cuts[column] > 0:
-            scores[column], _ = _scan(
-                sums, 256 * column, n_cuts[column], total, noise, criterion, np.inf, left, right
-            )
-            best = max(best, scores[column])
-    if not best > whole * (1.0 + TIE):
+            _score_cuts(sums, 256 * column, n_cuts[column], total, noise, criterion, scores)
+            best[column] = _largest(scores[: n_cuts[column]])
+
+
+@kernel
+def choose_cut(sums, total, noise, n_cuts, criterion, best):
+    """Column, cut and score of the best cut, and the score without one; column -1 where no cut gains."""
+    outputs = total.shape[0] - 1
+    whole = _side(total[:outputs], total[outputs], noise, criterion)
+    most = best.max()
+    if not most > whole * (1.0 + TIE):
         return -1, -1, whole, whole
-    enough = best * (1.0 - TIE)
+    enough = most * (1.0 - TIE)
     column = 0
-    while scores[column] < enough:
+    while best[column] < enough:
         column += 1
-    score, cut = _scan(sums, 256 * column, n_cuts[column], total, noise, criterion, enough, left, right)
-    return column, cut, score, whole
+    scores = np.empty(256)
+    _score_cuts(sums, 256 * column, n_cuts[column], total, noise, criterion, scores)
+    cut = 0
+    while scores[cut] < enough:
+        cut += 1
+    return column, cut, scores[cut], whole

@@ -1,97 +1,154 @@
 """Sums over rows that do not depend on the order of the rows.
 
 Terms are scaled by a power of two, rounded to integers and added as int64: integer addition is
-associative, so any order, partition or number of threads gives the same bits. With n rows the scale
-leaves `fixed_bits(n)` bits to the largest term, so the sum cannot overflow.
+associative, so any order, partition or number of threads gives the same bits.
 
-`fixed` rounds once (for histograms: one rounding of at most half a unit a row). `dot` keeps the rounding
-error as a second integer 30 bits further down, which makes its result good to the last bits of a float64.
+`dot` keeps the rounding error of each term as a second integer 30 bits further down, which makes its result
+good to the last bits of a float64. `fixed` rounds once, for histograms: by at most half a unit a row.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import inlined, kernel
 
 _SMALLEST_EXPONENT = -900
 SMALLEST = (
     2.0**_SMALLEST_EXPONENT
 )  # below this a largest term counts as zero: its unit could not be represented
 _LOW_BITS = 30
+_MOST_BITS = 51  # what the rounding below can hold
+
+# Adding this to |x| < 2^51 leaves x, rounded to even, in the low bits: a rounding and a conversion to an integer
+# in one addition, which every machine can do several rows at a time.
+_ROUNDER = 1.5 * 2.0**52
+_ROUNDER_BITS = int(np.float64(_ROUNDER).view(np.int64))
+
+PACKED_BITS = 14  # of a packed entry, for the mass: what 2^14 rows of mass one fill
+_LEAST_CHUNK = 2_000  # rows under which unpacking would cost more than packing saves
+FEW_CHANNELS = 4  # up to here each channel is stored, and counted, by itself
 
 
-def fixed_bits(n_terms: int) -> int:
+def sum_bits(n_terms: int) -> int:
     """Bits for the largest of `n_terms` terms such that their int64 sum cannot overflow."""
-    return min(52, 62 - max(0, (n_terms - 1).bit_length()))
+    return min(_MOST_BITS, 62 - max(0, (n_terms - 1).bit_length()))
+
+
+def target_bits(mass: int) -> int:
+    """Bits for the largest target such that the sum over rows of this whole mass fits, packed or not."""
+    length = max(1, mass.bit_length())
+    return min(_MOST_BITS, 63 - 2 * min(PACKED_BITS, length), 62 - length)
+
+
+# One axis, a slice with its own zero, and no test of the weights within a loop: so the compiler takes several rows at
+# a time.
+
+
+@inlined
+def _as_int(x):
+    return np.float64(x + _ROUNDER).view(np.int64) - _ROUNDER_BITS
+
+
+@inlined
+def _magnitude(x):
+    # |x| as the bits of a float64: they are ordered like the numbers, with NaN above all.
+    return np.float64(abs(x)).view(np.int64)
 
 
 @kernel
-def _largest(a, mass, start, stop):
-    # max |mass a| as the bits of a float64: they are ordered like the numbers, with NaN above all, and an
-    # integer maximum can be taken eight at a time. Empty `mass` stands for all ones.
+def _largest(a, start, stop):
+    a = a[start:stop]
     top = 0
-    for i in range(start, stop):
-        weight = mass[i] if mass.size else 1.0
-        for j in range(a.shape[1]):
-            top = max(top, np.float64(abs(weight * a[i, j])).view(np.int64))
+    for i in range(a.size):
+        top = max(top, _magnitude(a[i]))
     return top
 
 
 @kernel
-def _dot_block(a, b, mass, scale, start, stop):
+def _sum_block(a, scale, start, stop):
     # The sum at this scale, in two integers, and the bits of the largest scaled term.
+    a = a[start:stop]
     high = 0
     low = 0
     top = 0
-    for i in range(start, stop):
-        weight = mass[i] if mass.size else 1.0
-        for j in range(a.shape[1]):
-            term = weight * a[i, j] * (b[i, j] if b.size else 1.0) * scale
-            top = max(top, np.float64(abs(term)).view(np.int64))
-            whole = np.rint(term)
-            high += np.int64(whole)
-            low += np.int64(np.rint((term - whole) * 1073741824.0))
+    for i in range(a.size):
+        term = a[i] * scale
+        top = max(top, _magnitude(term))
+        whole = term + _ROUNDER
+        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
+        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
     return high, low, top
 
 
 @kernel
-def _fix_block(a, mass, whole, start, stop, scale, out):
-    for i in range(start, stop):
-        weight = mass[i] if mass.size else 1.0
-        for j in range(a.shape[1]):
-            if whole:
-                out[i, j] = np.int64(weight) * np.int64(np.rint(a[i, j] * scale))
-            else:
-                out[i, j] = np.int64(np.rint(weight * a[i, j] * scale))
+def _dot_block(a, b, scale, start, stop):
+    a, b = a[start:stop], b[start:stop]
+    high = 0
+    low = 0
+    top = 0
+    for i in range(a.size):
+        term = a[i] * b[i] * scale
+        top = max(top, _magnitude(term))
+        whole = term + _ROUNDER
+        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
+        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+    return high, low, top
 
 
-_NONE_1D = np.empty(0)
-_NONE_2D = np.empty((0, 1))
+@kernel
+def _dot_of_three_block(a, b, c, scale, start, stop):
+    a, b, c = a[start:stop], b[start:stop], c[start:stop]
+    high = 0
+    low = 0
+    top = 0
+    for i in range(a.size):
+        term = a[i] * b[i] * c[i] * scale
+        top = max(top, _magnitude(term))
+        whole = term + _ROUNDER
+        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
+        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+    return high, low, top
+
+
+@kernel
+def _dot_with_difference_block(a, b, c, scale, start, stop):
+    a, b, c = a[start:stop], b[start:stop], c[start:stop]
+    high = 0
+    low = 0
+    top = 0
+    for i in range(a.size):
+        term = a[i] * (b[i] - c[i]) * scale
+        top = max(top, _magnitude(term))
+        whole = term + _ROUNDER
+        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
+        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+    return high, low, top
 
 
 def _as_float(bits: int) -> float:
     return float(np.int64(bits).view(np.float64))
 
 
-def dot(
-    a: np.ndarray, b: np.ndarray | None, mass: np.ndarray | None, n_threads: int = 1, guess: int = 0
-) -> tuple[float, int]:
-    """sum_n mass_n <a_n, b_n> for (n, k) arrays; None stands for all ones. NaN if any term is not finite.
+# A sum at scale 2^e over rows start .. stop: two integers and the bits of the largest scaled term
+Block = Callable[[float, int, int], tuple[int, int, int]]
 
-    The scale is that of the largest term, which is not known before the terms are. So the sum is taken at
-    the scale 2^guess, and again if the largest term asks for another; a caller that passes the exponent
-    returned with its last sum of the kind rarely pays for two. The result does not depend on the guess.
+
+def settle(block: Block, n_terms: int, n_rows: int, n_threads: int, guess: int) -> tuple[float, int]:
+    """The sum that `block` takes, at the scale that its largest term asks for, and that scale's exponent.
+
+    The scale is not known before the terms are. So the sum is taken at the scale 2^guess, and again if the
+    largest term asks for another; a caller that passes the exponent returned with its last sum of the kind
+    rarely pays for two. The result does not depend on the guess. NaN if any term is not finite.
     """
-    b = _NONE_2D if b is None else b
-    mass = _NONE_1D if mass is None else mass
-    room = fixed_bits(a.size)
+    room = sum_bits(n_terms)
     exponent = guess
     while True:
-        scale = math.ldexp(1.0, exponent)
-        parts = threads.over_blocks(partial(_dot_block, a, b, mass, scale), len(a), n_threads)
+        parts = threads.over_blocks(partial(block, math.ldexp(1.0, exponent)), n_rows, n_threads)
         top = _as_float(max(part[2] for part in parts))
         if 0.0 < top < math.inf:
             wanted = exponent + room - math.frexp(top)[1]
@@ -107,29 +164,122 @@ def dot(
             exponent = 0
 
 
-def fixed(
-    a: np.ndarray, mass: np.ndarray | None, whole: bool = False, n_threads: int = 1
-) -> tuple[np.ndarray, float]:
-    """Integers q and a unit such that mass_n a_n = q_n * unit, up to rounding.
+def dot(
+    a: np.ndarray,
+    b: np.ndarray | None,
+    mass: np.ndarray | None,
+    n_threads: int = 1,
+    guess: int = 0,
+    less: np.ndarray | None = None,
+) -> tuple[float, int]:
+    """sum_n mass_n <a_n, b_n - less_n> for (n, k) arrays, and its exponent (see `settle`).
 
-    The largest |mass a| takes as many bits as the sum over rows leaves room for. Each term is rounded by
-    at most half a unit. With `whole` masses it is a_n that is rounded, so that a row of mass m counts
-    exactly as much as m rows. A non-finite term gives a NaN unit.
+    `b` and `mass` are all ones where None, `less` is zero.
     """
-    given = _NONE_1D if mass is None else mass
-    n = len(a)
-    ceiling = _NONE_1D if whole else given
-    tops = threads.over_blocks(lambda start, stop: _largest(a, ceiling, start, stop), n, n_threads)
-    top = _as_float(max(tops))
-    if not math.isfinite(top):
-        return np.zeros(a.shape, dtype=np.int64), math.nan
-    if top < SMALLEST:
-        return np.zeros(a.shape, dtype=np.int64), 1.0
-    total = int(given.sum()) if whole and mass is not None else n
-    exponent = math.frexp(top)[1] - fixed_bits(total)
-    out = np.empty(a.shape, dtype=np.int64)
-    scale = math.ldexp(1.0, -exponent)
-    threads.over_blocks(
-        lambda start, stop: _fix_block(a, given, whole, start, stop, scale, out), n, n_threads
+    if less is not None and mass is not None:
+        assert b is not None
+        b, less = b - less, None
+    given = (None if mass is None else _spread(mass, a.shape[1]), a, b, less)
+    factors = [factor.reshape(-1) for factor in given if factor is not None]
+    block = (_sum_block, _dot_block, _dot_of_three_block)[len(factors) - 1]
+    if less is not None:
+        block = _dot_with_difference_block
+    return settle(
+        lambda scale, start, stop: block(*factors, scale, start, stop), a.size, a.size, n_threads, guess
     )
-    return out, math.ldexp(1.0, exponent)
+
+
+def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
+    return mass if outputs == 1 else np.repeat(mass, outputs)
+
+
+class Fixed(NamedTuple):
+    """mass_n target_n and mass_n as integers: what histograms add up.
+
+    Where masses are small whole numbers and there is one output, `channels` is (n, 1) and packs both in one
+    number, target * 2^shift + mass: one addition counts both, and the sum over up to `chunk` rows can be taken
+    apart again. Else shift is 0 and the mass is the last of the outputs + 1 channels.
+    """
+
+    channels: np.ndarray
+    shift: int
+    chunk: int
+    unit: float  # of the targets
+    outputs: int
+
+
+@kernel
+def _fix_packed(a, scale, shift, start, stop, out):
+    a, out = a[start:stop], out[start:stop]
+    for i in range(a.size):
+        out[i] = (_as_int(a[i] * scale) << shift) + 1
+
+
+@kernel
+def _fix_packed_weighted(a, mass, scale, shift, start, stop, out):
+    a, mass, out = a[start:stop], mass[start:stop], out[start:stop]
+    for i in range(a.size):
+        out[i] = mass[i] * ((_as_int(a[i] * scale) << shift) + 1)
+
+
+@kernel
+def _fix_channels(a, mass, fixed_mass, scale, start, stop, out):
+    # Whole masses multiply the rounded target, so that a row of mass m counts exactly as much as m rows; others
+    # (`mass` is empty for whole ones) are rounded with it.
+    outputs = a.shape[1]
+    for i in range(start, stop):
+        for j in range(outputs):
+            if mass.size:
+                out[i, j] = _as_int(mass[i] * a[i, j] * scale)
+            else:
+                out[i, j] = fixed_mass[i] * _as_int(a[i, j] * scale)
+        out[i, outputs] = fixed_mass[i]
+
+
+def fixed_mass(mass: np.ndarray | None, n: int, whole: bool) -> tuple[np.ndarray, float]:
+    """mass_n as (n,) integers times a unit; None stands for all ones."""
+    if mass is None:
+        return np.ones(n, dtype=np.int64), 1.0
+    if whole:
+        return mass.astype(np.int64), 1.0
+    exponent = math.frexp(float(mass.max()))[1] - sum_bits(n)
+    return np.rint(mass * math.ldexp(1.0, -exponent)).astype(np.int64), math.ldexp(1.0, exponent)
+
+
+def fixed(
+    a: np.ndarray, mass: np.ndarray | None, whole: bool, masses: np.ndarray, n_threads: int = 1
+) -> Fixed:
+    """The targets (n, k) in fixed point; `masses` are those of `fixed_mass`.
+
+    The largest |a|, or |mass a| where masses are not whole, takes `target_bits` bits, and each term is rounded
+    by at most half a unit. A non-finite term gives a NaN unit.
+    """
+    n, outputs = a.shape
+    flat = a.reshape(-1)
+    scaled = flat if whole or mass is None else flat * _spread(mass, outputs)
+    top = _as_float(max(threads.over_blocks(partial(_largest, scaled), len(scaled), n_threads)))
+    if not math.isfinite(top):
+        nothing = fixed(np.zeros_like(a), mass, whole, masses, n_threads)
+        return nothing._replace(unit=math.nan)
+    total = n if mass is None or not whole else int(mass.sum())
+    exponent = math.frexp(top)[1] - target_bits(total) if top >= SMALLEST else 0
+    scale = math.ldexp(1.0, -exponent) if top >= SMALLEST else 0.0
+    unit = math.ldexp(1.0, exponent)
+    shift = min(PACKED_BITS, total.bit_length())
+    chunk = n if total < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max()))
+    if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
+        packed = np.empty(n, dtype=np.int64)
+        fix = (
+            partial(_fix_packed, flat, scale, shift)
+            if mass is None
+            else partial(_fix_packed_weighted, flat, masses, scale, shift)
+        )
+        threads.over_blocks(lambda start, stop: fix(start, stop, packed), n, n_threads)
+        return Fixed(packed[:, None], shift, chunk, unit, outputs)
+    few = outputs + 1 <= FEW_CHANNELS
+    out = np.empty((n, outputs + 1), dtype=np.int64, order="F" if few else "C")
+    ceiling = np.empty(0) if mass is None or whole else mass
+    threads.over_blocks(
+        lambda start, stop: _fix_channels(a, ceiling, masses, scale, start, stop, out), n, n_threads
+    )
+    return Fixed(out, 0, n, unit, outputs)

@@ -1,17 +1,20 @@
 """A thread pool of our own for kernels that release the GIL.
 
 Numba's `parallel=True` aborts the process when two Python threads enter it at once and hangs after a
-fork; plain threads over independent tasks do neither.
+fork; plain threads over independent tasks do neither. Work is handed over by a bare queue, which costs half of
+what futures do: a tree of 31 leaves hands over some sixty times.
 """
 
 import os
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
-_pool: ThreadPoolExecutor | None = None
+_jobs: SimpleQueue[Callable[[], None]] | None = None
+_starting = threading.Lock()
 
 
 def available() -> int:
@@ -22,53 +25,71 @@ def available() -> int:
         return os.cpu_count() or 1
 
 
-def _forget_pool() -> None:
-    # A forked child inherits the pool object but none of its threads.
-    global _pool
-    _pool = None
+def _forget_workers() -> None:
+    # A forked child inherits the queue but none of the threads that read it, and perhaps a lock that is held.
+    global _jobs, _starting
+    _jobs = None
+    _starting = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_forget_workers)
 
 
-def _shared_pool() -> ThreadPoolExecutor:
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=max(available(), 2), thread_name_prefix="anyboost")
-    return _pool
+def _work(jobs: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        jobs.get()()
+
+
+def _queue() -> SimpleQueue[Callable[[], None]]:
+    """The queue that the workers read; they are started on first use, and die with the process."""
+    global _jobs
+    with _starting:
+        if _jobs is None:
+            _jobs = SimpleQueue()
+            for number in range(max(available(), 2)):
+                threading.Thread(target=_work, args=(_jobs,), name=f"anyboost-{number}", daemon=True).start()
+        return _jobs
 
 
 def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
     """Call `task(0) ... task(count - 1)`, at most `n_threads` at a time; the caller's thread works too.
 
     Tasks must be independent: the order in which they run is not defined. A task never calls `each`
-    itself, so the pool cannot wait for itself.
+    itself, so the workers cannot wait for themselves.
     """
-    workers = min(n_threads, count) - 1
-    if workers < 1:
+    helpers = min(n_threads, count) - 1
+    if helpers < 1:
         for index in range(count):
             task(index)
         return
     indices = iter(range(count))  # next() on a range iterator is atomic under the GIL
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def work() -> None:
-        for index in indices:
-            task(index)
+        failure: BaseException | None = None
+        try:
+            for index in indices:
+                task(index)
+        except BaseException as error:
+            failure = error
+        ended.put(failure)
 
-    pool = _shared_pool()
-    helpers = [pool.submit(work) for _ in range(workers)]
-    try:
-        work()
-    finally:
-        wait(helpers)
-    for helper in helpers:
-        helper.result()
+    jobs = _queue()
+    for _ in range(helpers):
+        jobs.put(work)
+    work()
+    failures = [ended.get() for _ in range(helpers + 1)]
+    for failure in failures:
+        if failure is not None:
+            raise failure
 
 
-def over_blocks(function: Callable[[int, int], T], n_rows: int, n_threads: int) -> list[T]:
+def over_blocks(
+    function: Callable[[int, int], T], n_rows: int, n_threads: int, smallest: int = 400_000
+) -> list[T]:
     """What `function(start, stop)` gives for each of a few ranges that make up all rows."""
-    ranges = blocks(n_rows, n_threads)
+    ranges = blocks(n_rows, n_threads, smallest)
     if len(ranges) == 1:
         return [function(*ranges[0])]
     results: dict[int, T] = {}
@@ -80,7 +101,7 @@ def over_blocks(function: Callable[[int, int], T], n_rows: int, n_threads: int) 
     return [results[index] for index in range(len(ranges))]
 
 
-def blocks(n_rows: int, n_threads: int, smallest: int = 50_000) -> list[tuple[int, int]]:
+def blocks(n_rows: int, n_threads: int, smallest: int) -> list[tuple[int, int]]:
     """Split rows into at most `n_threads` ranges, none much under `smallest`: small work stays whole."""
     count = max(1, min(n_threads, n_rows // smallest))
     edges = [n_rows * index // count for index in range(count + 1)]

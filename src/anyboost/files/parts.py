@@ -38,7 +38,7 @@ LOSSES: Table = _table(
 )
 LEARNERS: Table = {
     "Stump": (weak.Stump, ("leaf",)),
-    "Tree": (weak.Tree, ("max_leaves", "max_depth", "leaf")),
+    "Tree": (weak.Tree, ("max_leaves", "max_depth", "leaf", "growth")),
     "Dictionary": (weak.Dictionary, ()),
     "Classifier": (weak.Classifier, ("both_signs",)),
 }
@@ -51,6 +51,8 @@ DESCENTS: Table = {
     "Hull": (descents.Hull, ("radius",)),
 }
 STEPS = _table(steps.Constant, steps.InverseSqrt, steps.InverseT, steps.FrankWolfe, steps.LineSearch)
+LATER = ("growth",)  # fields that a file has only where they differ from the default: older files have none
+TEXTS = ("leaf", "growth")
 FLAGS = ("both_signs", "shrinks")
 LINKS = {
     "identity": links.IDENTITY,
@@ -290,8 +292,14 @@ def spell(entry: Any) -> str:
 def _by_class(thing: Any, names: tuple[str, ...]) -> dict[str, Any]:
     values = {name: getattr(thing, name) for name in names}
     return {"class": type(thing).__name__} | {
-        name: encode_step(value) if name == "step" else _plain(value) for name, value in values.items()
+        name: encode_step(value) if name == "step" else _plain(value)
+        for name, value in values.items()
+        if name not in LATER or value != _default(thing, name)
     }
+
+
+def _default(thing: Any, name: str) -> Any:
+    return next(field.default for field in fields(thing) if field.name == name)
 
 
 def _decode(entry: Any, table: Table, what: str) -> Any:
@@ -299,11 +307,13 @@ def _decode(entry: Any, table: Table, what: str) -> Any:
     cls, names = _look_up(table, found.text("class"), what)
     values: dict[str, Any] = {}
     for name in names:
+        if name in LATER and not found.has(name):
+            continue
         if name == "step":
             values[name] = decode_step(found.take(name))
         elif name in FLAGS:
             values[name] = found.flag(name)
-        elif name == "leaf":
+        elif name in TEXTS:
             values[name] = found.text(name)
         else:
             values[name] = _number(found, name)

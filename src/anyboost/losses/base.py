@@ -13,12 +13,14 @@ import math
 import re
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from anyboost import checks
+from anyboost.backends import threads
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.search import monotone_zeros, zeros_and_fading
@@ -27,6 +29,7 @@ from anyboost.losses.sums import balance, total
 Array = npt.NDArray[Any]
 
 FARTHEST_CONSTANT = 10.0
+_BLOCK = 16_384  # numbers in a block: a few arrays of them fit into the second cache
 
 
 class Measure(Protocol):
@@ -35,6 +38,7 @@ class Measure(Protocol):
     n: int
     total: float
     mass: Floats | None
+    n_threads: int
 
     @property
     def weights(self) -> Floats:
@@ -58,6 +62,10 @@ class Functional(ABC):
     @abstractmethod
     def subgradient(self, scores: Floats) -> Floats:
         """A subgradient of R in L2(P), shaped like the scores."""
+
+    def at(self, scores: Floats) -> tuple[float, Floats]:
+        """R(scores) and a subgradient there: together where that is cheaper."""
+        return self.value(scores), self.subgradient(scores)
 
     @property
     def kinked(self) -> bool:
@@ -205,6 +213,10 @@ class RowwiseLoss(Loss):
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         """A subgradient of l in the scores of every row, shaped like `scores`."""
 
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        """`values` and `subgradients`, to the bit; a loss whose two share work does it once."""
+        return self.values(scores, y), self.subgradients(scores, y)
+
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
         if groups is not None:
             raise ValueError(f"groups were given, but the loss {self.name} does not use groups: leave it out")
@@ -333,10 +345,40 @@ class RowwiseFunctional(Functional):
         self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
 
     def value(self, scores: Floats) -> float:
-        return float(self.space.mean(self.loss.values(scores, self.y)))
+        values = np.empty(len(scores))
+
+        def one(part: slice) -> None:
+            values[part] = self.loss.values(scores[part], self.y[part])
+
+        self._by_block(one)
+        return float(self.space.mean(values))
 
     def subgradient(self, scores: Floats) -> Floats:
-        return np.ascontiguousarray(self.loss.subgradients(scores, self.y), dtype=np.float64)
+        gradient = np.empty(scores.shape)
+
+        def one(part: slice) -> None:
+            gradient[part] = self.loss.subgradients(scores[part], self.y[part])
+
+        self._by_block(one)
+        return gradient
+
+    def at(self, scores: Floats) -> tuple[float, Floats]:
+        values, gradient = np.empty(len(scores)), np.empty(scores.shape)
+
+        def one(part: slice) -> None:
+            values[part], gradient[part] = self.loss.both(scores[part], self.y[part])
+
+        self._by_block(one)
+        return float(self.space.mean(values)), gradient
+
+    def _by_block(self, task: Callable[[slice], None]) -> None:
+        # What a loss computes on the way to its result stays in the cache when it is asked for a block at a time.
+        n, rows = len(self.y), max(1, _BLOCK // self.outputs)
+        threads.each(
+            lambda index: task(slice(rows * index, min(rows * (index + 1), n))),
+            -(-n // rows),
+            self.space.n_threads,
+        )
 
     def best_constant(self) -> float | Floats:
         return self.loss.best_constant(self.y, self.space.weights, self.outputs)

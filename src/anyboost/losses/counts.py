@@ -5,6 +5,7 @@ All three have slope exp(a f) (exp(f) - y) for some a, so every exact step is th
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,9 +24,20 @@ class _LogMean(RowwiseLoss):
     power: float
     link_ = links.LOG
 
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return self._values(scores, y, *self._parts(scores, y))
+
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         up, down = self._parts(scores, y)
         return up - down
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        up, down = self._parts(scores, y)
+        return self._values(scores, y, up, down), up - down
+
+    @abstractmethod
+    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
+        """The loss, from the two parts of its slope."""
 
     def best_shifts(
         self,
@@ -68,8 +80,8 @@ class Poisson(_LogMean):
     domain = domains.NONNEGATIVE
     power = 1.0
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return self._parts(scores, y)[0] - y * scores
+    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
+        return up - y * scores
 
 
 @dataclass(frozen=True)
@@ -82,8 +94,8 @@ class Gamma(_LogMean):
     domain = domains.POSITIVE
     power = 2.0
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return self._parts(scores, y)[1] + scores
+    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
+        return down + scores
 
 
 @dataclass(frozen=True)
@@ -99,6 +111,5 @@ class Tweedie(_LogMean):
     def __post_init__(self) -> None:
         object.__setattr__(self, "power", checks.between(self.power, "power", 1, 2))
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        up, down = self._parts(scores, y)
+    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
         return down / (self.power - 1.0) + up / (2.0 - self.power)

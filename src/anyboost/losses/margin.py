@@ -9,7 +9,6 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
-from anyboost.losses.links import sigmoid
 from anyboost.losses.quantiles import weighted_quantiles
 from anyboost.losses.search import FADE
 from anyboost.losses.sums import leaf_sums, log_sums, total
@@ -34,12 +33,18 @@ class Logistic(RowwiseLoss):
     lipschitz = 1.0
 
     def values(self, scores: Floats, y: Array) -> Floats:
-        margin = y * scores
-        with np.errstate(under="ignore"):
-            return np.log1p(np.exp(-np.abs(margin))) + np.maximum(-margin, 0.0)
+        return self.both(scores, y)[0]
 
     def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return -y * sigmoid(-y * scores)
+        return self.both(scores, y)[1]
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        margin = y * scores
+        with np.errstate(under="ignore"):
+            small = np.exp(-np.abs(margin))
+            values = np.log1p(small) + np.maximum(-margin, 0.0)
+        # 1 / (1 + exp(margin)), relatively exact in both tails.
+        return values, -y * np.where(margin <= 0, 1.0, small) / (1.0 + small)
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         plus, minus = _class_weights(y, weights)
@@ -65,6 +70,10 @@ class Exponential(RowwiseLoss):
 
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         return -y * self.values(scores, y)
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        values = self.values(scores, y)
+        return values, -y * values
 
     def best_shifts(
         self,

@@ -27,18 +27,22 @@ class Softmax(RowwiseLoss):
     lipschitz = 2.0**0.5
 
     def values(self, scores: Floats, y: Array) -> Floats:
-        highest = scores.max(axis=1)
-        with np.errstate(under="ignore"):
-            spread = np.log(np.exp(scores - highest[:, None]).sum(axis=1))
-        return spread + (highest - scores[np.arange(len(y)), y])
+        return self.both(scores, y)[0]
 
     def subgradients(self, scores: Floats, y: Array) -> Floats:
-        gradient = links.softmax(scores)
+        return self.both(scores, y)[1]
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
         rows = np.arange(len(y))
+        highest = scores.max(axis=1)
+        with np.errstate(under="ignore"):
+            powers = np.exp(scores - highest[:, None])
+            together = powers.sum(axis=1)
+            gradient = powers / together[:, None]
         # p_y - 1 as minus the others' sum: relatively exact where the row is all but certain.
         gradient[rows, y] = 0.0
         gradient[rows, y] = -gradient.sum(axis=1)
-        return gradient
+        return np.log(together) + (highest - scores[rows, y]), gradient
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
         shares = leaf_sums(y, weights, outputs)

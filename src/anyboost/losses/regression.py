@@ -89,7 +89,7 @@ class Absolute(_PiecewiseLinear):
         return np.abs(y - scores)
 
     def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return np.sign(scores - y)
+        return np.subtract(scores > y, scores < y, dtype=np.float64)
 
 
 @dataclass(frozen=True)

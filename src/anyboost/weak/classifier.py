@@ -139,11 +139,11 @@ class Classifier:
         from anyboost.backends.split import CLASS, EXTREME, TIE
         from anyboost.weak.grow import Growth, fill, grow
 
-        fixed, _ = space.fixed(sign * _centered(target.reshape(space.n, -1)))
+        fixed = space.fixed(sign * _centered(target.reshape(space.n, -1)))
         # With one output and the sign free on either side, the extreme atom is the best classifier.
-        criterion = EXTREME if fixed.shape[1] == 1 else CLASS
+        criterion = EXTREME if fixed.outputs == 1 else CLASS
         grown = grow(space, fixed, Growth(2, None, criterion), rows, features)
-        codes = _codes(fixed.shape[1])
+        codes = _codes(fixed.outputs)
         rewards = grown.sums @ codes.T
         best = rewards.max(axis=1, keepdims=True)
         classes = np.argmax(rewards >= best - TIE * np.abs(best), axis=1)
@@ -202,7 +202,7 @@ def _rounding(space: Space, target: np.ndarray, centered: np.ndarray) -> float:
     from anyboost.backends.split import NOISE
 
     outputs = centered.shape[1]
-    unit = space.fixed(centered)[1]
+    unit = space.fixed(centered).unit
     means = 2 * outputs * np.finfo(np.float64).eps * float(np.abs(target).max()) if outputs > 1 else 0.0
     # Half a unit a row and output for the best and for the found, and sums that counted as zero; the
     # absolute values of a code add up to 1 or 2.

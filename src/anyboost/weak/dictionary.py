@@ -95,11 +95,11 @@ class Dictionary:
 
     def support(self, space: Space, target: np.ndarray) -> Support:
         """Exact: the dictionary is finite."""
-        from anyboost.backends.sums import fixed_bits
+        from anyboost.backends.sums import sum_bits
 
         value = float(self._reach(space, self._dots(space, target)).max())
         top = float(np.abs(_weighted(space, target)).max(initial=0.0))
-        rounding = target.size / space.total * top * 2.0 ** -fixed_bits(space.n)
+        rounding = target.size / space.total * top * 2.0 ** -sum_bits(space.n)
         return Support(value + rounding, value)
 
     def _columns(self, space: Space) -> _Columns:

@@ -1,4 +1,4 @@
-"""Growing one tree on a binned sample, best leaf first.
+"""Growing one tree on a binned sample, best leaf first or level by level.
 
 The next leaf to split is the one whose best cut gains most; gains within 1e-9 of the largest are equal,
 and then the oldest leaf goes first. A tree stops where no cut gains.
@@ -11,14 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.histogram import BINS, histogram, histogram_of_all
-from anyboost.backends.partition import descend_bins, mark, partition
-from anyboost.backends.split import NOISE, TIE, best_cut
+from anyboost.backends.bins import GROUP
+from anyboost.backends.histogram import BINS, PER_GROUP, count, take
+from anyboost.backends.partition import descend_bins, mark, partition, sides
+from anyboost.backends.split import NOISE, TIE, choose_cut, score_columns
+from anyboost.backends.sums import Fixed
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection
 from anyboost.weak.functions import TreeFunction
 
-_LARGE = 10_000  # sums from which on two children are looked at by two threads
+_SMALL = 40_000  # updates of counters under which a second thread costs more than it saves
+MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep; what is dropped is counted again when needed
 
 
 class Growth(NamedTuple):
@@ -27,23 +30,25 @@ class Growth(NamedTuple):
     max_leaves: int
     max_depth: int | None
     criterion: int
+    by_level: bool = False
 
 
 class Cut(NamedTuple):
     feature: int
     bin: int
     gain: float
+    left: np.ndarray  # (k + 1,): the sums of the targets, and the mass, of the rows that go left
 
 
-@dataclass
+@dataclass(eq=False)
 class _Leaf:
-    """An open leaf: a range of the row list, its sums, and the best cut found for it."""
+    """A range of the row list, its sums, and the best cut found for it."""
 
     node: int
     depth: int
     start: int
     stop: int
-    total: np.ndarray  # (k + 1,): the sums of the targets, and the mass
+    total: np.ndarray | None = None  # (k + 1,): the sums of the targets, and the mass
     sums: np.ndarray | None = None  # the same by column and bin
     cut: Cut | None = None
 
@@ -61,14 +66,30 @@ class Grown(NamedTuple):
     leaf: np.ndarray  # (n,) which leaf each row of the sample is in
 
 
+class _Pool:
+    """Histograms to use again: a tree takes and gives back some sixty."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self.size = size
+        self.most = max(2, MOST_MEMORY // (8 * size[0] * size[1]))
+        self.free: list[np.ndarray] = []
+
+    def take(self) -> np.ndarray:
+        return self.free.pop() if self.free else np.empty(self.size, dtype=np.int64)
+
+    def give(self, sums: np.ndarray | None) -> None:
+        if sums is not None:
+            self.free.append(sums)
+
+
 def grow(
     space: Space,
-    fixed: np.ndarray,
+    fixed: Fixed,
     growth: Growth,
     rows: np.ndarray | None = None,
     features: np.ndarray | None = None,
 ) -> Grown:
-    """Grow a tree on the integers `fixed` (n, k); on a subset of rows and features where given."""
+    """Grow a tree on targets in fixed point; on a subset of rows and features where given."""
     return _Grower(space, fixed, growth, rows, features).run()
 
 
@@ -76,7 +97,7 @@ class _Grower:
     def __init__(
         self,
         space: Space,
-        fixed: np.ndarray,
+        fixed: Fixed,
         growth: Growth,
         rows: np.ndarray | None,
         features: np.ndarray | None,
@@ -84,74 +105,69 @@ class _Grower:
         self.space = space
         self.fixed = fixed
         self.growth = growth
+        self.noise = NOISE * space.fixed_mass[1]
         self.sampled = rows is not None
-        self.rows = np.arange(space.n, dtype=np.uint32) if rows is None else rows.astype(np.uint32)
-        self.spare = np.empty_like(self.rows)
-        self.allowed = np.ones(len(space.bins.n_cuts), dtype=np.bool_)
+        self.n_rows = space.n if rows is None else len(rows)
+        if rows is not None:
+            self.rows = rows.astype(np.uint32)
+        self.allowed = space.bins.n_cuts > 0
         if features is not None:
-            self.allowed[:] = False
-            self.allowed[features] = True
+            chosen = np.zeros_like(self.allowed)
+            chosen[features] = True
+            self.allowed = self.allowed & chosen
+        # Groups without an allowed column are neither counted nor looked at.
+        self.groups = np.flatnonzero(self.allowed.reshape(-1, GROUP).any(axis=1)).tolist() or [0]
+        size = (len(self.allowed) * BINS, fixed.outputs + 1)
+        self.keeping: list[_Leaf] = []
+        self.pool = space.once(("histograms", size), lambda _: _Pool(size))
         self.feature = [-1]
         self.bin = [0]
         self.left = [0]
         self.right = [0]
 
-    def run(self) -> Grown:
-        root = self._root()
-        leaves = [root]
-        while len(leaves) < self.growth.max_leaves:
-            open_leaves = [leaf for leaf in leaves if leaf.cut is not None]
-            if not open_leaves:
-                break
-            most = max(leaf.cut.gain for leaf in open_leaves if leaf.cut)
-            oldest = next(leaf for leaf in open_leaves if leaf.cut and leaf.cut.gain >= most * (1.0 - TIE))
-            place = leaves.index(oldest)
-            last = len(leaves) + 1 == self.growth.max_leaves
-            # Children are younger than every other leaf: the list stays in order of age.
-            leaves[place : place + 1] = []
-            leaves += self._split(oldest, last)
-        return self._finish(leaves)
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The rows, leaf by leaf; a stump of all rows never lists them."""
+        return np.arange(self.n_rows, dtype=np.uint32)
 
     @cached_property
-    def channels(self) -> np.ndarray:
-        """What a histogram adds up for a row: its targets and its mass."""
-        return np.hstack([self.fixed, self.space.fixed_mass[0]])
+    def spare(self) -> np.ndarray:
+        return np.empty_like(self.rows)
 
-    def _root(self) -> _Leaf:
-        bins, space = self.space.bins, self.space
-        if self.growth.max_leaves == 2 and not self.sampled and self.fixed.shape[1] == 1:
-            # All rows and no children: the mass by column and bin is always the same.
-            targets = histogram_of_all(bins.words, self.fixed, space.n_threads)
-            sums = np.hstack([targets, space.mass_histogram])
-        else:
-            sums = histogram(bins.words, self.channels, self.rows, space.n_threads)
-        leaf = _Leaf(0, 0, 0, len(self.rows), sums[:BINS].sum(axis=0), sums)
-        leaf.cut = self._best_cut(leaf)
-        return leaf
+    def run(self) -> Grown:
+        root = _Leaf(0, 0, 0, self.n_rows)
+        self._survey([root], None, None)
+        leaves = [root]
+        while len(leaves) < self.growth.max_leaves:
+            leaf = self._next(leaves)
+            if leaf is None:
+                break
+            # Children are younger than every other leaf: the list stays in order of age.
+            leaves.remove(leaf)
+            leaves += self._split(leaf, last=len(leaves) + 2 == self.growth.max_leaves)
+        for leaf in leaves:
+            self.pool.give(leaf.sums)
+        return self._finish(leaves)
 
-    def _best_cut(self, leaf: _Leaf) -> Cut | None:
-        deepest = self.growth.max_depth
-        if leaf.sums is None or (deepest is not None and leaf.depth >= deepest):
-            return None
-        feature, cut, score, whole = best_cut(
-            leaf.sums,
-            leaf.total,
-            NOISE * self.space.fixed_mass[1],
-            self.space.bins.n_cuts,
-            self.allowed,
-            self.growth.criterion,
-        )
-        return None if feature < 0 else Cut(feature, cut, score - whole)
+    def _next(self, leaves: list[_Leaf]) -> _Leaf | None:
+        """The leaf to split."""
+        cuts = [(leaf, leaf.cut) for leaf in leaves if leaf.cut is not None]
+        if self.growth.by_level and cuts:
+            level = min(leaf.depth for leaf, _ in cuts)
+            cuts = [(leaf, cut) for leaf, cut in cuts if leaf.depth == level]
+        enough = max((cut.gain for _, cut in cuts), default=0.0) * (1.0 - TIE)
+        return next((leaf for leaf, cut in cuts if cut.gain >= enough), None)
 
     def _split(self, leaf: _Leaf, last: bool) -> list[_Leaf]:
-        cut, sums = leaf.cut, leaf.sums
+        cut = leaf.cut
         assert cut is not None
-        assert sums is not None
-        words = self.space.bins.words[cut.feature >> 3]
-        rows = self.rows[leaf.start : leaf.stop]
-        middle = leaf.start + partition(words, 8 * (cut.feature & 7), cut.bin, rows, self.spare)
-        first = BINS * cut.feature
-        total = sums[first : first + cut.bin + 1].sum(axis=0)
+        assert leaf.total is not None
+        middle = leaf.start
+        if self.growth.max_leaves > 2 or self.sampled:
+            words = self.space.bins.words[cut.feature >> 3]
+            rows = self.rows[leaf.start : leaf.stop]
+            shift = 8 * (cut.feature & 7)
+            middle += partition(words, shift, cut.bin, rows, self.spare, self.space.n_threads)
         node, depth = len(self.feature), leaf.depth + 1
         self.feature[leaf.node], self.bin[leaf.node] = cut.feature, cut.bin
         self.left[leaf.node], self.right[leaf.node] = node, node + 1
@@ -160,26 +176,91 @@ class _Grower:
         self.left += [0, 0]
         self.right += [0, 0]
         children = [
-            _Leaf(node, depth, leaf.start, middle, total),
-            _Leaf(node + 1, depth, middle, leaf.stop, leaf.total - total),
+            _Leaf(node, depth, leaf.start, middle, cut.left),
+            _Leaf(node + 1, depth, middle, leaf.stop, leaf.total - cut.left),
         ]
-        leaf.sums = None
-        if not last:
-            self._share(children, sums)
+        sums, leaf.sums = leaf.sums, None
+        if last or depth == self.growth.max_depth:
+            self.pool.give(sums)
+        else:
+            small, large = sorted(children, key=lambda child: child.stop - child.start)
+            self._survey([small] if sums is not None else children, large, sums)
         return children
 
-    def _share(self, children: list[_Leaf], sums: np.ndarray) -> None:
-        # The smaller child is counted; the larger one is what is left of the parent, exactly.
-        small, large = sorted(children, key=lambda leaf: leaf.stop - leaf.start)
-        rows = self.rows[small.start : small.stop]
-        small.sums = histogram(self.space.bins.words, self.channels, rows, self.space.n_threads)
-        sums -= small.sums
-        large.sums = sums
+    def _survey(self, counted: list[_Leaf], rest: _Leaf | None, parent: np.ndarray | None) -> None:
+        """Histograms and best cuts of new leaves.
 
-        def look(index: int) -> None:
-            children[index].cut = self._best_cut(children[index])
+        `counted` are counted; the `rest` is what they leave of the parent, exactly, in its place.
+        """
+        space, criterion = self.space, self.growth.criterion
+        sums = [self.pool.take() for _ in counted]
+        for leaf, own in zip(counted, sums, strict=True):
+            leaf.sums = own
+        if rest is not None and parent is not None:
+            rest.sums = parent
+        listed = len(self.feature) > 1 or self.sampled
+        rows = [self.rows[leaf.start : leaf.stop] if listed else None for leaf in counted]
+        taken = [self.fixed if some is None else take(self.fixed, some) for some in rows]
+        leaves = counted if parent is None or rest is None else [*counted, rest]
+        scores = [np.full(len(self.allowed), -1.0) for _ in leaves]
 
-        threads.each(look, 2, self.space.n_threads if sums.size > _LARGE else 1)
+        def one(index: int) -> None:
+            group = self.groups[index]
+            part = slice(PER_GROUP * group, PER_GROUP * (group + 1))
+            for own, some, values in zip(sums, rows, taken, strict=True):
+                count(space.bins.words, values, some, space.X.shape[1], group, own[part])
+                if parent is not None:
+                    parent[part] -= own[part]
+            first = GROUP * group
+            for leaf, best in zip(leaves, scores, strict=True):
+                score_columns(
+                    leaf.sums,
+                    first,
+                    first + GROUP,
+                    self._total(leaf, first),
+                    self.noise,
+                    space.bins.n_cuts,
+                    self.allowed,
+                    criterion,
+                    best,
+                )
+
+        work = (sum(leaf.stop - leaf.start for leaf in counted) + BINS) * len(self.groups) * len(scores)
+        threads.each(one, len(self.groups), 1 if work < _SMALL else space.n_threads)
+        for leaf, best in zip(leaves, scores, strict=True):
+            self._choose(leaf, best)
+        self._keep(leaves)
+
+    def _total(self, leaf: _Leaf, column: int) -> np.ndarray:
+        """The sums over a leaf, from any one column of its histogram where they are not known yet."""
+        if leaf.total is not None:
+            return leaf.total
+        assert leaf.sums is not None
+        return leaf.sums[BINS * column : BINS * (column + 1)].sum(axis=0)
+
+    def _choose(self, leaf: _Leaf, best: np.ndarray) -> None:
+        assert leaf.sums is not None
+        leaf.total = self._total(leaf, GROUP * self.groups[0])
+        feature, cut, score, whole = choose_cut(
+            leaf.sums, leaf.total, self.noise, self.space.bins.n_cuts, self.growth.criterion, best
+        )
+        if feature >= 0:
+            first = BINS * feature
+            left = leaf.sums[first : first + cut + 1].sum(axis=0)
+            leaf.cut = Cut(feature, cut, score - whole, left)
+
+    def _keep(self, leaves: list[_Leaf]) -> None:
+        """Keep the histograms of leaves that may be split, those that gain most where there is no room for all."""
+        by_gain = sorted(
+            (leaf for leaf in [*self.keeping, *leaves] if leaf.sums is not None),
+            key=lambda leaf: -1.0 if leaf.cut is None else leaf.cut.gain,
+            reverse=True,
+        )
+        kept = [leaf for leaf in by_gain[: self.pool.most] if leaf.cut is not None]
+        for leaf in by_gain[len(kept) :]:
+            self.pool.give(leaf.sums)
+            leaf.sums = None
+        self.keeping = kept
 
     def _finish(self, leaves: list[_Leaf]) -> Grown:
         feature = np.array(self.feature, dtype=np.int32)
@@ -187,20 +268,25 @@ class _Grower:
         left = np.array(self.left, dtype=np.int32)
         right = np.array(self.right, dtype=np.int32)
         leaf_nodes = np.array([leaf.node for leaf in leaves], dtype=np.int32)
+        totals = np.array([leaf.total for leaf in leaves])
+        sums, masses = totals[:, :-1], totals[:, -1]
+        # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
+        sums = np.where(np.abs(sums) > self.noise * masses[:, None], sums, 0)
         leaf = np.zeros(self.space.n, dtype=np.int32)
         if self.sampled:
             descend_bins(self.space.bins.words, feature, bins, left, right, leaf)
             number = np.zeros(len(feature), dtype=np.int32)
             number[leaf_nodes] = np.arange(len(leaves), dtype=np.int32)
             leaf = number[leaf]
+        elif len(leaves) == 2:
+            words = self.space.bins.words[feature[0] >> 3]
+            sides(words, 8 * (feature[0] & 7), bins[0], leaf)
         else:
-            for label, part in enumerate(leaves):
-                mark(self.rows[part.start : part.stop], label, leaf)
-        sums = np.array([part.total[:-1] for part in leaves])
-        masses = np.array([part.total[-1] for part in leaves])
-        # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
-        noise = NOISE * self.space.fixed_mass[1] * masses
-        sums = np.where(np.abs(sums) > noise[:, None], sums, 0)
+            threads.each(
+                lambda index: mark(self.rows[leaves[index].start : leaves[index].stop], index, leaf),
+                len(leaves) if len(leaves) > 1 else 0,
+                self.space.n_threads if self.space.n > _SMALL else 1,
+            )
         return Grown(feature, bins, left, right, leaf_nodes, sums, masses, leaf)
 
 

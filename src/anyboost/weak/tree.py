@@ -7,6 +7,7 @@ For two leaves the greedy search sees every tree of the class, so both are exact
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +15,13 @@ from anyboost import checks
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection, Support
 
+if TYPE_CHECKING:
+    from anyboost.weak.grow import Growth
+
 
 @dataclass(frozen=True)
 class Tree:
-    """Trees of at most `max_leaves` leaves, grown best leaf first.
+    """Trees of at most `max_leaves` leaves, grown best leaf first, or level by level with `growth="depth"`.
 
     `leaf="mean"` fills leaves with the mean of the target; `leaf="exact"` lets the descent replace them,
     in its step, by the values that minimize the loss leaf by leaf.
@@ -26,12 +30,14 @@ class Tree:
     max_leaves: int = 31
     max_depth: int | None = None
     leaf: str = "mean"
+    growth: str = "leaf"
 
     def __post_init__(self) -> None:
         checks.count(self.max_leaves, "max_leaves", least=2)
         if self.max_depth is not None:
             checks.count(self.max_depth, "max_depth", least=1)
         checks.choice(self.leaf, "leaf", ("mean", "exact"))
+        checks.choice(self.growth, "growth", ("leaf", "depth"))
 
     @property
     def exact_leaves(self) -> bool:
@@ -46,13 +52,13 @@ class Tree:
     ) -> LeafProjection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
         from anyboost.backends.split import LEAST_SQUARES
-        from anyboost.weak.grow import Growth, fill, grow
+        from anyboost.weak.grow import fill, grow
 
-        fixed, unit = space.fixed(target)
-        grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, LEAST_SQUARES), rows, features)
+        fixed = space.fixed(target)
+        grown = grow(space, fixed, self._growth(LEAST_SQUARES), rows, features)
         mass = grown.masses * space.fixed_mass[1]
         # A leaf can be massless only where a row's weight is lost against the others' in fixed point.
-        sums = grown.sums * unit
+        sums = grown.sums * fixed.unit
         leaf_values = sums / np.where(mass > 0, mass, 1.0)[:, None]
         if rows is not None:
             return fill(space, grown, leaf_values, target.shape)
@@ -60,6 +66,11 @@ class Tree:
         inner = float((leaf_values * sums).sum()) / space.total
         square = float((leaf_values**2).sum(axis=1) @ mass) / space.total
         return fill(space, grown, leaf_values, target.shape, (inner, square))
+
+    def _growth(self, criterion: int) -> "Growth":
+        from anyboost.weak.grow import Growth
+
+        return Growth(self.max_leaves, self.max_depth, criterion, by_level=self.growth == "depth")
 
     def extreme(self, space: Space, target: np.ndarray) -> LeafProjection:
         """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
@@ -76,13 +87,13 @@ class Tree:
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[LeafProjection, float, float]:
         from anyboost.backends.split import EXTREME, NOISE
-        from anyboost.weak.grow import Growth, fill, grow
+        from anyboost.weak.grow import fill, grow
 
-        fixed, unit = space.fixed(target)
-        grown = grow(space, fixed, Growth(self.max_leaves, self.max_depth, EXTREME))
+        fixed = space.fixed(target)
+        grown = grow(space, fixed, self._growth(EXTREME))
         leaf_values = np.sign(grown.sums).astype(np.float64)
-        value = float(np.abs(grown.sums).sum()) * unit / space.total
-        rounding = fixed.shape[1] * unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
+        value = float(np.abs(grown.sums).sum()) * fixed.unit / space.total
+        rounding = fixed.outputs * fixed.unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
         rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
         return fill(space, grown, leaf_values, target.shape), value, rounding
 
