@@ -214,3 +214,16 @@ def test_a_missing_value_goes_where_it_was_learned_to_go():
         X[hidden], y[hidden] = np.nan, side
         model = BoostingRegressor(max_iter=1, max_leaf_nodes=2, learning_rate=1.0).fit(X, y)
         np.testing.assert_allclose(model.predict([[np.nan], [0.1], [0.9]]), [side, 0.0, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("empty", [pl.DataFrame({"a": [1.0, 2.0], "n": [None, None]}), pd.DataFrame({"a": [1.0, 2.0], "n": [None, None]})], ids=["polars", "pandas"])  # fmt: skip
+def test_a_column_of_nothing_is_missing_everywhere(empty):
+    np.testing.assert_array_equal(tables.read(empty)[0], [[1.0, np.nan], [2.0, np.nan]])
+
+
+def test_columns_numbered_by_pandas():
+    frame = pd.DataFrame({0: [1.5, 2.5, 3.5], 1: [1, 2, 3], 2: pd.Categorical(["x", "y", "x"])})
+    table, columns = tables.read(frame)
+    np.testing.assert_array_equal(table, [[1.5, 1.0, 0.0], [2.5, 2.0, 1.0], [3.5, 3.0, 0.0]])
+    assert columns.categorical.tolist() == [False, False, True]
+    assert tables.names_of(frame) is None

@@ -65,9 +65,11 @@ class Columns:
         return mask
 
 
-def two_dimensional(X: Any) -> None:
-    """Refuse an array that has no rows and columns; a data frame always has."""
-    if isinstance(X, np.ndarray | list | tuple) and np.ndim(X) != 2:
+def check_kind(X: Any) -> None:
+    """Refuse what is neither a data frame nor an array of rows and columns."""
+    if isinstance(X, Mapping):
+        raise TypeError("X is a mapping: make a data frame of it, pandas.DataFrame(X) or polars.DataFrame(X)")
+    if _frame(X) is None and isinstance(X, np.ndarray | list | tuple) and np.ndim(X) != 2:
         from sklearn.utils import check_array
 
         check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
@@ -192,6 +194,8 @@ class _FrameColumn(_Column):
             self.kind = "words" if _all_words(series.to_list()) else "objects"
         elif series.dtype.is_numeric() or series.dtype == nw.Boolean:
             self.kind = "numbers"
+        elif series.null_count() == len(series):
+            self.kind = "nothing"
         else:
             texts = (nw.Categorical, nw.Enum, nw.String)
             self.kind = "words" if series.dtype in texts else "others"
@@ -210,6 +214,8 @@ class _FrameColumn(_Column):
             if self.series.dtype == nw.Float32:
                 return self.series.to_numpy()
             return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        if self.kind == "nothing":
+            return np.full(len(self), np.nan)
         if self.kind == "objects":
             return _numbers_of_objects(self.series.to_list(), self)
         if self.kind == "words":
@@ -221,6 +227,8 @@ class _FrameColumn(_Column):
     def words(self) -> list[str | None]:
         import narwhals as nw
 
+        if self.kind == "nothing":
+            return [None] * len(self)
         if self.kind != "words":
             raise self.refusal("numbers", "it held words in the training table, turn it back into them")
         values = self.series if self.series.dtype == nw.Object else self.series.cast(nw.String)
@@ -275,7 +283,12 @@ def _frame(X: Any) -> Any:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(X, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            frame.schema  # noqa: B018 - looks at the names
+    except nw.exceptions.DuplicateError:
+        raise ValueError("X has two columns of the same name: rename one of them") from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame: collect it first, X.collect()")
     return frame if isinstance(frame, nw.DataFrame) else None

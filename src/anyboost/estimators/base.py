@@ -158,7 +158,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         """Check what can be checked before any work; what to measure, and the table's names."""
         parameters.check(self)
         scorings = stopping.check_scoring(self.scoring)
-        tables.two_dimensional(X)
+        tables.check_kind(X)
         scratch = copy.copy(self)
         validate_data(scratch, X, y, skip_check_array=True)
         names = ("n_features_in_", "feature_names_in_")
@@ -294,7 +294,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _table(self, X: Any) -> np.ndarray:
         """A later table as numbers."""
         check_is_fitted(self)
-        tables.two_dimensional(X)
+        tables.check_kind(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         table, _ = tables.read(X, self._columns)
         return np.ascontiguousarray(table)

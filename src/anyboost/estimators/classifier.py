@@ -175,8 +175,14 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         labels = column_or_1d(y, warn=True)
         if labels.dtype.kind == "f":
             checks.finite(labels, "y")
-        check_classification_targets(labels)
-        classes, codes = np.unique(labels, return_inverse=True)
+        try:
+            check_classification_targets(labels)
+            classes, codes = np.unique(labels, return_inverse=True)
+        except TypeError:
+            kinds = sorted({type(label).__name__ for label in labels.tolist()})
+            raise ValueError(
+                f"y mixes labels of the types {', '.join(kinds)}: use one, and drop missing ones"
+            ) from None
         if len(classes) < 2:
             raise ValueError(f"y has one class only, {classes[0]!r}: give rows of at least two classes")
         loss = parameters.find_loss(self.loss, "logistic" if len(classes) == 2 else "softmax")

@@ -14,6 +14,7 @@ The automatic dials, by what is known of the loss (see docs/estimators.md for th
 
 import inspect
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -145,9 +146,15 @@ def _default(estimator: Any, name: str) -> Any:
 
 
 def n_threads(n_jobs: Any) -> int:
-    """How many threads n_jobs asks for: None and -1 all cores, -2 all but one."""
+    """How many threads n_jobs asks for: -1 all cores, -2 all but one, None all that OMP_NUM_THREADS leaves.
+
+    joblib sets that variable in its workers, so that searches over many fits do not crowd the cores.
+    """
     if n_jobs is None:
-        return threads.available()
+        most = os.environ.get("OMP_NUM_THREADS", "")
+        return (
+            min(threads.available(), int(most)) if most.isdigit() and int(most) > 0 else threads.available()
+        )
     checks.count(n_jobs, "n_jobs", least=-(2**31))
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: use None for all cores")

@@ -77,7 +77,8 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     verbose : int, default 0
         Print a line every so many rounds.
     n_jobs : int or None, default None
-        How many threads; None for all cores. The model does not depend on it.
+        How many threads; -1 for all cores, None for as many of them as OMP_NUM_THREADS allows. The model does not
+        depend on it.
     random_state : int, RandomState or None, default None
 
     Attributes
