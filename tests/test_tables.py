@@ -216,9 +216,10 @@ def test_a_missing_value_goes_where_it_was_learned_to_go():
         np.testing.assert_allclose(model.predict([[np.nan], [0.1], [0.9]]), [side, 0.0, 1.0], atol=1e-9)
 
 
-@pytest.mark.parametrize("empty", [pl.DataFrame({"a": [1.0, 2.0], "n": [None, None]}), pd.DataFrame({"a": [1.0, 2.0], "n": [None, None]})], ids=["polars", "pandas"])  # fmt: skip
-def test_a_column_of_nothing_is_missing_everywhere(empty):
-    np.testing.assert_array_equal(tables.read(empty)[0], [[1.0, np.nan], [2.0, np.nan]])
+@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_a_column_of_nothing_is_missing_everywhere(kind):
+    table = kind({"a": [1.0, 2.0], "n": [None, None]})
+    np.testing.assert_array_equal(tables.read(table)[0], [[1.0, np.nan], [2.0, np.nan]])
 
 
 def test_columns_numbered_by_pandas():

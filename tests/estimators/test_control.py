@@ -178,6 +178,11 @@ def test_class_weights():
         .fit(X, y, np.where(y == 0, 20.0, 1.0))
         .predict_proba(X),
     )
+    # Class weights change the loss on a validation set, but no score of another name.
+    watched = BoostingClassifier(max_iter=3, class_weight={0: 20.0}, scoring=["loss", "accuracy"])
+    found = watched.fit(X, y, X_val=X, y_val=y).validation_scores_["valid"]
+    np.testing.assert_allclose(found["loss"], -watched.train_score_)
+    assert found["accuracy"][-1] == pytest.approx(watched.score(X, y))
     balanced = BoostingClassifier(max_iter=0, class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(balanced.predict_proba(X[:1]), [[0.5, 0.5]])
 

@@ -142,7 +142,9 @@ REGRESSOR = {
     "a set named twice": ({}, {"X_val": X, "y_val": Y, "valid": (X, Y)}, "valid has a set 'valid', which X_val is called already"),
     "a set with other columns": ({}, {"valid": (X[:, :1], Y)}, "valid X must have the 2 columns of X, got 1"),
     "a set with a short y": ({}, {"valid": (X, Y[:4])}, "valid y must have one value for each of the 12 rows of X, got 4"),
-    "a set without offset": ({}, {"offset": Y, "valid": (X, Y)}, "offset was given, so the validation set 'valid' needs its own"),
+    "a set without offset": ({}, {"offset": Y, "valid": (X, Y)}, "offset must be given for the training rows and the validation set 'valid', or for none"),
+    "an offset for a set alone": ({}, {"valid": {"late": {"X": X, "y": Y, "offset": Y}}}, "offset must be given for the training rows and the validation set 'late'"),
+    "a score without weights": ({"scoring": lambda model, X, y: 1.0}, {"X_val": X, "y_val": Y, "sample_weight_val": Y}, "scoring .lambda. takes no sample_weight"),
     "a set with NaN in y": ({}, {"valid": (X, with_value(Y, 0, np.nan))}, "validation set 'valid': y must be finite"),
     "one row to stop by": ({"early_stopping": True}, {"X": X[:1], "y": Y[:1]}, "early_stopping needs two rows or more to split"),
     "a run that is none": ({}, {"resume": "run.safetensors"}, "resume must be a Run, e.g. anyboost.load.path., got str"),
@@ -171,6 +173,7 @@ RANKER = {
     "nothing to rank": ({}, {"y": np.zeros(12)}, "y has no two rows of different grade in one query"),
     "one query to split": ({"early_stopping": True}, {"qid": np.zeros(12)}, "early_stopping needs two queries or more to split"),
     "groups for a set": ({}, {"valid": {"late": {"X": X, "y": Y, "groups": QID}}}, "valid 'late': needs .* may have sample_weight, qid, offset"),
+    "nothing to rank in a set": ({}, {"valid": {"late": {"X": X, "y": np.zeros(12)}}}, "validation set 'late': y has no two rows of different grade"),
     "queries of no set": ({}, {"qid_val": QID}, "X_val must be given"),
 }  # fmt: skip
 CASES = (

@@ -80,20 +80,21 @@ class Plan:
         if not sets:
             return None
         estimator, loss = self.estimator, self.targets.loss
+        watched = [self._watched(name, rows) for name, rows in sets]
 
         def stage(scores: np.ndarray) -> Any:
             return estimator._stage(fitted, scores)
 
         def scoring(name: str, what: Any) -> stopping.Scoring:
             if isinstance(what, str):
-                return stopping.loss_scoring(loss, self.outputs, self.n_threads)
+                return stopping.loss_scoring(loss, watched, self.outputs, self.n_threads)
             if isinstance(what, metrics.Metric):
                 return stopping.metric_scoring(name, what)
             scorer = what or (lambda model, X, y, **given: model.score(X, y, **given))
-            return stopping.scorer_scoring(name, scorer, stage)
+            return stopping.scorer_scoring(name, scorer, watched, stage)
 
         return stopping.Monitor(
-            [self._watched(name, rows) for name, rows in sets],
+            watched,
             [scoring(name, what) for name, what in scorings],
             int(estimator.n_iter_no_change) if estimator.early_stopping else None,
             float(estimator.tol),
@@ -106,9 +107,9 @@ class Plan:
         except ValueError as error:
             raise ValueError(f"validation set {name!r}: {error}") from None
         n, start = len(rows.X), rows.offset
-        if self.rows.offset is not None and start is None:
+        if (self.rows.offset is None) != (start is None):
             raise ValueError(
-                f'offset was given, so the validation set {name!r} needs its own: add "offset" to it'
+                f"offset must be given for the training rows and the validation set {name!r}, or for none"
             )
         if start is not None:
             start = start.reshape(n, -1) + self.intercept
@@ -119,8 +120,9 @@ class Plan:
             name,
             np.ascontiguousarray(rows.X),
             y,
-            rows.y,
             self.targets.weigh(y, rows.sample_weight),
+            rows.y,
+            rows.sample_weight,
             rows.groups,
             start,
         )

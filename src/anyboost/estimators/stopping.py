@@ -5,6 +5,7 @@ score on the first set decides: the best round is the one where it is best, and 
 become better by more than `tol` for so many rounds.
 """
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,11 +31,12 @@ class Scoring(NamedTuple):
 
 @dataclass(eq=False)
 class WatchedSet:
-    """A validation set as `boost` sees it (X, y, mass, groups), and as a scorer does (labels)."""
+    """A validation set as `boost` sees it (y, weights), and as a scorer does (labels, sample_weight)."""
 
     name: str
     X: np.ndarray
     y: np.ndarray
+    weights: np.ndarray | None  # class weights included
     labels: Any
     sample_weight: np.ndarray | None
     groups: np.ndarray | None
@@ -53,20 +55,20 @@ class WatchedSet:
         return self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores
 
 
-def loss_scoring(loss: Loss, outputs: int, n_threads: int) -> Scoring:
+def loss_scoring(loss: Loss, sets: Sequence[WatchedSet], outputs: int, n_threads: int) -> Scoring:
     """The loss itself."""
+    for watched in sets:
+        space = Space(watched.X, watched.weights, n_threads=n_threads)
+        try:
+            watched.functional = loss.on(watched.y, space, watched.groups, outputs=outputs)
+        except ValueError as error:
+            raise ValueError(f"validation set {watched.name!r}: {error}") from None
 
     def value(watched: WatchedSet, scores: np.ndarray) -> float:
-        if watched.functional is None:
-            space = Space(watched.X, _positive(watched), n_threads=n_threads)
-            watched.functional = loss.on(watched.y, space, watched.groups, outputs=outputs)
+        assert watched.functional is not None
         return watched.functional.value(scores)
 
     return Scoring("loss", value, -1.0)
-
-
-def _positive(watched: WatchedSet) -> np.ndarray | None:
-    return watched.sample_weight
 
 
 def metric_scoring(name: str, metric: metrics.Metric) -> Scoring:
@@ -78,14 +80,25 @@ def metric_scoring(name: str, metric: metrics.Metric) -> Scoring:
     return Scoring(name, value, 1.0 if metric.greater_is_better else -1.0)
 
 
-def scorer_scoring(name: str, scorer: Any, stage: Callable[[np.ndarray], Any]) -> Scoring:
+def scorer_scoring(
+    name: str, scorer: Any, sets: Sequence[WatchedSet], stage: Callable[[np.ndarray], Any]
+) -> Scoring:
     """A scorer of scikit-learn: a function of (estimator, X, y), more is better."""
+    if any(watched.sample_weight is not None for watched in sets) and not _takes_weights(scorer):
+        raise ValueError(
+            f"scoring {name} takes no sample_weight, which a validation set has: leave out one of them"
+        )
 
     def value(watched: WatchedSet, scores: np.ndarray) -> float:
         given = {} if watched.sample_weight is None else {"sample_weight": watched.sample_weight}
         return float(scorer(stage(scores), watched.X, watched.labels, **given))
 
     return Scoring(name, value, 1.0)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    parameters = inspect.signature(scorer).parameters.values()
+    return any(p.kind == p.VAR_KEYWORD or p.name in ("sample_weight", "kwargs") for p in parameters)
 
 
 def check_scoring(scoring: Any) -> list[Any]:
