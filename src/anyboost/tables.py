@@ -67,7 +67,7 @@ class Columns:
 
 def check_kind(X: Any) -> None:
     """Refuse what is neither a data frame nor an array of rows and columns."""
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # a sparse matrix may be one, and is refused later
         raise TypeError("X is a mapping: make a data frame of it, pandas.DataFrame(X) or polars.DataFrame(X)")
     if _frame(X) is None and isinstance(X, np.ndarray | list | tuple) and np.ndim(X) != 2:
         from sklearn.utils import check_array
