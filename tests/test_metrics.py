@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
@@ -23,6 +23,7 @@ def columns(rows):
     return y.astype(float), scores, qid
 
 
+@settings(deadline=None)
 @given(ROWS, DEPTH, EMPTY)
 def test_ndcg_and_map(rows, k, empty):
     y, scores, qid = columns(rows)
@@ -31,6 +32,7 @@ def test_ndcg_and_map(rows, k, empty):
         assert ours(y, scores, qid, k, empty) == pytest.approx(slow(y, scores, qid, k, empty), nan_ok=True)
 
 
+@settings(deadline=None)
 @given(ROWS, st.randoms())
 def test_pairs(rows, random):
     y, scores, qid = columns(rows)

@@ -223,21 +223,7 @@ def test_no_entry_of_a_header_can_do_harm(tmp_path):
     ab.save(model, path)
     original = path.read_bytes()
     header = peek(path).header["model"]
-    strange = [
-        None,
-        True,
-        -1,
-        0.5,
-        "",
-        "x" * 50,
-        [],
-        [[]],
-        {},
-        {"class": "Tree"},
-        2**80,
-        ["a", "b"],
-        -(2**63),
-    ]
+    strange = [None, True, -1, "x", [[]], {"class": "Tree"}, 2**80]
 
     def places(entry, found=()):
         inner = (

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anyboost as ab
@@ -13,6 +13,7 @@ REAL = st.floats(-5, 5)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
+@settings(deadline=None)
 @given(data=st.data())
 def test_columns_add_up(loss, data):
     y = np.abs(np.array(data.draw(st.lists(st.tuples(REAL, REAL, REAL), min_size=4, max_size=4))))
