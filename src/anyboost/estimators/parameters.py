@@ -6,8 +6,7 @@ The automatic dials, by what is known of the loss (see docs/estimators.md for th
 |---|---|---|---|
 | smooth with constant Lambda, not strongly convex (logistic, Huber) | mean | rate / Lambda | 0 |
 | softmax of K classes | mean | rate K, at most 1 / Lambda | 0 |
-| other row-wise losses of one score, without kinks (squared, expectile, counts) | exact | rate | 0.85 |
-| those with kinks (absolute, hinge) | exact | rate | 0.5 |
+| other row-wise losses of one score (squared, absolute, hinge, counts) | exact | rate | 0.5 |
 | quantiles, and other row-wise losses of several scores | exact | rate | 0 |
 | pairs and hazards (ranking, Cox) | mean | rate | 0 |
 | others that couple rows (tails, worst groups) | mean | rate times a line search | 0 |
@@ -58,7 +57,7 @@ def automatic(loss: Loss, rate: float, outputs: int) -> Dials:
         return Dials("mean", 0.0, mean_step(loss, rate, outputs))
     if loss.strong_convexity == 0 and math.isfinite(loss.smoothness):
         return Dials("mean", 0.0, mean_step(loss, rate, outputs))
-    memory = 0.0 if loss.vector or isinstance(loss, Quantile) else 0.5 if loss.kinked else 0.85
+    memory = 0.0 if loss.vector or isinstance(loss, Quantile) else 0.5
     return Dials("exact", memory, steps.Constant(rate))
 
 
