@@ -156,9 +156,10 @@ def _questions(part: Any, names: list[str], columns: "Columns | None") -> Callab
         feature = int(part.feature[node])
         missing = bool(part.missing_left[node])
         if part.category_set[node] >= 0:
-            words = f"{names[feature]} in {_level_words(part, node, feature, columns)}"
+            codes, missing = _codes_to_the_left(part, node, feature)
+            words = f"{names[feature]} in {_level_words(codes, feature, columns)}"
         elif np.isposinf(part.threshold[node]):
-            return f"{names[feature]} is {'given or ' if missing else ''}{'missing' if missing else 'given'}"
+            return f"{names[feature]} is {'given or missing' if missing else 'given'}"
         else:
             words = f"{names[feature]} <= {part.threshold[node]:.6g}"
         return f"{words} or missing" if missing else words
@@ -166,28 +167,33 @@ def _questions(part: Any, names: list[str], columns: "Columns | None") -> Callab
     return question
 
 
-def _level_words(part: Any, node: int, feature: int, columns: "Columns | None") -> str:
-    bits = np.unpackbits(
-        part.category_sets[part.category_set[node]].astype("<u4").view(np.uint8), bitorder="little"
-    )
-    codes = np.flatnonzero(bits).tolist()
+def _codes_to_the_left(part: Any, node: int, feature: int) -> tuple[list[int], bool]:
+    """The category codes that go left, and whether missing values do: bits by bin, the last one's that of missing."""
+    words = part.category_sets[part.category_set[node]].astype("<u4")
+    bits = np.unpackbits(words.view(np.uint8), bitorder="little").astype(np.bool_)
+    first, size, bins = part.categories
+    of_code = bins[first[feature] : first[feature] + size[feature]]
+    known = of_code < len(bits) - 1
+    return np.flatnonzero(known & bits[of_code]).tolist(), bool(bits[-1])
+
+
+def _level_words(codes: list[int], feature: int, columns: "Columns | None") -> str:
     levels = None if columns is None else columns.levels.get(feature)
     if levels is None:
         words = [str(code) for code in codes]
     else:
         words = [str(levels.values[code]) if code < len(levels.values) else "others" for code in codes]
-    shown = (
-        words
-        if len(words) <= _MOST_LEVELS
-        else [*words[: _MOST_LEVELS - 1], f"{len(words) - _MOST_LEVELS + 1} more"]
-    )
-    return "{" + ", ".join(shown) + "}"
+    return "{" + ", ".join(_few(words, f"{len(words) - _MOST_LEVELS + 1} more")) + "}"
+
+
+def _few(words: list[str], rest: str) -> list[str]:
+    """The words themselves, or where there are many the first few and `rest`."""
+    return words if len(words) <= _MOST_LEVELS else [*words[: _MOST_LEVELS - 1], rest]
 
 
 def _number_words(values: np.ndarray) -> str:
     words = [f"{value:+.4g}" for value in values]
-    shown = words if len(words) <= _MOST_LEVELS else [*words[:_MOST_LEVELS], "..."]
-    return shown[0] if len(words) == 1 else f"({', '.join(shown)})"
+    return words[0] if len(words) == 1 else f"({', '.join(_few(words, '...'))})"
 
 
 def _walk(node: _Node) -> list[_Node]:
