@@ -371,6 +371,17 @@ def test_a_leaf_has_at_least_its_weight(leaf):
     np.testing.assert_allclose(double.predict(X), twice.predict(X), rtol=1e-9)
 
 
+@needs("min_leaf_weight")
+def test_weights_too_light_for_any_leaf_are_a_warning():
+    shares = np.full(len(Y), 1.0 / len(Y))
+    with pytest.warns(
+        UserWarning, match="the weights add up to 1, too little for two leaves of min_leaf_weight=5"
+    ):
+        BoostingRegressor(max_iter=2).fit(X, Y, sample_weight=shares)
+    light = BoostingRegressor(max_iter=2, min_leaf_weight=5.0 / len(Y)).fit(X, Y, sample_weight=shares)
+    np.testing.assert_allclose(light.predict(X), BoostingRegressor(max_iter=2).fit(X, Y).predict(X))
+
+
 @needs("l2")
 def test_a_penalty_draws_leaves_to_zero():
     free, drawn = (BoostingRegressor(max_iter=5, l2_regularization=l2).fit(X, Y) for l2 in (0.0, 50.0))

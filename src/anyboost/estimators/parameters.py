@@ -15,6 +15,7 @@ The automatic dials, by what is known of the loss (see docs/estimators.md for th
 import inspect
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -215,6 +216,18 @@ def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequen
         if name not in known:
             raise NotImplementedError(f"the trees of this version of anyboost have no {name}: leave it out")
     return Tree(leaves, depth, leaf, **wanted)
+
+
+def warn_of_light_rows(estimator: Any, weights: np.ndarray) -> None:
+    """Say so where weights are shares of one, say, of which no leaf can have enough."""
+    least, known = estimator.min_leaf_weight, {field.name for field in fields(Tree)}
+    if estimator.learner is None and "min_leaf_weight" in known and weights.sum() < 2 * least <= len(weights):
+        warnings.warn(
+            f"the weights add up to {weights.sum():.4g}, too little for two leaves of min_leaf_weight={least:g}, "
+            "so the model is a constant: scale the weights to a mean of 1, or lower min_leaf_weight",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def monotone(spec: Any, n_columns: int, names: Sequence[str] | None) -> tuple[int, ...]:

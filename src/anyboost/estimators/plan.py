@@ -41,6 +41,8 @@ class Plan:
         )
         self.n_threads = parameters.n_threads(estimator.n_jobs)
         self.weights = targets.weigh(targets.y, rows.sample_weight)
+        if self.weights is not None:
+            parameters.warn_of_light_rows(estimator, self.weights)
         self.intercept = np.zeros(self.outputs)
         self.fitted: dict[str, Any] = {}
         self.start = self._start()
