@@ -17,7 +17,8 @@ def test_cv_is_boost_fold_by_fold():
     found = ab.cv(X, Y, "absolute", rounds=12, folds=folds, **TREE)
     assert found.valid_losses.shape == found.train_losses.shape == (4, 13)
     for number, (train, held_out) in enumerate(folds.split(X)):
-        run = ab.boost(X[train], Y[train], "absolute", rounds=12, valid=(X[held_out], Y[held_out]), **TREE)
+        part = ab.Binned(X).take(train)
+        run = ab.boost(part, Y[train], "absolute", rounds=12, valid=(X[held_out], Y[held_out]), **TREE)
         np.testing.assert_array_equal(found.valid_losses[number], run.watch.losses)
         np.testing.assert_array_equal(found.train_losses[number, 1:], [step.loss for step in run.steps])
         assert found.weights[number] == pytest.approx(len(held_out) / len(Y))
@@ -25,6 +26,10 @@ def test_cv_is_boost_fold_by_fold():
     assert found.best_loss == found.mean.min()
     assert (found.std >= 0).all()
     assert repr(found).startswith("CrossValidation(4 folds, 12 rounds: ")
+    binned = ab.cv(ab.Binned(X), Y, "absolute", rounds=12, folds=folds, **TREE)
+    np.testing.assert_array_equal(binned.valid_losses, found.valid_losses)
+    coarse = ab.cv(X, Y, "absolute", rounds=12, folds=folds, max_bins=3, **TREE)
+    assert not np.array_equal(coarse.valid_losses, found.valid_losses)
     pairs = list(folds.split(X))
     np.testing.assert_array_equal(ab.cv(X, Y, "absolute", rounds=12, folds=pairs, **TREE).mean, found.mean)
 

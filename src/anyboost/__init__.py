@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from anyboost.boosting import Run, boost
     from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
     from anyboost.files import Checkpoint, ModelFileError, load, save
+    from anyboost.space import Binned
     from anyboost.validation import cv
 
 _MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "metrics", "plot", "space"}
 _MODULES |= {"steps", "weak"}
 _NAMES = {
+    "Binned": "anyboost.space",
     "BoostingClassifier": "anyboost.estimators",
     "BoostingRanker": "anyboost.estimators",
     "BoostingRegressor": "anyboost.estimators",
@@ -43,6 +45,7 @@ _NAMES = {
 }
 
 __all__ = [
+    "Binned",
     "BoostingClassifier",
     "BoostingRanker",
     "BoostingRegressor",

@@ -16,7 +16,7 @@ from anyboost.certificates import Evidence, Witness
 from anyboost.descent import Descent, State, Step, descend
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
-from anyboost.space import Space
+from anyboost.space import Binned, Bins, Space
 from anyboost.weak import Learner
 
 Callback = Callable[[Step, "Run"], object]
@@ -157,7 +157,7 @@ def boost(
 
     Parameters
     ----------
-    X, y : table of numbers and targets, one row each.
+    X, y : table of numbers and targets, one row each. X may be an `ab.Binned` table, to bin once and fit many.
     loss : a loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); default squared.
     learner : a learner of `anyboost.weak` or its name ("stump", "tree:31"); default stump.
     descent : a descent of `anyboost.descent` or its name; default residual.
@@ -183,6 +183,10 @@ def boost(
         descents.get(_choice("descent", descent, resume, "residual")),
     )
     checks.count(rounds, "rounds", least=0)
+    if isinstance(X, Binned):
+        if max_bins not in (None, X.max_bins):
+            raise ValueError(f"max_bins is {X.max_bins} in the binned X, got {max_bins}; leave it out")
+        max_bins = X.max_bins
     options = Options.check(
         resume, row_fraction=row_fraction, feature_fraction=feature_fraction, max_bins=max_bins
     )
@@ -195,7 +199,7 @@ def boost(
         if valid_sample is None:
             raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")
 
-    space = Space(sample.X, sample.weights, max_bins=options.max_bins, n_threads=n_threads)
+    space = Space(sample.X, sample.weights, max_bins=options.max_bins, n_threads=n_threads, bins=sample.bins)
     functional = method.loss.on(sample.y, space, sample.groups)
     if resume is None:
         run = _begin(method, sample, space, functional, sampling.seed, valid_sample, options)
@@ -229,6 +233,7 @@ class Sample(NamedTuple):
     groups: np.ndarray | None
     start: float | np.ndarray | None
     outputs: int
+    bins: Bins | None = None
 
     @classmethod
     def check(
@@ -242,7 +247,8 @@ class Sample(NamedTuple):
         start: Any = None,
         outputs: int | None = None,
     ) -> "Sample":
-        table = checks.table(X, f"{prefix}X")
+        binned = X if isinstance(X, Binned) else None
+        table = checks.table(X, f"{prefix}X") if binned is None else binned.X
         targets = loss.check(y)
         n = len(table)
         if len(targets) != n:
@@ -260,10 +266,11 @@ class Sample(NamedTuple):
             start = checks.scores(start, f"{prefix}start", n, outputs)
         if weights is not None and not weights.all():
             kept = weights > 0
+            binned = None if binned is None else binned.take(kept)
             table, targets, weights = table[kept], targets[kept], weights[kept]
             labels = None if labels is None else labels[kept]
             start = start[kept] if isinstance(start, np.ndarray) else start
-        return cls(table, targets, weights, labels, start, outputs)
+        return cls(table, targets, weights, labels, start, outputs, None if binned is None else binned.bins)
 
     def scores(self, constant: np.ndarray) -> np.ndarray:
         """f_0 on this sample: the offset where one is given, else the constant."""

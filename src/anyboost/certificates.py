@@ -23,7 +23,8 @@ WEIGHTINGS = (*SUMMED, "last")
 class Witness(NamedTuple):
     """One proof: no f in a + C conv(+-H) has a loss under `intercept - C * reach`.
 
-    `reach` bounds max_h |<G, h>| from above; `reach_found` is what a known atom attains.
+    `reach` bounds max_h |<G, h>| from above; `reach_found` is what a known atom
+    attains, or the bound itself where none was looked for.
     """
 
     intercept: float
@@ -64,10 +65,25 @@ class Evidence:
         self.shape = shape
         self.weight = np.zeros(3)  # one for each of SUMMED, as in the two below
         self.intercept = np.zeros(3)
-        self.gradient = np.zeros((3, math.prod(shape)))
         self.last_intercept = 0.0
         self.last_gradient = np.zeros(shape)
+        self._sums = np.zeros((3, math.prod(shape)))
+        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []  # weights and gradients not yet in the sums
+        self._n_threads = 1
         self.latest: tuple[int, list[Witness]] | None = None  # the last answer of `current`, and its round
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The three weighted sums of subgradients, (3, n * k)."""
+        from anyboost.backends.vectors import accumulate
+
+        accumulate(self._waiting, self._sums, self._n_threads)
+        self._waiting = []
+        return self._sums
+
+    @gradient.setter
+    def gradient(self, sums: np.ndarray) -> None:
+        self._sums, self._waiting = sums, []
 
     def add(
         self,
@@ -79,33 +95,41 @@ class Evidence:
         n_threads: int = 1,
     ) -> None:
         """Take in round t: R(f_t), g_t, <g_t, f_t - a> and the step size."""
-        from anyboost.backends.vectors import accumulate
+        from anyboost.backends.vectors import AT_ONCE
 
         self.rounds += 1
         weights = np.array([step, 1.0, float(self.rounds)])
         self.weight += weights
         self.intercept += weights * (loss - slope)
-        accumulate(gradient.reshape(-1), weights, self.gradient, n_threads)
+        self._waiting.append((weights, gradient.reshape(-1)))
+        self._n_threads = n_threads
+        if len(self._waiting) == AT_ONCE:  # several in one pass over the sums, which are larger than a cache
+            _ = self.gradient
         self.last_intercept = loss - slope
         self.last_gradient = gradient
         if self.rounds & (self.rounds - 1) == 0:
-            self.witnesses += self.current(support)
+            self.witnesses += self._look(support)
 
     def current(self, support: Support) -> list[Witness]:
         """The witnesses of all rounds so far."""
         if self.rounds == 0:
             return []
         if self.latest is None or self.latest[0] != self.rounds:
-            found = []
-            for name, weight, intercept, gradient in zip(
-                SUMMED, self.weight, self.intercept, self.gradient, strict=True
-            ):
-                if weight > 0:
-                    mean = gradient.reshape(self.shape) / weight
-                    found.append(self._witness(intercept / weight, mean, name, support))
-            found.append(self._witness(self.last_intercept, self.last_gradient, "last", support))
-            self.latest = (self.rounds, found)
+            self.latest = (self.rounds, self._look(support))
         return self.latest[1]
+
+    def _look(self, support: Support) -> list[Witness]:
+        last = self._witness(self.last_intercept, self.last_gradient, "last", support)
+        given = [name for name, weight in zip(SUMMED, self.weight, strict=True) if weight > 0]
+        if self.rounds == 1:  # whatever its weight, there is but one gradient
+            return [last._replace(weighting=name) for name in given] + [last]
+        sums = dict(zip(SUMMED, zip(self.weight, self.intercept, self.gradient, strict=True), strict=True))
+        found = []
+        for name in given:
+            weight, intercept, gradient = sums[name]
+            mean = gradient.reshape(self.shape) / weight
+            found.append(self._witness(intercept / weight, mean, name, support))
+        return [*found, last]
 
     def _witness(self, intercept: float, gradient: np.ndarray, name: str, support: Support) -> Witness:
         upper, lower = support(gradient)

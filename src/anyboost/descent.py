@@ -77,9 +77,9 @@ class Descent:
             state.gradient = R.subgradient(state.scores)
         return state.gradient, state.scores, state.loss
 
-    def target(self, R: "Functional", state: "State", g: np.ndarray) -> np.ndarray:
+    def target(self, R: "Functional", L2: Space, state: "State", g: np.ndarray) -> np.ndarray:
         """D, what the learner is to approximate."""
-        return self.memory * state.residual + g if self.memory else g
+        return L2.scale_and_add(self.memory, state.residual, g) if self.memory else g
 
     def shrink(self, eta: float, alignment: float) -> float:
         """The share of f - f_0 to take away, given <g, f - f_0>, g being a subgradient at f."""
@@ -169,7 +169,7 @@ class Hull(Descent):
         point = state.scores - mu * g  # the proximal point: g is a subgradient there
         return g, point, R.value(point)
 
-    def target(self, R: "Functional", state: "State", g: np.ndarray) -> np.ndarray:
+    def target(self, R: "Functional", L2: Space, state: "State", g: np.ndarray) -> np.ndarray:
         return g if R.smoothable or not R.kinked else state.residual + (state.round + 1) * g
 
     def shrink(self, eta: float, alignment: float) -> float:
@@ -278,7 +278,7 @@ def descend(
             raise FloatingPointError(
                 f"the loss has no finite gradient after round {t - 1}: take smaller steps"
             )
-        D = descent.target(R, state, g)
+        D = descent.target(R, L2, state, g)
         move = Move(D, g_norm if D is g else L2.norm(D, "norm of D"))
         if g_norm > 0:  # else f is optimal, and stays
             if descent.atom_size is None:
@@ -289,7 +289,7 @@ def descend(
         slope = L2.inner(g, point, less=f0)
         shrink = descent.shrink(eta, slope) if move.pieces and len(state.ensemble) else 0.0
 
-        state.evidence.add(loss, g, slope, eta, lambda G: H.support(L2, G), L2.n_threads)
+        state.evidence.add(loss, g, slope, eta, lambda G: H.support(L2, G, search=False), L2.n_threads)
         state.ensemble.add_round(shrink, [(-eta * c, h.hypothesis) for c, h in move.pieces])
         state.scores = move.take(L2, f if shrink == 0 else f0 + (1 - shrink) * (f - f0), eta)
         state.residual = move.D

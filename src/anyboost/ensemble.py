@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends import threads
 
 
 @dataclass(eq=False)
@@ -26,6 +27,7 @@ class Ensemble:
     added: list[float] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)
     shrinks: list[float] = field(default_factory=list)
+    _joined: tuple[tuple[int, int], Any] | None = field(default=None, repr=False)  # as it stood at that size
 
     @property
     def outputs(self) -> int:
@@ -56,7 +58,8 @@ class Ensemble:
     def predict(self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None) -> np.ndarray:
         """Raw scores at the rows of X, (n,) or (n, k)."""
         table, scores = self._begin(X, offset)
-        self._combine(table, slice(None), self.coefficients, scores, n_threads)
+        if self.hypotheses:
+            self._whole()(table, scores, n_threads or threads.available())
         return self._shaped(scores)
 
     def staged_predict(
@@ -121,13 +124,26 @@ class Ensemble:
             scores += offset.reshape(scores.shape)
         return table, scores
 
+    def _whole(self) -> Any:
+        """The sum of all hypotheses as one function, joined once where their class can."""
+        size = len(self.hypotheses), self.n_rounds
+        if self._joined is None or self._joined[0] != size:
+            kind, coefficients = type(self.hypotheses[0]), self.coefficients
+            if hasattr(kind, "join"):
+                self._joined = size, kind.join(self.hypotheses, coefficients)
+            else:
+                parts = self.hypotheses[:]
+                self._joined = (
+                    size,
+                    lambda X, out, n_threads: kind.combine(parts, coefficients, X, out, n_threads),
+                )
+        return self._joined[1]
+
     def _combine(
         self, X: np.ndarray, part: slice, coefficients: np.ndarray, out: np.ndarray, n_threads: int | None
     ) -> None:
         hypotheses = self.hypotheses[part]
         if hypotheses:
-            from anyboost.backends import threads
-
             type(hypotheses[0]).combine(hypotheses, coefficients, X, out, n_threads or threads.available())
 
     def _shaped(self, scores: np.ndarray) -> np.ndarray:

@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from anyboost import checks
+from anyboost.backends import threads
+from anyboost.backends.arena import Arena
+
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
 
@@ -24,6 +28,41 @@ class Bins(NamedTuple):
     words: np.ndarray
     thresholds: np.ndarray
     n_cuts: np.ndarray
+
+
+class Binned:
+    """A table and its bins: bin once, fit many. `boost` takes it in the place of X.
+
+    The bins are those of this table and these weights, whatever rows and weights a fit then uses.
+    """
+
+    def __init__(
+        self, X: Any, sample_weight: Any = None, *, max_bins: int = 255, n_threads: int | None = None
+    ) -> None:
+        from anyboost.backends.bins import bin_columns
+
+        self.X = checks.table(X, "X")
+        self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
+        weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(self.X))
+        workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+        self.bins = Bins(*bin_columns(self.X, weights, max_bins, workers))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.X.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        return f"Binned({self.shape[0]} x {self.shape[1]}, max_bins={self.max_bins})"
+
+    def take(self, rows: Any) -> "Binned":
+        """Some of the rows, by number or by mask, in the same bins."""
+        part = object.__new__(Binned)
+        part.X, part.max_bins = self.X[rows], self.max_bins
+        part.bins = self.bins._replace(words=np.ascontiguousarray(self.bins.words[:, rows]))
+        return part
 
 
 MOST_WHOLE = 2**31  # a larger total of whole weights leaves too few bits to the targets
@@ -54,11 +93,15 @@ class Space:
         *,
         max_bins: int = 255,
         n_threads: int = 1,
+        bins: Bins | None = None,
     ) -> None:
+        if bins is not None:
+            self.bins = bins  # in the place of the ones it would compute
         self.X = X
         self.n = len(X)
         self.max_bins = max_bins
         self.n_threads = n_threads
+        self.arena = Arena()
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
         self.mass, self.whole = (None, True) if weights is None else as_mass(weights)
@@ -83,11 +126,19 @@ class Space:
         """sum_n w_n values_n."""
         return self._sum("mean", self._rows(values), None)
 
+    def scale_and_add(self, factor: float, f: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """factor * f + g."""
+        from anyboost.backends.vectors import scale_and_add
+
+        return scale_and_add(factor, f, g, self.n_threads, self.empty(g.shape))
+
     def fixed(self, target: np.ndarray) -> "Fixed":
         """mass_n target_n and mass_n in fixed point: what histograms add up."""
         from anyboost.backends import sums
 
-        return sums.fixed(self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads)
+        return sums.fixed(
+            self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads, self.arena
+        )
 
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:
@@ -102,6 +153,10 @@ class Space:
         from anyboost.backends.bins import bin_columns
 
         return Bins(*bin_columns(self.X, self.mass, self.max_bins, self.n_threads))
+
+    def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:
+        """An uninitialized array, perhaps one that was used before."""
+        return self.arena.empty(shape)
 
     def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
         """What `compute(self)` gave the first time: a learner's view of this sample."""

@@ -1,6 +1,7 @@
 """`cv`: how many rounds, and how good, by cross-validation of a run.
 
-Rows of one query stay in one fold, and classes have the same share in each.
+The table is binned once, for all folds: a fold's bins have seen where the rows it is watched on lie, though not
+their targets. Rows of one query stay in one fold, and classes have the same share in each.
 """
 
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from anyboost import checks, losses, tables
 from anyboost.boosting import boost
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Loss, RankHinge, RankLogistic
+from anyboost.space import Binned
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,7 @@ def cv(
 
     Parameters
     ----------
-    X, y, loss, learner, descent, rounds, sample_weight, groups : as for `boost`; X may be a data frame.
+    X, y, loss, learner, descent, rounds, sample_weight, groups : as for `boost`; X may also be a data frame.
     folds : how many; or a splitter of scikit-learn; or pairs of row numbers, to train on and to watch.
     random_state : seed of the folds and of `boost`'s sampling.
     options : further arguments of `boost` (row_fraction, max_bins, n_threads, ...).
@@ -75,17 +77,18 @@ def cv(
     for name in ("valid", "patience", "resume", "start"):
         if name in options:
             raise ValueError(f"{name} is not for cv, which watches each fold for all rounds: leave it out")
-    table, _ = tables.read(X)
+    table = X.X if isinstance(X, Binned) else tables.read(X)[0]
     targets = np.asarray(y)
     n = len(table)
     if len(targets) != n:
         raise ValueError(f"y must have one value for each of the {n} rows of X, got {len(targets)}")
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
+    binned = X if isinstance(X, Binned) else _binned(table, parts["sample_weight"], options)
     runs, shares = [], []
     for train, held_out in _pairs(folds, table, targets, parts["groups"], chosen, random_state):
         run = boost(
-            table[train],
+            binned.take(train),
             targets[train],
             chosen,
             learner,
@@ -105,6 +108,16 @@ def cv(
         np.array([run.watch.losses for run in runs if run.watch is not None]),
         np.array(shares) / sum(shares),
         [run.ensemble for run in runs],
+    )
+
+
+def _binned(table: np.ndarray, sample_weight: np.ndarray | None, options: dict[str, Any]) -> Binned:
+    max_bins = options.pop("max_bins", None)
+    return Binned(
+        table,
+        sample_weight,
+        max_bins=255 if max_bins is None else max_bins,
+        n_threads=options.get("n_threads"),
     )
 
 

@@ -16,8 +16,8 @@ from anyboost.weak import Stump, Tree
 def histogram(words, fixed, rows, n_columns):
     out = np.empty((len(words) * 2048, fixed.outputs + 1), dtype=np.int64)
     taken = fixed if rows is None else take(fixed, rows)
-    for group in range(len(words)):
-        count(words, taken, rows, n_columns, group, out[2048 * group : 2048 * (group + 1)])
+    for groups in np.array_split(np.arange(len(words)), 2):
+        count(words, groups, n_columns, taken, rows, out)
     return out.reshape(-1, 256, fixed.outputs + 1)
 
 

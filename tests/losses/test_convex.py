@@ -68,6 +68,7 @@ def test_functional_is_the_weighted_mean_and_its_gradient_carries_no_weights(cas
     class Measure:
         weights = w / w.sum()
         n_threads = 1
+        empty = staticmethod(np.empty)
 
         def mean(self, values):
             return float(self.weights @ values)

@@ -1,47 +1,138 @@
 """Predictions of a weighted sum of trees on raw features.
 
-Trees lie one after another in flat node arrays; children are numbered within their tree. A row goes left
-where x <= threshold; a missing value, for which that is false, goes right unless the node says otherwise.
+Trees lie one after another in flat node arrays (see `Forest`). A row goes left where x <= threshold; a missing
+value goes where the node says. A leaf leads to itself, so that rows can walk a tree in step, without a branch that
+the machine would have to guess, until none of them moves.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.compiler import kernel
 
-_BLOCK = 256  # rows that walk one tree together, so that its nodes stay in cache
+_BLOCK = 128  # rows that walk a tree together: their features and the tree stay in the first cache
+
+
+class Forest(NamedTuple):
+    """Joined trees. A node's children follow each other: `child` is the left one, child + 1 the right one."""
+
+    roots: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray  # inf at leaves
+    child: np.ndarray  # numbered over all trees; of a leaf, the leaf itself
+    missing_side: np.ndarray  # 1: to the right; 0 at leaves
+    value: np.ndarray
+
+
+def join(trees: list, coefficients: np.ndarray) -> Forest:
+    """The sum of coefficient times tree; a tree has feature, threshold, left, right, missing_left and value."""
+    sizes = np.array([len(tree.feature) for tree in trees])
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    orders = [_siblings_together(tree.left, tree.right, tree.feature < 0) for tree in trees]
+
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([getattr(tree, name)[order] for tree, order in zip(trees, orders, strict=True)])
+
+    feature = joined("feature")
+    leaf = feature < 0
+    left = np.concatenate(
+        [np.argsort(order)[tree.left[order]] for tree, order in zip(trees, orders, strict=True)]
+    )
+    values = joined("value") * np.repeat(coefficients, sizes)[:, None]
+    return Forest(
+        roots,
+        np.where(leaf, 0, feature).astype(np.int32),
+        np.where(leaf, np.inf, joined("threshold")),
+        np.where(leaf, np.arange(len(feature)), np.repeat(roots, sizes) + left).astype(np.int32),
+        np.where(leaf | joined("missing_left"), 0, 1).astype(np.int32),
+        values,
+    )
+
+
+def _siblings_together(left: np.ndarray, right: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+    """The nodes in an order in which every right child follows its left sibling, the root being first."""
+    if np.array_equal(right[~leaf], left[~leaf] + 1):
+        return np.arange(len(left))
+    order = [0]
+    for node in order:
+        if not leaf[node]:
+            order += [left[node], right[node]]
+    return np.array(order + sorted(set(range(len(left))) - set(order)))
 
 
 @kernel
-def _add_trees(X, roots, feature, threshold, left, right, missing_left, value, start, stop, out):
-    for first in range(start, stop, _BLOCK):
-        last = min(first + _BLOCK, stop)
+def _walk(X, root, feature, threshold, child, nodes):
+    # The leaves of the rows of X in one tree, where no value is missing.
+    for r in range(nodes.size):
+        nodes[r] = root
+    moved = True
+    while moved:
+        differences = 0
+        for r in range(nodes.size):
+            node = np.uint64(nodes[r])
+            following = child[node] + np.int32(X[r, np.uint64(feature[node])] > threshold[node])
+            differences |= following ^ nodes[r]
+            nodes[r] = following
+        moved = differences != 0
+
+
+@kernel
+def _walk_with_holes(X, root, feature, threshold, child, missing_side, nodes):
+    for r in range(nodes.size):
+        nodes[r] = root
+    moved = True
+    while moved:
+        moved = False
+        for r in range(nodes.size):
+            node = nodes[r]
+            x = X[r, feature[node]]
+            side = missing_side[node] if x != x else np.int32(x > threshold[node])
+            nodes[r] = child[node] + side
+            moved |= nodes[r] != node
+
+
+@kernel
+def _has_holes(X):
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if X[i, j] != X[i, j]:
+                return True
+    return False
+
+
+@kernel
+def _add_trees(X, roots, feature, threshold, child, missing_side, value, out):
+    walkers = np.empty(_BLOCK, dtype=np.int32)
+    for first in range(0, X.shape[0], _BLOCK):
+        nodes = walkers[: min(_BLOCK, X.shape[0] - first)]
+        part = X[first : first + nodes.size]
+        holes = _has_holes(part)
         for tree in range(roots.shape[0]):
-            root = roots[tree]
-            for i in range(first, last):
-                node = root
-                while feature[node] >= 0:
-                    x = X[i, feature[node]]
-                    goes_left = x <= threshold[node] or (x != x and missing_left[node])
-                    node = root + (left[node] if goes_left else right[node])
+            if holes:
+                _walk_with_holes(part, roots[tree], feature, threshold, child, missing_side, nodes)
+            else:
+                _walk(part, roots[tree], feature, threshold, child, nodes)
+            for r in range(nodes.size):
                 for j in range(out.shape[1]):
-                    out[i, j] += value[node, j]
+                    out[first + r, j] += value[nodes[r], j]
 
 
-def add_trees(X, roots, feature, threshold, left, right, missing_left, value, out, n_threads: int) -> None:
-    """out += the sum of the trees at X; the order of the sum is the order of the trees."""
+def add_trees(X: np.ndarray, forest: Forest, out: np.ndarray, n_threads: int) -> None:
+    """out (n, k) += the sum of the trees at X; the order of the sum is the order of the trees."""
+    X = as_kernel_input(X)
     ranges = threads.blocks(len(X), n_threads, smallest=2_000)
 
     def one(index: int) -> None:
-        start, stop = ranges[index]
-        _add_trees(X, roots, feature, threshold, left, right, missing_left, value, start, stop, out)
+        part = slice(*ranges[index])
+        _add_trees(X[part], *forest, out[part])
 
     threads.each(one, len(ranges), n_threads)
 
 
 @kernel
-def find_leaves(X, feature, threshold, left, right, missing_left, out):
-    """The node in which each row of X ends, for one tree."""
+def _find_leaves(X, feature, threshold, left, right, missing_left, out):
     for i in range(X.shape[0]):
         node = 0
         while feature[node] >= 0:
@@ -49,6 +140,14 @@ def find_leaves(X, feature, threshold, left, right, missing_left, out):
             goes_left = x <= threshold[node] or (x != x and missing_left[node])
             node = left[node] if goes_left else right[node]
         out[i] = node
+
+
+def find_leaves(X: np.ndarray, tree) -> np.ndarray:
+    """The node in which each row of X ends, for one tree as it was grown."""
+    out = np.empty(len(X), dtype=np.int32)
+    nodes = tree.feature, tree.threshold, tree.left, tree.right, tree.missing_left
+    _find_leaves(as_kernel_input(X), *nodes, out)
+    return out
 
 
 def as_kernel_input(X: np.ndarray) -> np.ndarray:

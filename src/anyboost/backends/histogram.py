@@ -10,12 +10,11 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from anyboost.backends.bins import GROUP
+from anyboost.backends import threads
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.sums import FEW_CHANNELS, Fixed
 
 BINS = 256
-PER_GROUP = GROUP * BINS
 _AHEAD = 32  # rows between asking for a word and using it: some hundred nanoseconds
 
 
@@ -60,72 +59,91 @@ def _add_part(counters, word, value, width):
 
 
 @kernel
-def _unpack(counters, width, shift, out, channel):
-    # Add what the counters hold to the channel, and for packed ones to the next, and empty them.
+def _unpack(counters, width, shift, out, channel, fresh):
+    # Add what the counters hold to the channel, and for packed ones to the next, and empty them; `fresh` sums
+    # start from nothing.
+    keep = 0 if fresh else 1
     for entry in range(256 * width):
         value = counters[entry]
         counters[entry] = 0
-        out[entry, channel] += value >> shift
+        out[entry, channel] = keep * out[entry, channel] + (value >> shift)
         if shift:
-            out[entry, channel + 1] += value & ((1 << shift) - 1)
+            out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & ((1 << shift) - 1))
 
 
 @kernel
-def _count_all(words, values, width, chunk, shift, out, channel):
-    counters = np.zeros(2048, dtype=np.int64)
-    for first in range(0, words.shape[0], chunk):
-        last = min(first + chunk, words.shape[0])
-        if width == 8:
-            # Two rows at a time, so that their additions overlap.
-            for pair in range((last - first) // 2):
-                i = np.uint64(first + 2 * pair)
-                word, value = words[i], values[i]
-                next_word, next_value = words[i + np.uint64(1)], values[i + np.uint64(1)]
-                _add_word(counters, word, value)
-                _add_word(counters, next_word, next_value)
-            if (last - first) % 2:
-                _add_word(counters, words[last - 1], values[last - 1])
-        else:
-            for i in range(first, last):
-                _add_part(counters, words[i], values[i], width)
-        _unpack(counters, width, shift, out, channel)
+def _count_all(words, values, first, last, counters):
+    # Two rows at a time, so that their additions overlap.
+    for pair in range((last - first) // 2):
+        i = np.uint64(first + 2 * pair)
+        word, value = words[i], values[i]
+        next_word, next_value = words[i + np.uint64(1)], values[i + np.uint64(1)]
+        _add_word(counters, word, value)
+        _add_word(counters, next_word, next_value)
+    if (last - first) % 2:
+        _add_word(counters, words[last - 1], values[last - 1])
 
 
 @kernel
-def _count_some(words, values, rows, width, chunk, shift, out, channel):
+def _count_some(words, values, rows, first, last, counters):
     # values[r] belongs to row rows[r]. Words lie apart, so they are asked for ahead of their use.
-    counters = np.zeros(2048, dtype=np.int64)
     end = np.uint64(rows.shape[0] - 1)
-    for first in range(0, rows.shape[0], chunk):
-        last = min(first + chunk, rows.shape[0])
-        if width == 8:
-            for pair in range((last - first) // 2):
-                r = np.uint64(first + 2 * pair)
-                _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD), end)]))
-                _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD + 1), end)]))
-                word, value = words[np.uint64(rows[r])], values[r]
-                next_word, next_value = words[np.uint64(rows[r + np.uint64(1)])], values[r + np.uint64(1)]
-                _add_word(counters, word, value)
-                _add_word(counters, next_word, next_value)
-            if (last - first) % 2:
-                _add_word(counters, words[rows[last - 1]], values[last - 1])
-        else:
-            for r in range(first, last):
-                _prefetch(words, np.uint64(rows[min(np.uint64(r + _AHEAD), end)]))
-                _add_part(counters, words[rows[r]], values[r], width)
-        _unpack(counters, width, shift, out, channel)
+    for pair in range((last - first) // 2):
+        r = np.uint64(first + 2 * pair)
+        _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD), end)]))
+        _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD + 1), end)]))
+        word, value = words[np.uint64(rows[r])], values[r]
+        next_word, next_value = words[np.uint64(rows[r + np.uint64(1)])], values[r + np.uint64(1)]
+        _add_word(counters, word, value)
+        _add_word(counters, next_word, next_value)
+    if (last - first) % 2:
+        _add_word(counters, words[rows[last - 1]], values[last - 1])
 
 
 @kernel
-def _count_vectors(words, channels, rows, width, out):
+def _count_columns(words, groups, n_columns, values, rows, chunk, shift, channel, sums):
+    # One channel of several groups of columns. A chunk of values stays in the second cache for all of them.
+    some = rows.size > 0
+    counters = np.zeros(2048, dtype=np.int64)
+    for first in range(0, max(1, values.shape[0]), chunk):  # once, for no rows too: the sums are to be zero
+        last = min(first + chunk, values.shape[0])
+        for group in groups:
+            width = min(8, n_columns - 8 * group)
+            part = words[group]
+            if width < 8:
+                for r in range(first, last):
+                    _add_part(counters, part[rows[r] if some else r], values[r], width)
+            elif some:
+                _count_some(part, values, rows, first, last, counters)
+            else:
+                _count_all(part, values, first, last, counters)
+            _unpack(counters, width, shift, sums[2048 * group : 2048 * (group + 1)], channel, first == 0)
+
+
+@kernel
+def _count_vectors(words, groups, n_columns, channels, rows, sums):
     # Many channels: the vector of a row is added as a whole.
     count = channels.shape[1]
-    for r in range(channels.shape[0]):
-        word = words[rows[r]] if rows.size else words[r]
-        for column in range(width):
-            entry = np.uint64(256 * column) + ((word >> np.uint64(8 * column)) & np.uint64(255))
-            for j in range(count):
-                out[entry, j] += channels[r, j]
+    for group in groups:
+        width = min(8, n_columns - 8 * group)
+        part = words[group]
+        out = sums[2048 * group : 2048 * (group + 1)]
+        out[:] = 0
+        for r in range(channels.shape[0]):
+            word = part[rows[r]] if rows.size else part[r]
+            for column in range(width):
+                entry = np.uint64(256 * column) + ((word >> np.uint64(8 * column)) & np.uint64(255))
+                for j in range(count):
+                    out[entry, j] += channels[r, j]
+
+
+@kernel
+def subtract(sums, part, groups):
+    """sums -= part, in these groups of columns."""
+    for group in groups:
+        for entry in range(2048 * group, 2048 * (group + 1)):
+            for j in range(sums.shape[1]):
+                sums[entry, j] -= part[entry, j]
 
 
 @kernel
@@ -136,15 +154,19 @@ def _take(channel, rows, out):
         out[r] = channel[np.uint64(rows[r])]
 
 
-def take(fixed: Fixed, rows: np.ndarray) -> Fixed:
+def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
     """The channels of some rows, in their order."""
     channels = fixed.channels
     if channels.shape[1] > FEW_CHANNELS:
         return fixed._replace(channels=channels[rows])
     taken = np.empty((len(rows), channels.shape[1]), dtype=np.int64, order="F")
     if len(rows):
-        for j in range(channels.shape[1]):
-            _take(channels[:, j], rows, taken[:, j])
+
+        def some(start: int, stop: int) -> None:
+            for j in range(channels.shape[1]):
+                _take(channels[:, j], rows[start:stop], taken[start:stop, j])
+
+        threads.over_blocks(some, len(rows), n_threads, smallest=25_000)
     return fixed._replace(channels=taken)
 
 
@@ -152,20 +174,21 @@ _ALL = np.empty(0, dtype=np.uint32)
 
 
 def count(
-    words: np.ndarray, taken: Fixed, rows: np.ndarray | None, n_columns: int, group: int, out: np.ndarray
+    words: np.ndarray,
+    groups: np.ndarray,
+    n_columns: int,
+    taken: Fixed,
+    rows: np.ndarray | None,
+    sums: np.ndarray,
 ) -> None:
-    """out (2048, outputs + 1) = the histogram of one group of columns, mass last.
+    """Fill the part of `sums` (columns * 256, outputs + 1) that belongs to these groups of columns; mass is last.
 
     Over all rows (None), or over some, whose channels are `taken`.
     """
-    width = min(GROUP, n_columns - GROUP * group)
-    channels, part = taken.channels, words[group]
-    out[:] = 0
+    channels = taken.channels
+    seen = _ALL if rows is None else rows
     if channels.shape[1] > FEW_CHANNELS:
-        _count_vectors(part, channels, _ALL if rows is None else rows, width, out)
+        _count_vectors(words, groups, n_columns, channels, seen, sums)
         return
     for j in range(channels.shape[1]):
-        if rows is None:
-            _count_all(part, channels[:, j], width, taken.chunk, taken.shift, out, j)
-        elif len(rows):
-            _count_some(part, channels[:, j], rows, width, taken.chunk, taken.shift, out, j)
+        _count_columns(words, groups, n_columns, channels[:, j], seen, taken.chunk, taken.shift, j, sums)

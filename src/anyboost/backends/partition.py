@@ -5,7 +5,7 @@ import numpy as np
 from anyboost.backends import threads
 from anyboost.backends.compiler import kernel
 
-_BLOCK = 100_000  # rows from which on a second thread pays
+_BLOCK = 25_000  # rows from which on a second thread pays
 
 
 @kernel
@@ -54,10 +54,16 @@ def mark(rows, label, out):
 
 
 @kernel
-def sides(words, shift, cut, out):
-    """out[row] = 0 for rows in bins 0 .. cut, 1 for others."""
+def _sides(words, shift, cut, out):
     for i in range(words.shape[0]):
         out[i] = np.intp((words[i] >> np.uint64(shift)) & np.uint64(255)) > cut
+
+
+def sides(words, shift: int, cut: int, out: np.ndarray, n_threads: int) -> None:
+    """out[row] = 0 for rows in bins 0 .. cut, 1 for others."""
+    threads.over_blocks(
+        lambda start, stop: _sides(words[start:stop], shift, cut, out[start:stop]), len(words), n_threads
+    )
 
 
 @kernel

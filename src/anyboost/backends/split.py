@@ -109,18 +109,19 @@ def _largest(scores):
 
 
 @kernel
-def score_columns(sums, start, stop, total, noise, n_cuts, allowed, criterion, best):
-    """best[c] = the score of column c's best cut, -1 where it has none, for columns start .. stop - 1.
+def score_columns(sums, groups, total, noise, n_cuts, allowed, criterion, best):
+    """best[c] = the score of column c's best cut, -1 where it has none, for the columns of some groups of eight.
 
     `sums` (columns * 256, k + 1) is the histogram of the set, its last channel the mass, and `total` (k + 1,)
     its sum over any one column.
     """
     scores = np.empty(256)
-    for column in range(start, stop):
-        best[column] = -1.0
-        if allowed[column] and n_cuts[column] > 0:
-            _score_cuts(sums, 256 * column, n_cuts[column], total, noise, criterion, scores)
-            best[column] = _largest(scores[: n_cuts[column]])
+    for group in groups:
+        for column in range(8 * group, 8 * (group + 1)):
+            best[column] = -1.0
+            if allowed[column] and n_cuts[column] > 0:
+                _score_cuts(sums, 256 * column, n_cuts[column], total, noise, criterion, scores)
+                best[column] = _largest(scores[: n_cuts[column]])
 
 
 @kernel

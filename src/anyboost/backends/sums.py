@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends import threads
+from anyboost.backends.arena import Arena
 from anyboost.backends.compiler import inlined, kernel
 
 _SMALLEST_EXPONENT = -900
@@ -247,7 +248,12 @@ def fixed_mass(mass: np.ndarray | None, n: int, whole: bool) -> tuple[np.ndarray
 
 
 def fixed(
-    a: np.ndarray, mass: np.ndarray | None, whole: bool, masses: np.ndarray, n_threads: int = 1
+    a: np.ndarray,
+    mass: np.ndarray | None,
+    whole: bool,
+    masses: np.ndarray,
+    n_threads: int = 1,
+    arena: Arena | None = None,
 ) -> Fixed:
     """The targets (n, k) in fixed point; `masses` are those of `fixed_mass`.
 
@@ -268,7 +274,7 @@ def fixed(
     shift = min(PACKED_BITS, total.bit_length())
     chunk = n if total < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max()))
     if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
-        packed = np.empty(n, dtype=np.int64)
+        packed = (arena or Arena()).empty(n, np.int64)
         fix = (
             partial(_fix_packed, flat, scale, shift)
             if mass is None

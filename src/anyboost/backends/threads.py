@@ -86,7 +86,7 @@ def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
 
 
 def over_blocks(
-    function: Callable[[int, int], T], n_rows: int, n_threads: int, smallest: int = 400_000
+    function: Callable[[int, int], T], n_rows: int, n_threads: int, smallest: int = 150_000
 ) -> list[T]:
     """What `function(start, stop)` gives for each of a few ranges that make up all rows."""
     ranges = blocks(n_rows, n_threads, smallest)

@@ -13,7 +13,6 @@ import math
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -29,7 +28,7 @@ from anyboost.losses.sums import balance, total
 Array = npt.NDArray[Any]
 
 FARTHEST_CONSTANT = 10.0
-_BLOCK = 16_384  # numbers in a block: a few arrays of them fit into the second cache
+_BLOCK = 8_192  # numbers in a block: a few arrays of them fit into the second cache, and none is mapped anew
 
 
 class Measure(Protocol):
@@ -46,6 +45,9 @@ class Measure(Protocol):
 
     def mean(self, values: Any, /) -> float:
         """Weighted mean of (n,) values."""
+
+    def empty(self, shape: int | tuple[int, ...], /) -> Floats:
+        """An uninitialized array, perhaps one that was used before."""
 
 
 class Functional(ABC):
@@ -213,6 +215,13 @@ class RowwiseLoss(Loss):
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         """A subgradient of l in the scores of every row, shaped like `scores`."""
 
+    compiled: ClassVar[str | None] = None  # the kernel of `backends.rowwise` that computes both at once
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        """What that kernel needs to know."""
+        return 0.0, 0.0
+
     def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
         """`values` and `subgradients`, to the bit; a loss whose two share work does it once."""
         return self.values(scores, y), self.subgradients(scores, y)
@@ -345,40 +354,33 @@ class RowwiseFunctional(Functional):
         self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
 
     def value(self, scores: Floats) -> float:
-        values = np.empty(len(scores))
-
-        def one(part: slice) -> None:
-            values[part] = self.loss.values(scores[part], self.y[part])
-
-        self._by_block(one)
-        return float(self.space.mean(values))
+        return self.at(scores)[0]
 
     def subgradient(self, scores: Floats) -> Floats:
-        gradient = np.empty(scores.shape)
-
-        def one(part: slice) -> None:
-            gradient[part] = self.loss.subgradients(scores[part], self.y[part])
-
-        self._by_block(one)
-        return gradient
+        return self.at(scores)[1]
 
     def at(self, scores: Floats) -> tuple[float, Floats]:
-        values, gradient = np.empty(len(scores)), np.empty(scores.shape)
+        values, gradient = self.space.empty(len(scores)), self.space.empty(scores.shape)
+        if self.loss.compiled is not None:
+            from anyboost.backends import rowwise
 
-        def one(part: slice) -> None:
-            values[part], gradient[part] = self.loss.both(scores[part], self.y[part])
+            compute, parameters = getattr(rowwise, self.loss.compiled), self.loss.parameters
 
-        self._by_block(one)
+            def one(start: int, stop: int) -> None:
+                part = slice(start, stop)
+                compute(scores[part], self.y[part], parameters, values[part], gradient[part])
+
+            threads.over_blocks(one, len(scores), self.space.n_threads)
+        else:
+            # What a loss computes on the way to its result stays in the cache when asked for a block at a time.
+            n, rows = len(scores), max(1, _BLOCK // self.outputs)
+
+            def block(index: int) -> None:
+                part = slice(rows * index, min(rows * (index + 1), n))
+                values[part], gradient[part] = self.loss.both(scores[part], self.y[part])
+
+            threads.each(block, -(-n // rows), self.space.n_threads)
         return float(self.space.mean(values)), gradient
-
-    def _by_block(self, task: Callable[[slice], None]) -> None:
-        # What a loss computes on the way to its result stays in the cache when it is asked for a block at a time.
-        n, rows = len(self.y), max(1, _BLOCK // self.outputs)
-        threads.each(
-            lambda index: task(slice(rows * index, min(rows * (index + 1), n))),
-            -(-n // rows),
-            self.space.n_threads,
-        )
 
     def best_constant(self) -> float | Floats:
         return self.loss.best_constant(self.y, self.space.weights, self.outputs)

@@ -110,6 +110,7 @@ class Hinge(RowwiseLoss):
     link_ = links.SIGN
     lipschitz = 1.0
     kinked = True
+    compiled = "hinge"
 
     def values(self, scores: Floats, y: Array) -> Floats:
         return np.maximum(1.0 - y * scores, 0.0)
@@ -151,6 +152,7 @@ class SquaredHinge(RowwiseLoss):
     domain = domains.SIGNS
     link_ = links.SIGN_CLIPPED
     smoothness = 1.0
+    compiled = "squared_hinge"
 
     def values(self, scores: Floats, y: Array) -> Floats:
         return 0.5 * np.maximum(1.0 - y * scores, 0.0) ** 2

@@ -25,6 +25,7 @@ class Squared(RowwiseLoss):
 
     smoothness = 1.0
     strong_convexity = 1.0
+    compiled = "squared"
 
     def values(self, scores: Floats, y: Array) -> Floats:
         return 0.5 * (y - scores) ** 2
@@ -53,8 +54,13 @@ class _PiecewiseLinear(RowwiseLoss):
     """(1 - tau) (f - y)+ + tau (y - f)+ times a scale; its exact steps are weighted quantiles."""
 
     kinked = True
+    compiled = "pinball"
     _level: float
     _slopes: tuple[float, float]
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        return self._slopes[1], -self._slopes[0]
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         return np.clip((scores - y) / mu, *self._slopes)
@@ -133,6 +139,11 @@ class Huber(RowwiseLoss):
 
     delta: float = 1.0
     smoothness = 1.0
+    compiled = "huber"
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        return self.delta, 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", checks.positive(self.delta, "delta"))
@@ -159,6 +170,11 @@ class Expectile(RowwiseLoss):
     """
 
     tau: float = 0.5
+    compiled = "expectile"
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        return 1.0 - self.tau, self.tau
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau", checks.between(self.tau, "tau", 0, 1))

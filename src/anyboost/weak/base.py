@@ -4,6 +4,7 @@ A weak learner projects a function given by its values on the sample onto H. A h
 that can be evaluated anywhere.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
@@ -12,9 +13,12 @@ import numpy as np
 
 from anyboost.space import Space
 
+# (X, out, n_threads): out += the sum, in place
+Joined = Callable[[np.ndarray, np.ndarray, int], None]
+
 
 class Hypothesis(Protocol):
-    """A fitted function."""
+    """A fitted function. A class may also have `join(parts, coefficients) -> Joined`, which an ensemble keeps."""
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
@@ -70,9 +74,9 @@ class LeafProjection:
         from anyboost.backends.vectors import add_leaf_values
 
         rows = scores.reshape(space.n, -1)
-        return add_leaf_values(rows, self.leaf, factor * self.leaf_values, space.n_threads).reshape(
-            self.shape
-        )
+        out = space.empty(rows.shape)
+        add_leaf_values(rows, self.leaf, factor * self.leaf_values, space.n_threads, out)
+        return out.reshape(self.shape)
 
     def with_leaf_values(self, leaf_values: np.ndarray) -> "LeafProjection":
         """The same tree with other values in its leaves."""
@@ -83,8 +87,8 @@ class LeafProjection:
 class Support(NamedTuple):
     """max over atoms |h| <= 1 of H of |<target, h>|, from both sides.
 
-    `upper` is never below the maximum; `lower` is what a known atom attains. They are equal up to
-    rounding where the learner is exact.
+    `upper` is never below the maximum; `lower` is what a known atom attains, or `upper` where none was looked for.
+    They are equal up to rounding where the learner is exact.
     """
 
     upper: float
@@ -110,5 +114,8 @@ class Learner(Protocol):
     def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The atom |h| <= 1 furthest along `target`."""
 
-    def support(self, space: Space, target: np.ndarray) -> Support:
-        """How far an atom of H can reach along `target`: what a certificate needs."""
+    def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
+        """How far an atom of H can reach along `target`: what a certificate needs.
+
+        Without `search`, a learner whose bound needs no atom may put the bound in its place.
+        """

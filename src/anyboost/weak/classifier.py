@@ -106,7 +106,7 @@ class Classifier:
         ahead = space.inner(other.values, target) > space.inner(best.values, target) * (1.0 + 1e-9)
         return other if ahead else best
 
-    def support(self, space: Space, target: np.ndarray) -> Support:
+    def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """Stumps: exact, rounding included. An estimator: what no classifier exceeds, and what it attains."""
         rows = _centered(target.reshape(space.n, -1))
         if not np.any(rows):

@@ -93,7 +93,7 @@ class Dictionary:
         top = self._columns(space).tops[best]
         return self._on_sample(space, best, np.sign(dots[best]) / (top or 1.0), target.shape)
 
-    def support(self, space: Space, target: np.ndarray) -> Support:
+    def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """Exact: the dictionary is finite."""
         from anyboost.backends.sums import sum_bits
 

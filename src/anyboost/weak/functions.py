@@ -5,6 +5,8 @@ from typing import Self
 
 import numpy as np
 
+from anyboost.weak.base import Joined
+
 
 @dataclass(frozen=True, eq=False)
 class TreeFunction:
@@ -36,13 +38,9 @@ class TreeFunction:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The leaf, as a node number, in which each row of X ends."""
-        from anyboost.backends.forest import as_kernel_input, find_leaves
+        from anyboost.backends.forest import find_leaves
 
-        out = np.empty(len(X), dtype=np.int32)
-        find_leaves(
-            as_kernel_input(X), self.feature, self.threshold, self.left, self.right, self.missing_left, out
-        )
-        return out
+        return find_leaves(X, self)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
@@ -50,16 +48,16 @@ class TreeFunction:
         return values[:, 0] if values.shape[1] == 1 else values
 
     @classmethod
+    def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:
+        """The sum of coefficient times tree, laid out for fast prediction."""
+        from anyboost.backends.forest import add_trees, join
+
+        forest = join(parts, coefficients)
+        return lambda X, out, n_threads: add_trees(X, forest, out, n_threads)
+
+    @classmethod
     def combine(
         cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
     ) -> None:
         """out += sum of coefficient times tree at the rows of X, in place."""
-        from anyboost.backends.forest import add_trees, as_kernel_input
-
-        sizes = np.array([len(part.feature) for part in parts])
-        roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        value = np.concatenate([c * part.value for c, part in zip(coefficients, parts, strict=True)])
-
-        names = ("feature", "threshold", "left", "right", "missing_left")
-        nodes = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        add_trees(as_kernel_input(X), roots, **nodes, value=value, out=out, n_threads=n_threads)
+        cls.join(parts, coefficients)(X, out, n_threads)

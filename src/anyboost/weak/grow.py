@@ -12,7 +12,7 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.bins import GROUP
-from anyboost.backends.histogram import BINS, PER_GROUP, count, take
+from anyboost.backends.histogram import BINS, count, subtract, take
 from anyboost.backends.partition import descend_bins, mark, partition, sides
 from anyboost.backends.split import NOISE, TIE, choose_cut, score_columns
 from anyboost.backends.sums import Fixed
@@ -115,8 +115,10 @@ class _Grower:
             chosen = np.zeros_like(self.allowed)
             chosen[features] = True
             self.allowed = self.allowed & chosen
-        # Groups without an allowed column are neither counted nor looked at.
-        self.groups = np.flatnonzero(self.allowed.reshape(-1, GROUP).any(axis=1)).tolist() or [0]
+        # Groups without an allowed column are neither counted nor looked at; the others are shared out to threads.
+        groups = np.flatnonzero(self.allowed.reshape(-1, GROUP).any(axis=1))
+        groups = groups if len(groups) else np.zeros(1, dtype=np.int64)
+        self.shares = _shared(groups, space.X.shape[1], space.n_threads)
         size = (len(self.allowed) * BINS, fixed.outputs + 1)
         self.keeping: list[_Leaf] = []
         self.pool = space.once(("histograms", size), lambda _: _Pool(size))
@@ -200,33 +202,25 @@ class _Grower:
             rest.sums = parent
         listed = len(self.feature) > 1 or self.sampled
         rows = [self.rows[leaf.start : leaf.stop] if listed else None for leaf in counted]
-        taken = [self.fixed if some is None else take(self.fixed, some) for some in rows]
+        taken = [self.fixed if some is None else take(self.fixed, some, space.n_threads) for some in rows]
         leaves = counted if parent is None or rest is None else [*counted, rest]
         scores = [np.full(len(self.allowed), -1.0) for _ in leaves]
 
         def one(index: int) -> None:
-            group = self.groups[index]
-            part = slice(PER_GROUP * group, PER_GROUP * (group + 1))
+            groups = self.shares[index]
             for own, some, values in zip(sums, rows, taken, strict=True):
-                count(space.bins.words, values, some, space.X.shape[1], group, own[part])
+                count(space.bins.words, groups, space.X.shape[1], values, some, own)
                 if parent is not None:
-                    parent[part] -= own[part]
-            first = GROUP * group
+                    subtract(parent, own, groups)
             for leaf, best in zip(leaves, scores, strict=True):
+                total = self._total(leaf, GROUP * groups[0])
                 score_columns(
-                    leaf.sums,
-                    first,
-                    first + GROUP,
-                    self._total(leaf, first),
-                    self.noise,
-                    space.bins.n_cuts,
-                    self.allowed,
-                    criterion,
-                    best,
+                    leaf.sums, groups, total, self.noise, space.bins.n_cuts, self.allowed, criterion, best
                 )
 
-        work = (sum(leaf.stop - leaf.start for leaf in counted) + BINS) * len(self.groups) * len(scores)
-        threads.each(one, len(self.groups), 1 if work < _SMALL else space.n_threads)
+        n_rows = sum(leaf.stop - leaf.start for leaf in counted)
+        work = (n_rows + BINS * len(leaves)) * self.fixed.channels.shape[1] * sum(map(len, self.shares))
+        threads.each(one, len(self.shares), space.n_threads if work > _SMALL else 1)
         for leaf, best in zip(leaves, scores, strict=True):
             self._choose(leaf, best)
         self._keep(leaves)
@@ -240,7 +234,7 @@ class _Grower:
 
     def _choose(self, leaf: _Leaf, best: np.ndarray) -> None:
         assert leaf.sums is not None
-        leaf.total = self._total(leaf, GROUP * self.groups[0])
+        leaf.total = self._total(leaf, GROUP * self.shares[0][0])
         feature, cut, score, whole = choose_cut(
             leaf.sums, leaf.total, self.noise, self.space.bins.n_cuts, self.growth.criterion, best
         )
@@ -272,7 +266,7 @@ class _Grower:
         sums, masses = totals[:, :-1], totals[:, -1]
         # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
         sums = np.where(np.abs(sums) > self.noise * masses[:, None], sums, 0)
-        leaf = np.zeros(self.space.n, dtype=np.int32)
+        leaf = self.space.arena.empty(self.space.n, np.int32)
         if self.sampled:
             descend_bins(self.space.bins.words, feature, bins, left, right, leaf)
             number = np.zeros(len(feature), dtype=np.int32)
@@ -280,14 +274,22 @@ class _Grower:
             leaf = number[leaf]
         elif len(leaves) == 2:
             words = self.space.bins.words[feature[0] >> 3]
-            sides(words, 8 * (feature[0] & 7), bins[0], leaf)
+            sides(words, 8 * (feature[0] & 7), bins[0], leaf, self.space.n_threads)
         else:
             threads.each(
                 lambda index: mark(self.rows[leaves[index].start : leaves[index].stop], index, leaf),
-                len(leaves) if len(leaves) > 1 else 0,
+                len(leaves),
                 self.space.n_threads if self.space.n > _SMALL else 1,
             )
         return Grown(feature, bins, left, right, leaf_nodes, sums, masses, leaf)
+
+
+def _shared(groups: np.ndarray, n_columns: int, n_threads: int) -> list[np.ndarray]:
+    """The groups in as many parts as there are threads, of about as many columns each: the last group may have few."""
+    columns = np.cumsum(np.minimum(GROUP, n_columns - GROUP * groups))
+    goals = columns[-1] * np.arange(1, n_threads) / n_threads
+    parts = np.split(groups, np.searchsorted(columns, goals + 1))
+    return [part for part in parts if len(part)]
 
 
 def fill(

@@ -76,14 +76,15 @@ class Tree:
         """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
         return self._extreme(space, target)[0]
 
-    def support(self, space: Space, target: np.ndarray) -> Support:
+    def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """Two leaves: exact, rounding included. More: the safe bound sum w |target|, and greed's atom."""
         if not np.any(target):
             return Support(0.0, 0.0)
-        _, value, rounding = self._extreme(space, target)
         if self.max_leaves == 2:
+            _, value, rounding = self._extreme(space, target)
             return Support(value + rounding, value)
-        return Support(space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1)), value)
+        bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
+        return Support(bound, self._extreme(space, target)[1] if search else bound)
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[LeafProjection, float, float]:
         from anyboost.backends.split import EXTREME, NOISE
