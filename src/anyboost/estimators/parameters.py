@@ -41,6 +41,7 @@ TREE: tuple[str, ...] = (
     "leaf",
 )
 TREE += ("monotonic_cst", "interaction_cst")
+MOST_EACH = 10  # outputs up to which "auto" grows a tree for each, where leaf steps are exact
 STEP = ("learning_rate", "memory")
 
 
@@ -207,9 +208,12 @@ def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequen
         wanted["monotone"] = monotone(estimator.monotonic_cst, n_columns, names)
     if estimator.interaction_cst is not None:
         wanted["interactions"] = interactions(estimator.interaction_cst, n_columns, names)
-    if outputs > 1 and estimator.outputs == "each":
-        wanted["outputs"] = "each"
     known = {field.name for field in fields(Tree)}
+    automatic = (
+        estimator.outputs == "auto" and leaf == "exact" and outputs <= MOST_EACH and "outputs" in known
+    )
+    if outputs > 1 and (estimator.outputs == "each" or automatic):
+        wanted["outputs"] = "each"
     if "min_leaf_weight" not in known and estimator.min_leaf_weight == _default(estimator, "min_leaf_weight"):
         wanted.pop("min_leaf_weight", None)
     for name in wanted:
