@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import KFold
 
 import anyboost as ab
+from estimators.features import needs
 
 X, Y = load_diabetes(return_X_y=True)
 TREE = {"learner": "tree:4", "descent": ab.descent.Naive(0.1)}
@@ -51,6 +52,17 @@ def test_weights_are_the_measure_of_folds_too():
     found = ab.cv(pl.DataFrame(X), Y, rounds=2, sample_weight=weights, folds=KFold(3), **TREE)
     shares = [weights[held_out].sum() / weights.sum() for _, held_out in KFold(3).split(X)]
     np.testing.assert_allclose(found.weights, shares)
+
+
+@needs("categorical")
+def test_categories_of_a_frame_are_cut_into_sets():
+    level = np.random.default_rng(0).integers(0, 30, 600)
+    frame = pl.DataFrame({"level": [f"level {number:02d}" for number in level]})
+    found = ab.cv(frame, level % 2, rounds=3, folds=3, learner="tree:2", descent=ab.descent.Naive(0.5))
+    ordered = ab.cv(
+        level[:, None], level % 2, rounds=3, folds=3, learner="tree:2", descent=ab.descent.Naive(0.5)
+    )
+    assert found.best_loss < 0.1 * ordered.best_loss
 
 
 @pytest.mark.parametrize(

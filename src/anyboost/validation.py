@@ -4,6 +4,7 @@ The table is binned once, for all folds: a fold's bins have seen where the rows 
 their targets. Rows of one query stay in one fold, and classes have the same share in each.
 """
 
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -77,14 +78,14 @@ def cv(
     for name in ("valid", "patience", "resume", "start"):
         if name in options:
             raise ValueError(f"{name} is not for cv, which watches each fold for all rounds: leave it out")
-    table = X.X if isinstance(X, Binned) else tables.read(X)[0]
+    table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X)
     targets = np.asarray(y)
     n = len(table)
     if len(targets) != n:
         raise ValueError(f"y must have one value for each of the {n} rows of X, got {len(targets)}")
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
-    binned = X if isinstance(X, Binned) else _binned(table, parts["sample_weight"], options)
+    binned = X if isinstance(X, Binned) else _binned(table, parts["sample_weight"], columns, options)
     runs, shares = [], []
     for train, held_out in _pairs(folds, table, targets, parts["groups"], chosen, random_state):
         run = boost(
@@ -111,14 +112,14 @@ def cv(
     )
 
 
-def _binned(table: np.ndarray, sample_weight: np.ndarray | None, options: dict[str, Any]) -> Binned:
-    max_bins = options.pop("max_bins", None)
-    return Binned(
-        table,
-        sample_weight,
-        max_bins=255 if max_bins is None else max_bins,
-        n_threads=options.get("n_threads"),
-    )
+def _binned(
+    table: np.ndarray, sample_weight: np.ndarray | None, columns: Any, options: dict[str, Any]
+) -> Binned:
+    """The table in bins; columns that hold categories by their type, or by the option `categorical`."""
+    given = {name: options.pop(name) for name in ("max_bins", "categorical") if options.get(name) is not None}
+    if columns.levels and "categorical" in inspect.signature(Binned).parameters:
+        given.setdefault("categorical", columns.categorical)
+    return Binned(table, sample_weight, n_threads=options.get("n_threads"), **given)
 
 
 def _some(parts: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
