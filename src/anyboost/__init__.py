@@ -9,11 +9,26 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, mirror, space, steps, weak
+    from anyboost import (
+        bounds,
+        certificates,
+        datasets,
+        descent,
+        ensemble,
+        losses,
+        metrics,
+        mirror,
+        plot,
+        space,
+        steps,
+        weak,
+    )
     from anyboost.boosting import Run, boost
+    from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
     from anyboost.files import Checkpoint, ModelFileError, load, save
     from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
     from anyboost.space import Binned
+    from anyboost.validation import cv
 
 _MODULES = {
     "bounds",
@@ -22,25 +37,34 @@ _MODULES = {
     "descent",
     "ensemble",
     "losses",
+    "metrics",
     "mirror",
+    "plot",
     "space",
     "steps",
     "weak",
 }
 _NAMES = {
     "Binned": "anyboost.space",
+    "BoostingClassifier": "anyboost.estimators",
+    "BoostingRanker": "anyboost.estimators",
+    "BoostingRegressor": "anyboost.estimators",
     "Checkpoint": "anyboost.files",
     "MirrorAveragingClassifier": "anyboost.mirror.estimators",
     "MirrorAveragingRegressor": "anyboost.mirror.estimators",
     "ModelFileError": "anyboost.files",
     "Run": "anyboost.boosting",
     "boost": "anyboost.boosting",
+    "cv": "anyboost.validation",
     "load": "anyboost.files",
     "save": "anyboost.files",
 }
 
 __all__ = [
     "Binned",
+    "BoostingClassifier",
+    "BoostingRanker",
+    "BoostingRegressor",
     "Checkpoint",
     "MirrorAveragingClassifier",
     "MirrorAveragingRegressor",
@@ -50,12 +74,15 @@ __all__ = [
     "boost",
     "bounds",
     "certificates",
+    "cv",
     "datasets",
     "descent",
     "ensemble",
     "load",
     "losses",
+    "metrics",
     "mirror",
+    "plot",
     "save",
     "space",
     "steps",

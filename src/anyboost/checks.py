@@ -24,7 +24,8 @@ def numbers(values: Any, name: str) -> Floats:
             if array.dtype.kind not in "OUS":
                 raise TypeError
             array = array.astype(np.float64)
-        return np.ascontiguousarray(array, dtype=np.float64)
+        array = np.ascontiguousarray(array, dtype=np.float64)
+        return array if array.flags.writeable else array.copy()  # a user's compiled loss takes no other
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, got {_short(values)}: convert it first") from None
 

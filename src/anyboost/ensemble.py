@@ -47,6 +47,9 @@ class Ensemble:
     def __len__(self) -> int:
         return len(self.hypotheses)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_joined": None}  # joined again where it is needed: a pickle holds no function
+
     def add_round(self, shrink: float, pieces: list[tuple[float, Any]]) -> None:
         """One round: shrink f - start, then add coefficient * hypothesis for each piece."""
         self.shrinks.append(shrink)

@@ -36,6 +36,7 @@ LOSSES = {
     "cvar of a sum": (losses.CVaR(0.3 * losses.Absolute() + losses.Squared(), 0.6), "real"),
     "worst_group": (losses.WorstGroup(losses.Softmax()), "grouped class"),
     "coupled sum": (losses.Squared() + 0.25 * losses.RankHinge(), "grouped count"),
+    "multioutput": (losses.Multioutput(losses.Absolute()), "reals"),
     "pointwise": (
         losses.pointwise(lambda f, y: (f - y) ** 2, lambda f, y: 2.0 * (f - y), name="mine"),
         "real",
@@ -84,6 +85,7 @@ def sample(kind, n=40, seed=0):
     signal = X[:, 0] + np.sin(2 * X[:, 2]) + 0.3 * random.normal(size=n)
     y = {
         "real": signal,
+        "reals": np.column_stack([signal, -signal]),
         "count": np.floor(np.exp(signal / 2)),
         "positive": np.exp(signal / 2),
         "sign": np.where(signal > 0, 1.0, -1.0),

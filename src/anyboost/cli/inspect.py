@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from anyboost.files.container import Contents
 
+_SHOWN = 20
+
 
 def command(
     file: Annotated[Path, typer.Argument(help="A file that `anyboost.save` wrote.", show_default=False)],
@@ -87,6 +89,7 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
         ("starts at", "scores given row by row" if ensemble.get("needs_offset") else "a constant"),
     ]
     found += [(name, spell(model[name])) for name in ("loss", "learner", "descent") if name in model]
+    found += _estimator_rows(model)
     if header["kind"] == "run":
         found += [
             ("seed", str(model.get("seed"))),
@@ -110,6 +113,23 @@ def _averager_rows(contents: Contents) -> list[tuple[str, str]]:
         if value is not None:
             found.append((name, spell(value)))
     return found
+
+
+def _estimator_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
+    """The columns and classes of an estimator, whatever the entries are."""
+    columns, classes = model.get("columns"), model.get("classes")
+    names = columns.get("names") if isinstance(columns, dict) else None
+    labels = classes.get("values") if isinstance(classes, dict) else None
+    return [
+        (title, _some(values))
+        for title, values in (("columns", names), ("classes", labels))
+        if isinstance(values, list)
+    ]
+
+
+def _some(values: list[Any]) -> str:
+    shown = ", ".join(str(value) for value in values[:_SHOWN])
+    return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
 
 
 def _length(contents: Contents, name: str) -> str:

@@ -24,6 +24,9 @@ KINDS = {
     "tracker": ("anyboost.mirror.tracking.Tracker", "anyboost.files.mirror"),
     "stump averager": ("anyboost.mirror.stumps.StumpAverager", "anyboost.files.mirror"),
     "mirror estimator": ("anyboost.mirror.estimators._MirrorAveraging", "anyboost.files.mirror"),
+    "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "anyboost.files.estimators"),
+    "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "anyboost.files.estimators"),
+    "ranker": ("anyboost.estimators.ranker.BoostingRanker", "anyboost.files.estimators"),
 }
 
 

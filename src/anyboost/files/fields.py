@@ -42,7 +42,7 @@ class Fields:
 
     def text(self, name: str) -> str:
         value = self.take(name)
-        if not isinstance(value, str) or not _encodes(value):
+        if not is_text(value):
             raise self.refusal(name)
         return value
 
@@ -79,7 +79,10 @@ def real(value: Any, name: str) -> float:
     return float(value)
 
 
-def _encodes(text: str) -> bool:
+def is_text(text: Any) -> bool:
+    """Whether a value is text that can be written down."""
+    if not isinstance(text, str):
+        return False
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which cannot be printed

@@ -34,6 +34,7 @@ LOSSES: Table = _table(
     *(losses.Poisson, losses.Gamma, losses.Tweedie, losses.Cox),
     *(losses.Logistic, losses.Hinge, losses.SquaredHinge, losses.Exponential),
     *(losses.Softmax, losses.MulticlassHinge, losses.MultiQuantile, losses.Crossing),
+    losses.Multioutput,
     *(losses.RankHinge, losses.RankLogistic, losses.CVaR, losses.WorstGroup),
 )
 LEARNERS: Table = {

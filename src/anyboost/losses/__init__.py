@@ -22,6 +22,7 @@ Losses of several outputs, or of rows together (no constants stated):
 | loss | targets | R(f) |
 |---|---|---|
 | `MultiQuantile(taus)` | real | sum over levels of the pinball loss; predictions are sorted |
+| `Multioutput(loss)` | the loss's, (n, k) | sum over the columns of y of the loss |
 | `Crossing(margin)` | any | sum_k (f_k - f_k+1 + margin)+, to add to another |
 | `RankHinge()`, `RankLogistic()` | grades | mean over pairs of a query (`groups`) of the loss of f_i - f_j |
 | `CVaR(loss, alpha)` | the loss's | mean of the worst 1 - alpha |
@@ -39,6 +40,7 @@ from anyboost.losses.domains import Domain
 from anyboost.losses.joint import Crossing, MultiQuantile
 from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
 from anyboost.losses.multiclass import MulticlassHinge, Softmax
+from anyboost.losses.multioutput import Multioutput
 from anyboost.losses.names import get
 from anyboost.losses.pointwise import pointwise
 from anyboost.losses.ranking import RankHinge, RankLogistic
@@ -62,6 +64,7 @@ __all__ = [
     "Loss",
     "MultiQuantile",
     "MulticlassHinge",
+    "Multioutput",
     "Poisson",
     "Quantile",
     "RankHinge",

@@ -1,0 +1,334 @@
+"""What the three estimators share: parameters in, a table and targets to `boost`, a fitted sum out.
+
+A fit works on values of its own and writes all fitted attributes at its end, so that a fit that fails leaves
+the estimator as it was.
+"""
+
+import copy
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from anyboost import checks, tables
+from anyboost.boosting import Run
+from anyboost.ensemble import Ensemble
+from anyboost.estimators import parameters, stopping
+from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
+from anyboost.estimators.plan import Plan, without_sample
+from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.tables import Columns
+
+
+class BaseBoosting(CallbackSupportMixin, BaseEstimator):
+    """Parameters and machinery of the boosting estimators."""
+
+    _groups_name = "groups"  # what `fit` calls the labels that tie rows together
+
+    def __init__(
+        self,
+        loss: Any = "auto",
+        *,
+        learning_rate: float = 0.1,
+        max_iter: int = 100,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_leaf_weight: float = 5.0,
+        l2_regularization: float = 0.0,
+        max_features: float = 1.0,
+        subsample: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: Any = tables.FROM_DTYPE,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        outputs: str = "auto",
+        leaf: str = "auto",
+        memory: Any = "auto",
+        learner: Any = None,
+        descent: Any = None,
+        init: Any = None,
+        warm_start: bool = False,
+        early_stopping: bool = False,
+        scoring: Any = "loss",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        callbacks: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_leaf_weight = min_leaf_weight
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.outputs = outputs
+        self.leaf = leaf
+        self.memory = memory
+        self.learner = learner
+        self.descent = descent
+        self.init = init
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @abstractmethod
+    def _targets(self, y: Any, sample_weight: np.ndarray | None) -> Targets:
+        """The loss and the targets it takes, from what the user calls y."""
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The leaf, as a node number of its tree, in which each row ends: (n, trees)."""
+        table = self._table(X)
+        parts = self.ensemble_.hypotheses
+        if not all(hasattr(part, "apply") for part in parts):
+            raise TypeError(
+                "apply needs trees, and this model is a sum of other functions: use a tree learner"
+            )
+        leaves = [part.apply(table) for part in parts]
+        return np.stack(leaves, axis=1) if leaves else np.empty((len(table), 0), dtype=np.int32)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
+
+    # --- fitting
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        offset: Any,
+        valid: Mapping[str, Any],
+        resume: Run | None,
+    ) -> Self:
+        scorings, fitted = self._checked(X, y)
+        rows, columns = self._training_rows(X, y, sample_weight, groups, offset)
+        targets = self._targets(rows.y, rows.sample_weight)
+        seed, earlier = self._seed(resume)
+        rows, targets, sets = self._sets(rows, targets, valid, columns, seed)
+        plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
+        fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
+        fitted |= targets.fitted | plan.fitted
+        monitor = plan.monitor(sets, scorings, fitted)
+        narration = Rounds(
+            self,
+            self.max_iter - (0 if earlier is None else len(earlier.steps)),
+            {"X": X, "y": y, "metadata": {} if sample_weight is None else {"sample_weight": sample_weight}},
+            lambda run: fitted | self._attributes(run, monitor, plan),
+        )
+        run = plan.boost(seed, earlier, monitor, narration)
+        fitted |= self._attributes(run, monitor, plan)
+        fitted |= self._after(run, fitted["ensemble_"], rows, targets)
+        self.__dict__.update(fitted)
+        for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
+            if name not in self.get_params(deep=False):
+                delattr(self, name)
+        self._continuation = (without_sample(run), seed) if self.warm_start else None
+        narration.end(run)
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Check what can be checked before any work; what to measure, and the table's names."""
+        parameters.check(self)
+        scorings = stopping.check_scoring(self.scoring)
+        tables.check_kind(X)
+        scratch = copy.copy(self)
+        validate_data(scratch, X, y, skip_check_array=True)
+        names = ("n_features_in_", "feature_names_in_")
+        return scorings, {name: getattr(scratch, name) for name in names if hasattr(scratch, name)}
+
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, offset: Any
+    ) -> tuple[Rows, Columns]:
+        labels = np.asarray(y)
+        if labels.ndim == 0:
+            raise ValueError(f"y must have one value a row, got {y!r}")
+        weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(labels))
+        table, columns = tables.read(X, categorical=self.categorical_features, sample_weight=weights)
+        return self._rows(table, labels, weights, groups, offset, ""), columns
+
+    def _rows(
+        self, table: np.ndarray, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
+    ) -> Rows:
+        n = len(table)
+        if len(labels) != n:
+            raise ValueError(
+                f"{prefix}y must have one value for each of the {n} rows of X, got {len(labels)}"
+            )
+        if weights is not None:
+            weights = checks.sample_weight(weights, n, f"{prefix}sample_weight")
+        if groups is not None:
+            groups = checks.labels(groups, f"{prefix}{self._groups_name}", n)
+        if offset is not None:
+            offset = checks.finite(checks.numbers(offset, f"{prefix}offset"), f"{prefix}offset")
+            if offset.ndim == 0 or len(offset) != n:
+                raise ValueError(
+                    f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
+                )
+        rows = Rows(table, labels, weights, groups, offset)
+        return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
+
+    def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
+        """The seed of the fit, and the run to go on from."""
+        if resume is not None:
+            if not isinstance(resume, Run):
+                raise TypeError(
+                    f"resume must be a Run, e.g. anyboost.load(path), got {type(resume).__name__}"
+                )
+            return resume.seed, resume
+        continuation = getattr(self, "_continuation", None)
+        if self.warm_start and continuation is not None:
+            run, seed = continuation
+            if len(run.steps) > self.max_iter:
+                raise ValueError(
+                    f"max_iter counts from the first round: the warm start has {len(run.steps)}, got {self.max_iter}"
+                )
+            return seed, run
+        if isinstance(self.random_state, int | np.integer) and not isinstance(self.random_state, bool):
+            return checks.count(self.random_state, "random_state", least=0), None
+        return int(check_random_state(self.random_state).randint(2**31)), None
+
+    def _sets(
+        self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int
+    ) -> tuple[Rows, Targets, list[tuple[str, Rows]]]:
+        """The named validation sets; without any, and with early stopping, a share of the rows."""
+        sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
+        if sets or not self.early_stopping:
+            return rows, targets, sets
+        train, held_out = self._split(rows, seed)
+        kept = rows.take(train)
+        return kept, self._targets(kept.y, kept.sample_weight), [("valid", rows.take(held_out))]
+
+    def _valid_rows(self, name: str, given: Any, columns: Columns) -> Rows:
+        prefix = f"valid {name!r}: " if name != "valid" else "valid "
+        if not isinstance(given, Mapping):
+            if not (isinstance(given, tuple | list) and len(given) == 2):
+                raise TypeError(f'{prefix}must be (X, y), or a mapping with "X", "y" and optional others')
+            given = {"X": given[0], "y": given[1]}
+        others = ("sample_weight", self._groups_name, "offset")
+        unknown = set(given) - {"X", "y", *others}
+        if unknown or not {"X", "y"} <= set(given):
+            raise ValueError(f'{prefix}needs "X" and "y" and may have {", ".join(others)}; got {list(given)}')
+        table, _ = tables.read(given["X"], columns, name=f"{prefix}X")
+        if table.shape[1] != columns.n:
+            raise ValueError(f"{prefix}X must have the {columns.n} columns of X, got {table.shape[1]}")
+        weights, groups, offset = (given.get(other) for other in others)
+        labels = np.asarray(given["y"])
+        return self._rows(np.ascontiguousarray(table), labels, weights, groups, offset, prefix)
+
+    def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Row numbers to train on and to watch; whole groups where the loss ranks them."""
+        from sklearn.model_selection import train_test_split
+
+        number = np.arange(len(rows.X))
+        share = float(self.validation_fraction)
+        if len(number) < 2:
+            raise ValueError(
+                "early_stopping needs two rows or more to split: pass X_val and y_val, or turn it off"
+            )
+        train, held_out = train_test_split(
+            number, test_size=share, random_state=seed, stratify=self._strata(rows)
+        )
+        return np.sort(train), np.sort(held_out)
+
+    def _strata(self, rows: Rows) -> np.ndarray | None:
+        return None
+
+    def _attributes(self, run: Run, monitor: stopping.Monitor | None, plan: Plan) -> dict[str, Any]:
+        """The fitted attributes that a run gives."""
+        rounds = len(run.steps)
+        best, ensemble = rounds, run.ensemble
+        fitted: dict[str, Any] = {}
+        if monitor is not None:
+            monitor.catch_up(ensemble)
+            best = monitor.best_round
+            fitted["validation_scores_"] = {
+                name: {scoring: np.array(values) for scoring, values in found.items()}
+                for name, found in monitor.history.items()
+            }
+            fitted["validation_score_"] = np.array(monitor.scores)
+        kept = ensemble.truncate(best if self.early_stopping else rounds)
+        if kept.needs_offset:  # it began at the offset plus a constant, and the constant is the model's
+            kept.start, kept.needs_offset = plan.intercept, False
+        return fitted | {
+            "ensemble_": kept,
+            "steps_": run.steps[:],
+            "n_iter_": rounds,
+            "best_iteration_": best,
+            "train_score_": -np.array([run.start_loss, *(step.loss for step in run.steps)]),
+        }
+
+    def _after(self, run: Run, ensemble: Ensemble, rows: Rows, targets: Targets) -> dict[str, Any]:
+        """Further fitted attributes of a kind of estimator."""
+        return {}
+
+    # --- predicting
+
+    def _table(self, X: Any) -> np.ndarray:
+        """A later table as numbers."""
+        check_is_fitted(self)
+        tables.check_kind(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        table, _ = tables.read(X, self._columns)
+        return np.ascontiguousarray(table)
+
+    def _raw(self, X: Any, offset: Any = None) -> np.ndarray:
+        """Raw scores, (n,) or (n, k)."""
+        staged = getattr(self, "_staged_scores", None)
+        if staged is not None:
+            return staged
+        table = self._table(X)
+        given = self._given_scores(table, offset)
+        return self.ensemble_.predict(table, given, parameters.n_threads(self.n_jobs))
+
+    def _staged_raw(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
+        table = self._table(X)
+        given = self._given_scores(table, offset)
+        return self.ensemble_.staged_predict(table, given, parameters.n_threads(self.n_jobs))
+
+    def _given_scores(self, table: np.ndarray, offset: Any) -> np.ndarray | None:
+        """What is added to the model's own scores: an offset, and an init estimator's."""
+        n, outputs = len(table), self.ensemble_.outputs
+        total: Any = None
+        if offset is not None:
+            total = checks.scores(offset, "offset", n, outputs)
+            total = np.full((n,) if outputs == 1 else (n, outputs), total) if np.ndim(total) == 0 else total
+        if getattr(self, "init_", None) is not None:
+            began = raw_scores_of(self.init_, table, n, outputs)
+            total = began if total is None else total + began
+        return total
+
+    def _stage(self, fitted: dict[str, Any], scores: np.ndarray) -> Self:
+        """The estimator as a scorer is to see it in the middle of a fit: its scores are these."""
+        stage = copy.copy(self)
+        stage.__dict__.update(fitted)
+        stage._staged_scores = scores
+        stage.ensemble_ = None
+        return stage

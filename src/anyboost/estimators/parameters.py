@@ -1,0 +1,285 @@
+"""What an estimator's parameters mean to `boost`: each is checked, then they become a loss, a learner and a descent.
+
+The automatic dials, by what is known of the loss (see docs/estimators.md for the figures behind them):
+
+| loss | leaf values | step | memory |
+|---|---|---|---|
+| smooth with constant Lambda, not strongly convex (logistic, Huber) | mean | rate / Lambda | 0 |
+| softmax of K classes | mean | rate K, at most 1 / Lambda | 0 |
+| other row-wise losses of one score (squared, absolute, hinge, counts) | exact | rate | 0.5 |
+| quantiles, and other row-wise losses of several scores | exact | rate | 0 |
+| pairs and hazards (ranking, Cox) | mean | rate | 0 |
+| others that couple rows (tails, worst groups) | mean | rate times a line search | 0 |
+"""
+
+import inspect
+import math
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import checks, losses, steps, tables, weak
+from anyboost import descent as descents
+from anyboost.backends import threads
+from anyboost.boosting import boost
+from anyboost.descent import Descent
+from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
+from anyboost.weak import Learner, Tree
+
+ALIASES = {"squared_error": "squared", "absolute_error": "absolute", "log_loss": "auto"}
+UNLIMITED = 2**31 - 1
+TREE: tuple[str, ...] = (
+    "max_leaf_nodes",
+    "max_depth",
+    "min_leaf_weight",
+    "l2_regularization",
+    "outputs",
+    "leaf",
+)
+TREE += ("monotonic_cst", "interaction_cst")
+MOST_EACH = 10  # outputs up to which "auto" grows a tree for each, where leaf steps are exact
+STEP = ("learning_rate", "memory")
+
+
+class Dials(NamedTuple):
+    """How a round takes its step."""
+
+    leaf: str
+    memory: float
+    step: Any
+
+
+def automatic(loss: Loss, rate: float, outputs: int) -> Dials:
+    """The dials that the table above gives a loss."""
+    if not isinstance(loss, RowwiseLoss):
+        return Dials("mean", 0.0, mean_step(loss, rate, outputs))
+    if loss.strong_convexity == 0 and math.isfinite(loss.smoothness):
+        return Dials("mean", 0.0, mean_step(loss, rate, outputs))
+    memory = 0.0 if loss.vector or isinstance(loss, Quantile) else 0.5
+    return Dials("exact", memory, steps.Constant(rate))
+
+
+def mean_step(loss: Loss, rate: float, outputs: int) -> Any:
+    """The step along mean gradients, which have to be brought to the scale of scores."""
+    if isinstance(loss, RankHinge | RankLogistic | Cox):
+        return steps.Constant(rate)
+    if not math.isfinite(loss.smoothness):
+        return steps.LineSearch(rate)
+    if loss.domain.classes:  # with K classes alike the curvature is 1/K, and 1/2 only between two
+        return steps.Constant(min(rate * outputs, 1 / loss.smoothness))
+    return steps.Constant(rate / loss.smoothness)
+
+
+def check(estimator: Any) -> None:
+    """Refuse a bad parameter before any work, in a sentence. What needs the table is checked with it."""
+    own = estimator.get_params(deep=False)
+    checks.positive(own["learning_rate"], "learning_rate")
+    checks.count(own["max_iter"], "max_iter", least=0)
+    if own["max_leaf_nodes"] is not None:
+        checks.count(own["max_leaf_nodes"], "max_leaf_nodes", least=2)
+    if own["max_depth"] is not None:
+        checks.count(own["max_depth"], "max_depth", least=1)
+    _nonnegative(own["min_leaf_weight"], "min_leaf_weight")
+    _nonnegative(own["l2_regularization"], "l2_regularization")
+    checks.fraction(own["max_features"], "max_features", zero=False)
+    checks.fraction(own["subsample"], "subsample", zero=False)
+    checks.count(own["max_bins"], "max_bins", least=2, most=255)
+    checks.choice(own["outputs"], "outputs", ("auto", "joint", "each"))
+    checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact"))
+    if not (isinstance(own["memory"], str) and own["memory"] == "auto"):
+        checks.fraction(own["memory"], "memory")
+    for name in ("warm_start", "early_stopping"):
+        if not isinstance(own[name], bool | np.bool_):
+            raise ValueError(f"{name} must be True or False, got {own[name]!r}")
+    checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
+    checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
+    _nonnegative(own["tol"], "tol")
+    checks.count(
+        int(own["verbose"]) if isinstance(own["verbose"], bool) else own["verbose"], "verbose", least=0
+    )
+    _check_callbacks(own["callbacks"])
+    _check_init(own["init"])
+    n_threads(own["n_jobs"])
+    if own["learner"] is not None:
+        _given_apart(estimator, "learner", TREE, "is part of the learner")
+    if own["descent"] is not None:
+        _given_apart(estimator, "descent", STEP, "is part of the descent")
+
+
+def _nonnegative(value: Any, name: str) -> None:
+    if checks.real(value, name) < 0:
+        raise ValueError(f"{name} must not be negative, got {value}")
+
+
+def _check_callbacks(callbacks: Any) -> None:
+    if callbacks is None:
+        return
+    if not isinstance(callbacks, Sequence) or isinstance(callbacks, str):
+        raise ValueError(f"callbacks must be a list of functions of (step, run), got {callbacks!r}")
+    for callback in callbacks:
+        if not callable(callback) or isinstance(callback, type):
+            raise ValueError(f"callbacks must hold functions of (step, run), got {callback!r}")
+
+
+def _check_init(init: Any) -> None:
+    if init is None or hasattr(init, "fit"):
+        return
+    if isinstance(init, np.ndarray | list | tuple):
+        raise ValueError(
+            "init must be None, a number or an estimator: pass scores row by row as fit(..., offset=)"
+        )
+    checks.real(init, "init")
+
+
+def _given_apart(estimator: Any, part: str, names: tuple[str, ...], why: str) -> None:
+    """Refuse parameters that would have no say beside a whole learner or descent."""
+    for name in names:
+        value, default = getattr(estimator, name), _default(estimator, name)
+        if not (value is default or (np.isscalar(value) and value == default)):
+            raise ValueError(f"{name} {why} where {part} is given: set it there, or leave {part} out")
+
+
+def _default(estimator: Any, name: str) -> Any:
+    return inspect.signature(type(estimator).__init__).parameters[name].default
+
+
+def n_threads(n_jobs: Any) -> int:
+    """How many threads n_jobs asks for: -1 all cores, -2 all but one, None all that OMP_NUM_THREADS leaves.
+
+    joblib sets that variable in its workers, so that searches over many fits do not crowd the cores.
+    """
+    if n_jobs is None:
+        most = os.environ.get("OMP_NUM_THREADS", "")
+        return (
+            min(threads.available(), int(most)) if most.isdigit() and int(most) > 0 else threads.available()
+        )
+    checks.count(n_jobs, "n_jobs", least=-(2**31))
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: use None for all cores")
+    return int(n_jobs) if n_jobs > 0 else max(1, threads.available() + 1 + int(n_jobs))
+
+
+def find_loss(loss: Any, automatic: str) -> Loss:
+    """The loss that `loss` names, HistGradientBoosting's names included; `automatic` stands for "auto"."""
+    if isinstance(loss, str):
+        loss = ALIASES.get(loss, loss)
+        loss = automatic if loss == "auto" else loss
+    return losses.get(loss)
+
+
+class Method(NamedTuple):
+    learner: Learner
+    descent: Descent
+
+
+def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequence[str] | None) -> Method:
+    """The learner and the descent that the parameters describe."""
+    rate = float(estimator.learning_rate)
+    leaf, memory, step = automatic(loss, rate, outputs)
+    if estimator.learner is not None:
+        learner = weak.get(estimator.learner)
+        chosen = "exact" if learner.exact_leaves else "mean"
+    else:
+        chosen = leaf if estimator.leaf == "auto" else estimator.leaf
+        learner = _tree(estimator, chosen, outputs, n_columns, names)
+    if estimator.descent is not None:
+        return Method(learner, descents.get(estimator.descent))
+    if chosen != leaf:
+        memory = 0.0
+        step = steps.Constant(rate) if chosen == "exact" else mean_step(loss, rate, outputs)
+    if not isinstance(estimator.memory, str):
+        memory = float(estimator.memory)
+    return Method(learner, descents.Descent(step, memory=memory))
+
+
+def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequence[str] | None) -> Tree:
+    leaves = UNLIMITED if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes)
+    depth = None if estimator.max_depth is None else int(estimator.max_depth)
+    wanted: dict[str, Any] = {}
+    if estimator.min_leaf_weight:
+        wanted["min_leaf_weight"] = float(estimator.min_leaf_weight)
+    if estimator.l2_regularization:
+        wanted["l2"] = float(estimator.l2_regularization)
+    if estimator.monotonic_cst is not None:
+        wanted["monotone"] = monotone(estimator.monotonic_cst, n_columns, names)
+    if estimator.interaction_cst is not None:
+        wanted["interactions"] = interactions(estimator.interaction_cst, n_columns, names)
+    known = {field.name for field in fields(Tree)}
+    automatic = (
+        estimator.outputs == "auto" and leaf == "exact" and outputs <= MOST_EACH and "outputs" in known
+    )
+    if outputs > 1 and (estimator.outputs == "each" or automatic):
+        wanted["outputs"] = "each"
+    if "min_leaf_weight" not in known and estimator.min_leaf_weight == _default(estimator, "min_leaf_weight"):
+        wanted.pop("min_leaf_weight", None)
+    for name in wanted:
+        if name not in known:
+            raise NotImplementedError(f"the trees of this version of anyboost have no {name}: leave it out")
+    return Tree(leaves, depth, leaf, **wanted)
+
+
+def warn_of_light_rows(estimator: Any, weights: np.ndarray) -> None:
+    """Say so where weights are shares of one, say, of which no leaf can have enough."""
+    least, known = estimator.min_leaf_weight, {field.name for field in fields(Tree)}
+    if estimator.learner is None and "min_leaf_weight" in known and weights.sum() < 2 * least <= len(weights):
+        warnings.warn(
+            f"the weights add up to {weights.sum():.4g}, too little for two leaves of min_leaf_weight={least:g}, "
+            "so the model is a constant: scale the weights to a mean of 1, or lower min_leaf_weight",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def monotone(spec: Any, n_columns: int, names: Sequence[str] | None) -> tuple[int, ...]:
+    """-1, 0 or 1 for every column, from a list of all or a mapping from some columns."""
+    signs = [0] * n_columns
+    if isinstance(spec, Mapping):
+        given = [(tables.column_number(key, names, n_columns, "monotonic_cst"), spec[key]) for key in spec]
+    else:
+        values = _listed(spec, "monotonic_cst")
+        if len(values) != n_columns:
+            raise ValueError(
+                f"monotonic_cst must have one of -1, 0, 1 for each of the {n_columns} columns of X, got {len(values)}"
+            )
+        given = list(enumerate(values))
+    for column, sign in given:
+        if (
+            isinstance(sign, bool | np.bool_)
+            or not isinstance(sign, int | float | np.number)
+            or sign not in (-1, 0, 1)
+        ):
+            raise ValueError(f"monotonic_cst must hold -1, 0 or 1, got {sign!r} for column {column}")
+        signs[column] = int(sign)
+    return tuple(signs)
+
+
+def interactions(spec: Any, n_columns: int, names: Sequence[str] | None) -> tuple[tuple[int, ...], ...]:
+    """The sets of columns that may meet on one path of a tree; columns in none form a set of their own."""
+    if isinstance(spec, str):
+        checks.choice(spec, "interaction_cst", ("no_interactions", "pairwise"))
+        if spec == "no_interactions":
+            return tuple((column,) for column in range(n_columns))
+        return tuple((a, b) for a in range(n_columns) for b in range(a + 1, n_columns)) or ((0,),)
+    sets = [
+        tuple(tables.column_numbers(_listed(part, "interaction_cst"), names, n_columns, "interaction_cst"))
+        for part in _listed(spec, "interaction_cst")
+    ]
+    if any(len(part) == 0 for part in sets):
+        raise ValueError("interaction_cst holds an empty set of columns: leave it out")
+    rest = tuple(sorted(set(range(n_columns)) - {column for part in sets for column in part}))
+    return tuple(sets) + ((rest,) if rest else ())
+
+
+def _listed(spec: Any, argument: str) -> list[Any]:
+    if isinstance(spec, str | bytes) or not isinstance(spec, Sequence | np.ndarray | set | frozenset):
+        raise ValueError(f"{argument} must be a list, got {spec!r}")
+    return sorted(spec, key=str) if isinstance(spec, set | frozenset) else list(spec)
+
+
+def takes_categories() -> bool:
+    """Whether `boost` splits on sets of categories; else their codes are numbers to it."""
+    return "categorical" in inspect.signature(boost).parameters

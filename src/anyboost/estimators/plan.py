@@ -1,0 +1,168 @@
+"""One fit: the method, the start and the validation sets that the parameters ask for, and the call of `boost`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from anyboost import metrics
+from anyboost.boosting import Run, boost
+from anyboost.estimators import parameters, stopping
+from anyboost.estimators.callbacks import Narrator, Rounds
+from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.space import Space
+from anyboost.tables import Columns
+
+
+class Plan:
+    """One fit: what goes into `boost`."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        rows: Rows,
+        targets: Targets,
+        columns: Columns,
+        names: Sequence[str] | None,
+    ) -> None:
+        self.estimator, self.rows, self.targets, self.columns = estimator, rows, targets, columns
+        loss = targets.loss
+        self.y = loss.check(targets.y)
+        self.outputs = loss.outputs(self.y)
+        if rows.groups is not None and not loss.uses_groups:
+            raise ValueError(
+                f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
+            )
+        self.method = parameters.method(
+            estimator, loss, self.outputs, columns.n, None if names is None else list(names)
+        )
+        self.n_threads = parameters.n_threads(estimator.n_jobs)
+        self.weights = targets.weigh(targets.y, rows.sample_weight)
+        if self.weights is not None:
+            parameters.warn_of_light_rows(estimator, self.weights)
+        self.intercept = np.zeros(self.outputs)
+        self.fitted: dict[str, Any] = {}
+        self.start = self._start()
+
+    def _start(self) -> Any:
+        """Where the descent starts: None, a number, or scores row by row (with the constant that suits them)."""
+        init, rows, offset = self.estimator.init, self.rows, self.rows.offset
+        if init is None and offset is None:
+            return None
+        shape = (len(rows.X),) if self.outputs == 1 else (len(rows.X), self.outputs)
+        if offset is not None and offset.shape != shape:
+            raise ValueError(f"offset must have shape {shape}, got {offset.shape}")
+        if init is None and offset is not None:
+            return offset + self._best_shift(offset)
+        if not hasattr(init, "fit"):
+            self.intercept = np.full(self.outputs, float(init))
+            return float(init) if offset is None else offset + float(init)
+        fitted = clone(init)
+        weighted = self.weights is not None and has_fit_parameter(fitted, "sample_weight")
+        fitted.fit(rows.X, rows.y, **({"sample_weight": self.weights} if weighted else {}))
+        self.fitted["init_"] = fitted
+        scores = raw_scores_of(fitted, rows.X, len(rows.X), self.outputs)
+        return scores if offset is None else scores + offset
+
+    def _best_shift(self, offset: np.ndarray) -> Any:
+        if self.outputs > 1:
+            return 0.0
+        space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
+        functional = self.targets.loss.on(self.y, space, self.rows.groups)
+        one_leaf = np.zeros(space.n, dtype=np.int32)
+        self.intercept = np.asarray(functional.best_shifts(offset, one_leaf, 1), dtype=np.float64)
+        return float(self.intercept[0])
+
+    def monitor(
+        self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any]
+    ) -> stopping.Monitor | None:
+        if not sets:
+            return None
+        estimator, loss = self.estimator, self.targets.loss
+        watched = [self._watched(name, rows) for name, rows in sets]
+
+        def stage(scores: np.ndarray) -> Any:
+            return estimator._stage(fitted, scores)
+
+        def scoring(name: str, what: Any) -> stopping.Scoring:
+            if isinstance(what, str):
+                return stopping.loss_scoring(loss, watched, self.outputs, self.n_threads)
+            if isinstance(what, metrics.Metric):
+                return stopping.metric_scoring(name, what)
+            scorer = what or (lambda model, X, y, **given: model.score(X, y, **given))
+            return stopping.scorer_scoring(name, scorer, watched, stage)
+
+        return stopping.Monitor(
+            watched,
+            [scoring(name, what) for name, what in scorings],
+            int(estimator.n_iter_no_change) if estimator.early_stopping else None,
+            float(estimator.tol),
+            self.n_threads,
+        )
+
+    def _watched(self, name: str, rows: Rows) -> stopping.WatchedSet:
+        try:
+            y = self.targets.encode(rows.y)
+        except ValueError as error:
+            raise ValueError(f"validation set {name!r}: {error}") from None
+        n, start = len(rows.X), rows.offset
+        if (self.rows.offset is None) != (start is None):
+            raise ValueError(
+                f"offset must be given for the training rows and the validation set {name!r}, or for none"
+            )
+        if start is not None:
+            start = start.reshape(n, -1) + self.intercept
+        if "init_" in self.fitted:
+            began = raw_scores_of(self.fitted["init_"], rows.X, n, self.outputs).reshape(n, -1)
+            start = began if start is None else start + began
+        return stopping.WatchedSet(
+            name,
+            np.ascontiguousarray(rows.X),
+            y,
+            self.targets.weigh(y, rows.sample_weight),
+            rows.y,
+            rows.sample_weight,
+            rows.groups,
+            start,
+        )
+
+    def boost(
+        self, seed: int, earlier: Run | None, monitor: stopping.Monitor | None, narration: Rounds
+    ) -> Run:
+        estimator = self.estimator
+        callbacks: list[Any] = [] if monitor is None else [monitor]
+        if estimator.verbose:
+            callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
+        callbacks += list(estimator.callbacks or ())
+        if narration.heard:
+            callbacks.append(narration)
+        options: dict[str, Any] = {}
+        if self.columns.levels and parameters.takes_categories():
+            options["categorical"] = self.columns.categorical
+        return boost(
+            self.rows.X,
+            self.y,
+            self.targets.loss,
+            *self.method,
+            rounds=int(estimator.max_iter),
+            start=self.start,
+            sample_weight=self.weights,
+            groups=self.rows.groups,
+            callbacks=callbacks,
+            resume=earlier,
+            row_fraction=float(estimator.subsample),
+            feature_fraction=float(estimator.max_features),
+            max_bins=int(estimator.max_bins),
+            n_threads=self.n_threads,
+            random_state=seed,
+            **options,
+        )
+
+
+def without_sample(run: Run) -> Run:
+    """The run as a file would bring it back: `boost` is given the sample again."""
+    run.witnesses  # noqa: B018 - needs the sample, and is kept
+    return replace(run, space=None, functional=None)

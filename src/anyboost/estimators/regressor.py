@@ -1,0 +1,244 @@
+"""Boosting of numbers: a mean, a median, quantiles, counts, survival, or several targets at once."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from anyboost import checks, metrics
+from anyboost.boosting import Run
+from anyboost.ensemble import Ensemble
+from anyboost.estimators import parameters
+from anyboost.estimators.base import BaseBoosting
+from anyboost.estimators.callbacks import with_callbacks
+from anyboost.estimators.rows import Rows, Targets
+from anyboost.estimators.sets import named_sets
+from anyboost.losses import Cox, Loss, Multioutput, MultiQuantile, Sum
+
+
+class BoostingRegressor(RegressorMixin, BaseBoosting):
+    """Boosted trees, or any other weak learner, for any convex loss of real targets.
+
+    The weights are the measure: a row of weight 2 is that row twice, a row of weight 0 is no row. By default
+    nothing is sampled, and no rows are held out.
+
+    Parameters
+    ----------
+    loss : str or Loss, default "auto"
+        "auto" is "squared". A loss of `anyboost.losses` or its name, its parameter after a colon: "absolute",
+        "quantile:0.9", "huber:1.5", "poisson", "gamma", "tweedie:1.5", "cox", "multi_quantile:0.05,0.5,0.95";
+        "squared_error" and "absolute_error" are understood. With a y of several columns, the sum over columns.
+    learning_rate : float, default 0.1
+    max_iter : int, default 100
+        The number of rounds, one tree each.
+    max_leaf_nodes : int or None, default 31
+    max_depth : int or None, default None
+    min_leaf_weight : float, default 5
+        The least total weight of a leaf; with weights of one, the least number of rows.
+    l2_regularization : float, default 0
+    max_features : float, default 1.0
+        The share of columns each tree may look at.
+    subsample : float, default 1.0
+        The share of rows each tree is fitted on.
+    max_bins : int, default 255
+    categorical_features : "from_dtype", None, or list of columns, default "from_dtype"
+        Which columns hold categories. "from_dtype": those that a data frame says are categories or text.
+    monotonic_cst : list of -1, 0, 1, or mapping from columns to those, default None
+    interaction_cst : "no_interactions", "pairwise" or list of sets of columns, default None
+        Which columns may meet on one path of a tree.
+    outputs : "auto", "joint" or "each", default "auto"
+        For several scores a row: one tree with a vector in each leaf, or one tree an output in each round.
+    leaf : "auto", "mean" or "exact", default "auto"
+        Leaf values: the mean gradient, or the step that minimizes the loss in the leaf.
+    memory : "auto" or float in [0, 1], default "auto"
+        How much of what a tree missed of the gradient is carried into the next round.
+    learner : weak learner or its name, default None
+        Anything of `anyboost.weak` instead of a tree with the parameters above.
+    descent : Descent or its name, default None
+        Anything of `anyboost.descent` instead of steps by `learning_rate` and `memory`.
+    init : None, number or estimator, default None
+        Where scores start: the best constant, a number, or the predictions of an estimator that is fitted first.
+    warm_start : bool, default False
+        Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
+    early_stopping : bool, default False
+        Whether to stop when the score on the first validation set gets no better, and to keep the best round.
+    scoring : str, callable, None or list of them, default "loss"
+        What to measure on validation sets; the first decides. A scorer of scikit-learn, "concordance", or
+        None for `score`.
+    validation_fraction : float, default 0.1
+        The share of rows to hold out for early stopping, where `fit` is given no validation set.
+    n_iter_no_change : int, default 10
+    tol : float, default 1e-7
+    callbacks : list, default None
+        Functions of (step, run) called after each round, such as `anyboost.Checkpoint`; a true answer stops the fit.
+        scikit-learn's own callbacks are set by `set_callbacks`.
+    verbose : int, default 0
+        Print a line every so many rounds.
+    n_jobs : int or None, default None
+        How many threads; -1 for all cores, None for as many of them as OMP_NUM_THREADS allows. The model does not
+        depend on it.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The fitted sum.
+    steps_ : list of Step
+        One record a round: loss, edge, step size, seconds.
+    n_iter_, best_iteration_ : int
+        Rounds run, and the round with the best score on the first validation set (without one, the last).
+    train_score_, validation_score_ : array
+        Minus the training loss, and the score that decides, at the start and after each round.
+    validation_scores_ : dict
+        By name of set and of score: its values at the start and after each round, as they are.
+    n_features_in_, feature_names_in_, is_categorical_, loss_, init_
+    """
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        offset: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        valid: Mapping[str, Any] | tuple[Any, Any] | None = None,
+        resume: Run | None = None,
+    ) -> Self:
+        """Fit to a table and its targets.
+
+        Parameters
+        ----------
+        X : a data frame or an array; NaN is a missing value.
+        y : targets, (n,) or (n, k). For "cox": +time of an event, -time last seen without one.
+        sample_weight : the measure.
+        groups : one label a row, for losses that use them.
+        offset : scores to start from, row by row; `predict` adds them only where given them again.
+        X_val, y_val, sample_weight_val : a validation set.
+        valid : (X, y), or several by name, each (X, y) or a mapping with "X", "y", "sample_weight", "groups", "offset".
+        resume : the run of a `Checkpoint` of this same fit, to go on from.
+        """
+        sets = named_sets(X_val, y_val, sample_weight_val, valid)
+        return self._fit(X, y, sample_weight, groups, offset, sets, resume)
+
+    def predict(self, X: Any, offset: Any = None) -> np.ndarray:
+        """Predictions on the scale of y, (n,), or (n, k) for several targets or quantiles."""
+        return self._predictions(self._raw(X, offset))
+
+    def staged_predict(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
+        """Predictions after each round."""
+        return (self._predictions(scores) for scores in self._staged_raw(X, offset))
+
+    def predict_interval(self, X: Any, coverage: float | None = None, offset: Any = None) -> np.ndarray:
+        """Lower and upper ends, (n, 2), from the quantiles of a "multi_quantile" loss; they never cross.
+
+        `coverage` is the share of targets between them, e.g. 0.9 for the levels 0.05 and 0.95; by default the
+        outermost levels.
+        """
+        check_is_fitted(self)
+        taus = _levels(self.loss_)
+        if taus is None:
+            raise TypeError(
+                f'predict_interval needs quantiles, and the loss is {self.loss_}: use "multi_quantile:0.05,0.95"'
+            )
+        low, high = 0, len(taus) - 1
+        if coverage is not None:
+            checks.between(coverage, "coverage", 0, 1)
+            ends = [(1 - coverage) / 2, (1 + coverage) / 2]
+            found = [np.flatnonzero(np.isclose(taus, end, rtol=0, atol=1e-9)) for end in ends]
+            if any(len(place) == 0 for place in found):
+                raise ValueError(
+                    f"coverage {coverage} needs the levels {ends[0]:g} and {ends[1]:g}, and the loss has {taus}"
+                )
+            low, high = int(found[0][0]), int(found[1][0])
+        return self.predict(X, offset)[:, [low, high]]
+
+    def predict_survival(self, X: Any, times: Any = None, offset: Any = None) -> np.ndarray:
+        """The chance to be without an event after each of `times`, (n, times), from the "cox" loss.
+
+        S(t | x) = exp(-H(t) exp(f(x))), with Breslow's baseline H. By default `times` are those of the events
+        in training, `event_times_`.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.loss_, Cox):
+            raise TypeError(f'predict_survival needs hazards, and the loss is {self.loss_}: use loss="cox"')
+        asked = self.event_times_ if times is None else checks.column(times, "times")
+        place = np.searchsorted(self.event_times_, asked, side="right")
+        hazard = np.append(0.0, self.baseline_hazard_)[place]
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(-np.exp(self._raw(X, offset))[:, None] * hazard)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2; for quantiles together minus their loss, for "cox" the concordance."""
+        check_is_fitted(self)
+        if isinstance(self.loss_, Cox):
+            return metrics.concordance(y, self._raw(X))
+        if _levels(self.loss_) is not None:
+            targets = self.loss_.check(y)
+            weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(targets))
+            return -self.loss_.value(self._raw(X), targets, weights)
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
+        loss = parameters.find_loss(self.loss, "squared")
+        if loss.domain.classes or not loss.domain.contains(np.array([0.5, 2.0])).all():
+            raise ValueError(
+                f"loss {loss} is one of classes, and this is a regressor: use BoostingClassifier"
+            )
+        y = _one_column(y)
+        if y.ndim == 2 and not isinstance(loss, Multioutput):
+            loss = Multioutput(loss)  # type: ignore[arg-type]
+
+        def encode(values: Any) -> np.ndarray:
+            return loss.check(_one_column(np.asarray(values)))
+
+        return Targets(loss, encode(y), encode)
+
+    def _predictions(self, scores: np.ndarray) -> np.ndarray:
+        return np.asarray(self.loss_.link(scores), dtype=np.float64)
+
+    def _after(self, run: Run, ensemble: Ensemble, rows: Rows, targets: Targets) -> dict[str, Any]:
+        if not isinstance(targets.loss, Cox):
+            return {}
+        scores = run.scores
+        if ensemble.n_rounds < run.ensemble.n_rounds:
+            scores = run.state.start + ensemble.predict(rows.X) - ensemble.start
+        times, hazard = baseline_hazard(targets.y, scores, rows.sample_weight)
+        return {"event_times_": times, "baseline_hazard_": hazard}
+
+
+def baseline_hazard(
+    y: np.ndarray, scores: np.ndarray, sample_weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Breslow: H(t) = sum over events up to t of w_i / sum over rows still at risk of w_j exp(f_j)."""
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    length = np.abs(y)
+    times = np.unique(length[y > 0])
+    order = np.argsort(length, kind="stable")
+    top = float(scores.max())
+    risk = np.append(np.cumsum((weights * np.exp(scores - top))[order][::-1])[::-1], 0.0)
+    at_risk = risk[np.searchsorted(length[order], times, side="left")]
+    events = np.bincount(np.searchsorted(times, length[y > 0]), weights[y > 0], minlength=len(times))
+    return times, np.cumsum(events / at_risk) * np.exp(-top)
+
+
+def _levels(loss: Loss) -> tuple[float, ...] | None:
+    """The levels of quantiles fitted together; None for another loss."""
+    terms = [term for _, term in loss.terms] if isinstance(loss, Sum) else [loss]
+    return next((term.taus for term in terms if isinstance(term, MultiQuantile)), None)
+
+
+def _one_column(y: np.ndarray) -> np.ndarray:
+    """A y of one column as (n,), with scikit-learn's warning; others as they are."""
+    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y

@@ -1,0 +1,50 @@
+"""Rows on their way to `boost`: a table of numbers, targets as the loss takes them, and what goes with each row."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.losses import Loss
+
+
+@dataclass(eq=False)
+class Targets:
+    """The loss, the training targets as it takes them, and how later targets become such."""
+
+    loss: Loss
+    y: np.ndarray
+    encode: Callable[[Any], np.ndarray]
+    factors: Callable[[np.ndarray], np.ndarray] | None = None  # times the weights of rows with these targets
+    fitted: dict[str, Any] = field(default_factory=dict)
+
+    def weigh(self, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray | None:
+        """The weights of rows with the targets y."""
+        if self.factors is None:
+            return sample_weight
+        return self.factors(y) if sample_weight is None else self.factors(y) * sample_weight
+
+
+@dataclass(eq=False)
+class Rows:
+    """Some rows: a table of numbers, the user's targets, and what goes with each row."""
+
+    X: np.ndarray
+    y: Any
+    sample_weight: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    offset: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> "Rows":
+        others = (self.sample_weight, self.groups, self.offset)
+        return Rows(self.X[rows], self.y[rows], *(None if part is None else part[rows] for part in others))
+
+
+def raw_scores_of(estimator: Any, X: Any, n: int, outputs: int) -> np.ndarray:
+    """An init estimator's raw scores: its decision function, else its predictions."""
+    function = getattr(estimator, "decision_function", None) or estimator.predict
+    scores = checks.scores(function(X), "the scores of init", n, outputs)
+    assert isinstance(scores, np.ndarray)
+    return scores

@@ -1,0 +1,91 @@
+"""Several real targets a row: a loss of one score, added up over the columns of y."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.checks import Floats
+from anyboost.losses import domains, links
+from anyboost.losses.base import Array, RowwiseLoss
+
+
+@dataclass(frozen=True)
+class Multioutput(RowwiseLoss):
+    """sum_k loss(f_k, y_k) for targets of shape (n, k): one score a column of y.
+
+    Targets: the loss's, in every column. Lambda and lambda are the loss's. Best constant: that of each column.
+    Link: the loss's, for every score.
+    """
+
+    loss: RowwiseLoss
+
+    def __post_init__(self) -> None:
+        from anyboost.losses.names import get
+
+        base = get(self.loss)
+        if not isinstance(base, RowwiseLoss) or base.vector:
+            raise ValueError(f"loss must be a row-wise loss of one score, got {base}; try Squared()")
+        object.__setattr__(self, "loss", base)
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    @property
+    def domain(self) -> domains.Domain:  # type: ignore[override]
+        return self.loss.domain
+
+    @property
+    def vector(self) -> bool:
+        return True
+
+    @property
+    def kinked(self) -> bool:
+        return self.loss.kinked
+
+    @property
+    def smoothable(self) -> bool:
+        return self.loss.smoothable
+
+    @property
+    def link_(self) -> links.Link:  # type: ignore[override]
+        return self.loss.link_
+
+    @property
+    def smoothness(self) -> float:
+        return self.loss.smoothness
+
+    @property
+    def strong_convexity(self) -> float:
+        return self.loss.strong_convexity
+
+    def check(self, y: Any) -> Array:
+        targets = checks.numbers(y, "y")
+        if targets.ndim != 2 or targets.shape[1] < 2:
+            raise ValueError(
+                f"y must have two or more columns for the loss {self.name}, got shape {targets.shape}: "
+                f"use the loss {self.loss} itself"
+            )
+        return np.ascontiguousarray(np.stack([self.loss.check(column) for column in targets.T], axis=1))
+
+    def outputs(self, y: Array) -> int:
+        return y.shape[1]
+
+    def values(self, scores: Floats, y: Array) -> Floats:
+        return self._rowwise(self.loss.values, scores, y).sum(axis=1)
+
+    def subgradients(self, scores: Floats, y: Array) -> Floats:
+        return self._rowwise(self.loss.subgradients, scores, y)
+
+    def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
+        return self._rowwise(lambda f, t: self.loss.envelope_gradients(f, t, mu), scores, y)
+
+    def _rowwise(self, function: Any, scores: Floats, y: Array) -> Floats:
+        """A function of (score, target) at every row and column."""
+        return np.asarray(function(scores.ravel(), y.ravel())).reshape(scores.shape)
+
+    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
+        return np.array([self.loss._best_constant(column, weights, 1) for column in y.T])

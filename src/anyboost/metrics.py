@@ -1,0 +1,157 @@
+"""How good a ranking is: NDCG, mean average precision, and the share of pairs in the wrong order.
+
+A query (`qid`) in which nothing is relevant (every grade 0) cannot be ranked well or badly. By convention it is
+left out of NDCG and MAP; `empty=0.0` or `empty=1.0` counts it as that instead. Rows of equal score: NDCG is the
+mean over their orders, MAP takes the worst one, a pair of them is half wrong. So the order of rows does not matter.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import checks
+
+_CHUNK = 1 << 22  # pairs looked at together
+
+
+def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: float | None = None) -> float:
+    """The mean over queries of DCG / the best DCG there is, gain 2^grade - 1, discount 1 / log2(rank + 1).
+
+    Only the first `k` ranks count, where given. NaN where no query counts.
+    """
+    grades, predicted, query = _checked(y, scores, qid, k)
+    gains = np.exp2(grades) - 1.0
+    order = np.lexsort((-predicted, query))
+    ranked, of = gains[order], query[order]
+    first = np.append(True, (of[1:] != of[:-1]) | (predicted[order][1:] != predicted[order][:-1]))
+    tie = np.cumsum(first) - 1
+    shared = np.bincount(tie, ranked) / np.bincount(tie)
+    reached = np.bincount(of, shared[tie] * _discounts(of, k))
+    best = np.lexsort((-gains, query))
+    ideal = np.bincount(query[best], gains[best] * _discounts(query[best], k))
+    return _mean_over_queries(reached, ideal, empty)
+
+
+def average_precision(
+    y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: float | None = None
+) -> float:
+    """MAP: the mean over queries of the mean, over relevant rows (grade above 0), of the precision at their rank.
+
+    With `k`, relevant rows beyond rank k count 0, and at most k relevant rows are asked for.
+    """
+    grades, predicted, query = _checked(y, scores, qid, k)
+    relevant = grades > 0
+    order = np.lexsort((relevant, -predicted, query))
+    hits, of = relevant[order].astype(np.float64), query[order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(of))[:-1]])
+    rank = np.arange(len(of)) - starts[of] + 1
+    before = np.append(0.0, np.cumsum(hits))[starts]
+    precision = (np.cumsum(hits) - before[of]) / rank
+    within = hits if k is None else hits * (rank <= k)
+    wanted = np.bincount(of, hits)
+    if k is not None:
+        wanted = np.minimum(wanted, k)
+    return _mean_over_queries(np.bincount(of, within * precision), wanted, empty)
+
+
+def disagreement(y: Any, scores: Any, qid: Any = None) -> float:
+    """The share of pairs of a query, one row of higher grade than the other, that scores put in the wrong order.
+
+    A pair of equal scores is half wrong. Queries without such a pair have no say. NaN where there is no pair.
+    """
+    grades, predicted, query = _checked(y, scores, qid, None)
+    wrong = pairs = 0.0
+    for rows in _each_query(query):
+        for part in _chunks(rows, len(rows)):
+            higher = grades[part, None] > grades[rows]
+            gap = np.sign(predicted[part, None] - predicted[rows])
+            pairs += float(higher.sum())
+            wrong += float((higher * (1.0 - gap)).sum()) / 2.0
+    return wrong / pairs if pairs else float("nan")
+
+
+def concordance(y: Any, scores: Any) -> float:
+    """Harrell's C: of two rows of which one is known to fail first, how often it has the higher score.
+
+    y is +time for an event, -time for a row last seen without one, as for the Cox loss. A pair of equal scores
+    is half right. NaN where no two rows can be compared.
+    """
+    times, predicted, _ = _checked(y, scores, None, None)
+    event, length = times > 0, np.abs(times)
+    right = pairs = 0.0
+    for part in _chunks(np.flatnonzero(event), len(times)):
+        outlives = (length[part, None] < length) | ((length[part, None] == length) & ~event)
+        gap = np.sign(predicted[part, None] - predicted)
+        pairs += float(outlives.sum())
+        right += float((outlives * (1.0 + gap)).sum()) / 2.0
+    return right / pairs if pairs else float("nan")
+
+
+class Metric(NamedTuple):
+    """A function of (y, scores, qid), and whether more of it is better."""
+
+    value: Callable[[Any, Any, Any], float]
+    greater_is_better: bool
+
+
+def get(name: str) -> Metric | None:
+    """The metric called "ndcg", "map" (both with "@k" where only k ranks count), "disagreement" or "concordance"."""
+    word, at, depth = name.partition("@")
+    ranked = {"ndcg": ndcg, "map": average_precision}
+    if word in ranked:
+        if at and not depth.isdigit():
+            raise ValueError(f"scoring {name!r} has no whole number after the @: write e.g. '{word}@10'")
+        k = checks.count(int(depth), "k", least=1) if at else None
+        return Metric(partial(ranked[word], k=k), True)
+    if at:
+        return None
+    others = {
+        "disagreement": Metric(disagreement, False),
+        "concordance": Metric(lambda y, scores, _: concordance(y, scores), True),
+    }
+    return others.get(word)
+
+
+def _checked(y: Any, scores: Any, qid: Any, k: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    grades, predicted = checks.column(y, "y"), checks.column(scores, "scores")
+    if len(predicted) != len(grades):
+        raise ValueError(
+            f"scores must have one value for each of the {len(grades)} rows of y, got {len(predicted)}"
+        )
+    if k is not None:
+        checks.count(k, "k", least=1)
+    if qid is None:
+        return grades, predicted, np.zeros(len(grades), dtype=np.intp)
+    labels = checks.labels(qid, "qid", len(grades))
+    return grades, predicted, np.unique(labels, return_inverse=True)[1].ravel()
+
+
+def _discounts(of: np.ndarray, k: int | None) -> np.ndarray:
+    """1 / log2(rank + 1) for rows sorted by query, ranks counted from 1 in each; 0 beyond rank k."""
+    starts = np.concatenate([[0], np.cumsum(np.bincount(of))[:-1]])
+    rank = np.arange(len(of)) - starts[of] + 1
+    discounts = 1.0 / np.log2(rank + 1.0)
+    return discounts if k is None else discounts * (rank <= k)
+
+
+def _mean_over_queries(reached: np.ndarray, ideal: np.ndarray, empty: float | None) -> float:
+    possible = ideal > 0
+    values = np.divide(reached, ideal, out=np.zeros(len(ideal)), where=possible)
+    if empty is None:
+        return float(values[possible].mean()) if possible.any() else float("nan")
+    values[~possible] = checks.fraction(empty, "empty")
+    return float(values.mean())
+
+
+def _each_query(query: np.ndarray) -> Iterator[np.ndarray]:
+    order = np.argsort(query, kind="stable")
+    yield from np.split(order, np.cumsum(np.bincount(query))[:-1])
+
+
+def _chunks(rows: np.ndarray, others: int) -> Iterator[np.ndarray]:
+    """Rows in parts, small enough to look at all their pairs with `others` at once."""
+    size = max(1, _CHUNK // others)
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]

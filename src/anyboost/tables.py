@@ -1,0 +1,420 @@
+"""Tables as they are: pandas, polars, pyarrow and NumPy in, one array of numbers out.
+
+    numbers and booleans   themselves; a missing value is NaN
+    categories             0, 1, 2, ... in the order of their sorted levels; NaN where missing or never seen
+
+`read` learns the levels from a training table, or reads a later table by the levels learned then.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from anyboost import checks
+
+MOST_LEVELS = 254  # a column of trees has 255 bins: levels beyond the heaviest 254 share the last
+FROM_DTYPE = "from_dtype"
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The categories of a column: words or numbers, sorted; `rest`: all others share the code after the last."""
+
+    values: tuple[str, ...] | tuple[float, ...]
+    rest: bool = False
+
+    @property
+    def words(self) -> bool:
+        return any(isinstance(value, str) for value in self.values)
+
+    def encode(self, column: "_Column") -> np.ndarray:
+        """The code of each row as a float; NaN where it has none."""
+        if len(self.values) == 0:
+            return np.full(len(column), np.nan)
+        codes = self._of_words(column.words()) if self.words else self._of_numbers(column.numbers())
+        if self.rest:
+            codes[np.isnan(codes) & ~column.missing()] = len(self.values)
+        return codes
+
+    def _of_words(self, words: list[str | None]) -> np.ndarray:
+        code = {word: float(number) for number, word in enumerate(self.values)}
+        return np.fromiter((code.get(word, math.nan) for word in words), dtype=np.float64, count=len(words))
+
+    def _of_numbers(self, numbers: np.ndarray) -> np.ndarray:
+        values = np.array(self.values, dtype=np.float64)
+        place = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
+        return np.where(values[place] == numbers, place.astype(np.float64), np.nan)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a training table's columns were: how many, and the levels of those that hold categories."""
+
+    n: int
+    levels: Mapping[int, Levels] = field(default_factory=dict)
+
+    @property
+    def categorical(self) -> np.ndarray:
+        """Which columns hold categories."""
+        mask = np.zeros(self.n, dtype=np.bool_)
+        mask[list(self.levels)] = True
+        return mask
+
+
+def check_kind(X: Any) -> None:
+    """Refuse what is neither a data frame nor an array of rows and columns."""
+    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # a sparse matrix may be one, and is refused later
+        raise TypeError("X is a mapping: make a data frame of it, pandas.DataFrame(X) or polars.DataFrame(X)")
+    if _frame(X) is None and isinstance(X, np.ndarray | list | tuple) and np.ndim(X) != 2:
+        from sklearn.utils import check_array
+
+        check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of a data frame's columns; None where it has none, or not all are text."""
+    frame = _frame(X)
+    if frame is None:
+        return None
+    names = list(frame.columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def read(
+    X: Any,
+    columns: Columns | None = None,
+    categorical: Any = FROM_DTYPE,
+    sample_weight: np.ndarray | None = None,
+    name: str = "X",
+) -> tuple[np.ndarray, Columns]:
+    """The table as float32 or float64, not copied where it is that already, and what its columns are.
+
+    Parameters
+    ----------
+    X : a data frame or an array of rows and columns.
+    columns : what the training table's columns were, for a later table; None for a training table.
+    categorical : which columns of a training table hold categories: "from_dtype" for those of a data frame's
+        categorical and text types, None for none, else column numbers, names, or a mask.
+    sample_weight : of a training table's rows; a level that no row of positive weight has is not one.
+    """
+    frame = _frame(X)
+    if frame is None:
+        return _read_array(X, columns, categorical, sample_weight, name)
+    names = names_of(X)
+    n_columns = len(frame.columns)
+    _fits_together(len(frame), n_columns, sample_weight, name)
+    parts = [_FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in _labels(frame)]
+    if columns is None:
+        chosen = _chosen(categorical, parts, names)
+        columns = Columns(n_columns, {number: _levels(parts[number], sample_weight) for number in chosen})
+    if not columns.levels:
+        whole = _as_one_block(frame)
+        if whole is not None:
+            return whole, columns
+    return _filled(parts, columns), columns
+
+
+def column_numbers(spec: Any, names: Sequence[str] | None, n: int, argument: str) -> list[int]:
+    """Columns given by number, by name, or by a mask over all of them, as sorted numbers."""
+    if isinstance(spec, str | bytes) or not isinstance(spec, Sequence | np.ndarray):
+        raise ValueError(f"{argument} must be a list of column numbers or names, or a mask, got {spec!r}")
+    given = list(spec)
+    if given and all(isinstance(part, bool | np.bool_) for part in given):
+        if len(given) != n:
+            raise ValueError(
+                f"{argument} is a mask of {len(given)} columns, but X has {n}: give one a column"
+            )
+        return [number for number, part in enumerate(given) if part]
+    return sorted({column_number(part, names, n, argument) for part in given})
+
+
+def column_number(part: Any, names: Sequence[str] | None, n: int, argument: str) -> int:
+    """One column, by number or name."""
+    if isinstance(part, str):
+        if names is None:
+            raise ValueError(
+                f"{argument} names the column {part!r}, but X has no column names: use its number"
+            )
+        if part not in names:
+            raise ValueError(
+                f"{argument} names the column {part!r}, which X does not have: use one of its own"
+            )
+        return list(names).index(part)
+    if isinstance(part, bool | np.bool_) or not isinstance(part, int | np.integer):
+        raise ValueError(f"{argument} must hold column numbers or names, got {part!r}")
+    if not 0 <= part < n:
+        raise ValueError(f"{argument} holds column {part}, but X has columns 0 to {n - 1}")
+    return int(part)
+
+
+class _Column:
+    """One column of a table, to be had as numbers or as words."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def holds_words(self) -> bool:
+        """Whether its type is one of categories or text."""
+        raise NotImplementedError
+
+    def numbers(self) -> np.ndarray:
+        """As float64, NaN where missing; a sentence where it holds none."""
+        raise NotImplementedError
+
+    def words(self) -> list[str | None]:
+        """As text, None where missing."""
+        raise NotImplementedError
+
+    def missing(self) -> np.ndarray:
+        if self.holds_words:
+            return np.array([word is None for word in self.words()], dtype=np.bool_)
+        return np.isnan(self.numbers())
+
+    def refusal(self, kind: str, advice: str) -> ValueError:
+        return ValueError(f"{self.title} holds {kind}: {advice}")
+
+
+class _FrameColumn(_Column):
+    """A column of a data frame, through narwhals."""
+
+    def __init__(self, series: Any, title: str) -> None:
+        import narwhals as nw
+
+        super().__init__(title)
+        self.series = series
+        if series.dtype == nw.Object:
+            self.kind = "words" if _all_words(series.to_list()) else "objects"
+        elif series.dtype.is_numeric() or series.dtype == nw.Boolean:
+            self.kind = "numbers"
+        elif series.null_count() == len(series):
+            self.kind = "nothing"
+        else:
+            texts = (nw.Categorical, nw.Enum, nw.String)
+            self.kind = "words" if series.dtype in texts else "others"
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    @property
+    def holds_words(self) -> bool:
+        return self.kind == "words"
+
+    def numbers(self) -> np.ndarray:
+        import narwhals as nw
+
+        if self.kind == "numbers":
+            if self.series.dtype == nw.Float32:
+                return self.series.to_numpy()
+            return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        if self.kind == "nothing":
+            return np.full(len(self), np.nan)
+        if self.kind == "objects":
+            return _numbers_of_objects(self.series.to_list(), self)
+        if self.kind == "words":
+            raise self.refusal(
+                "words", "name it in categorical_features, or turn it into numbers or a category"
+            )
+        raise self.refusal(f"{self.series.dtype}", "turn it into numbers or a category")
+
+    def words(self) -> list[str | None]:
+        import narwhals as nw
+
+        if self.kind == "nothing":
+            return [None] * len(self)
+        if self.kind != "words":
+            raise self.refusal("numbers", "it held words in the training table, turn it back into them")
+        values = self.series if self.series.dtype == nw.Object else self.series.cast(nw.String)
+        return [value if isinstance(value, str) else None for value in values.to_list()]
+
+
+class _ArrayColumn(_Column):
+    """A column of an array of objects or text."""
+
+    def __init__(self, values: np.ndarray, title: str) -> None:
+        super().__init__(title)
+        self.values = values.tolist()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def holds_words(self) -> bool:
+        return _all_words(self.values)
+
+    def numbers(self) -> np.ndarray:
+        return _numbers_of_objects(self.values, self)
+
+    def words(self) -> list[str | None]:
+        return [value if isinstance(value, str) else None for value in self.values]
+
+
+class _NumberColumn(_Column):
+    """A column of an array of numbers."""
+
+    def __init__(self, values: np.ndarray, title: str) -> None:
+        super().__init__(title)
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def holds_words(self) -> bool:
+        return False
+
+    def numbers(self) -> np.ndarray:
+        return np.asarray(self.values, dtype=np.float64)
+
+    def words(self) -> list[str | None]:
+        raise self.refusal("numbers", "it held words in the training table, turn it back into them")
+
+
+def _frame(X: Any) -> Any:
+    """X as a narwhals frame; None where it is no data frame."""
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
+        return None
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            frame.schema  # noqa: B018 - looks at the names
+    except nw.exceptions.DuplicateError:
+        raise ValueError("X has two columns of the same name: rename one of them") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X is a lazy frame: collect it first, X.collect()")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _labels(frame: Any) -> list[Any]:
+    return list(frame.columns)
+
+
+def _as_one_block(frame: Any) -> np.ndarray | None:
+    """A frame of one float type as the library has it, without a pass over its columns."""
+    import narwhals as nw
+
+    kinds = set(frame.schema.values())
+    if kinds not in ({nw.Float32}, {nw.Float64}):
+        return None
+    whole = frame.to_numpy()
+    return whole if whole.dtype in (np.float32, np.float64) else None
+
+
+def _filled(parts: Sequence[_Column], columns: Columns) -> np.ndarray:
+    # Column by column: that is how a fit reads it.
+    table = np.empty((len(parts[0]), len(parts)), order="F")
+    for number, part in enumerate(parts):
+        levels = columns.levels.get(number)
+        table[:, number] = part.numbers() if levels is None else levels.encode(part)
+    return table
+
+
+def _read_array(
+    X: Any, columns: Columns | None, categorical: Any, sample_weight: np.ndarray | None, name: str
+) -> tuple[np.ndarray, Columns]:
+    from sklearn.utils import check_array
+
+    named = categorical is not None and not isinstance(categorical, str)
+    if columns is not None:
+        named = bool(columns.levels)
+    raw = None if hasattr(X, "tocsr") else np.asarray(X)
+    if raw is not None and raw.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers, pass {name}.real")
+    if not named or raw is None or raw.ndim != 2:
+        table = check_array(
+            X, dtype=(np.float64, np.float32), ensure_all_finite=False, input_name=name, estimator=None
+        )
+        return table, columns or Columns(table.shape[1])
+    _fits_together(raw.shape[0], raw.shape[1], sample_weight, name)
+    kind = _NumberColumn if raw.dtype.kind in "biuf" else _ArrayColumn
+    parts = [kind(raw[:, number], f"column {number} of {name}") for number in range(raw.shape[1])]
+    if columns is None:
+        chosen = column_numbers(categorical, None, len(parts), "categorical_features")
+        columns = Columns(len(parts), {number: _levels(parts[number], sample_weight) for number in chosen})
+    return _filled(parts, columns), columns
+
+
+def _fits_together(n_rows: int, n_columns: int, sample_weight: np.ndarray | None, name: str) -> None:
+    if n_rows == 0:
+        raise ValueError(f"{name} has 0 sample(s) (shape=({n_rows}, {n_columns})): give at least one row")
+    if n_columns == 0:
+        raise ValueError(
+            f"{name} has 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required: give it columns"
+        )
+    if sample_weight is not None and len(sample_weight) != n_rows:
+        raise ValueError(
+            f"sample_weight must have one weight a row, got {len(sample_weight)} weights for {n_rows} rows"
+        )
+
+
+def _chosen(categorical: Any, parts: Sequence[_Column], names: Sequence[str] | None) -> list[int]:
+    if categorical is None:
+        return []
+    if isinstance(categorical, str):
+        checks.choice(categorical, "categorical_features", (FROM_DTYPE,))
+        return [number for number, part in enumerate(parts) if part.holds_words]
+    return column_numbers(categorical, names, len(parts), "categorical_features")
+
+
+def _levels(column: _Column, sample_weight: np.ndarray | None) -> Levels:
+    """The levels of a training column; where there are too many, those of most weight."""
+    values: Any = column.words() if column.holds_words else column.numbers()
+    if column.holds_words:
+        kept = [word for word in values if word is not None]
+        present = np.array([word is not None for word in values], dtype=np.bool_)
+        found, code = np.unique(np.array(kept, dtype=object).astype(str), return_inverse=True)
+    else:
+        present = ~np.isnan(values)
+        found, code = np.unique(values[present], return_inverse=True)
+    mass = np.bincount(
+        code, None if sample_weight is None else sample_weight[present], minlength=len(found)
+    ).astype(np.float64)
+    found, mass = found[mass > 0], mass[mass > 0]
+    rest = len(found) > MOST_LEVELS
+    if rest:
+        heaviest = np.argsort(-mass, kind="stable")[:MOST_LEVELS]
+        found = found[np.sort(heaviest)]
+    return Levels(tuple(found.tolist()), rest)
+
+
+def _all_words(values: list[Any]) -> bool:
+    """Whether a list holds text, apart from what is missing."""
+    return any(isinstance(value, str) for value in values) and all(
+        isinstance(value, str) or _is_missing(value) for value in values
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA does not say
+        return type(value).__name__ == "NAType"
+
+
+def _numbers_of_objects(values: list[Any], column: _Column) -> np.ndarray:
+    try:
+        return np.array([math.nan if _is_missing(value) else float(value) for value in values])
+    except (TypeError, ValueError):
+        bad = next(value for value in values if not _is_number(value))
+        raise column.refusal(
+            f"{bad!r}"[:60], "turn the column into numbers, or name it in categorical_features"
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(math.nan if _is_missing(value) else value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,156 @@
+"""`cv`: how many rounds, and how good, by cross-validation of a run.
+
+The table is binned once, for all folds: a fold's bins have seen where the rows it is watched on lie, though not
+their targets. Rows of one query stay in one fold, and classes have the same share in each.
+"""
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anyboost import checks, losses, tables
+from anyboost.boosting import boost
+from anyboost.ensemble import Ensemble
+from anyboost.losses import Loss, RankHinge, RankLogistic
+from anyboost.space import Binned
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """Losses on each fold, at the start and after each round: (folds, rounds + 1). `weights` are the folds' shares."""
+
+    train_losses: np.ndarray
+    valid_losses: np.ndarray
+    weights: np.ndarray
+    ensembles: list[Ensemble]
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean validation loss after each round, folds weighted by the weight of their rows."""
+        return self.weights @ self.valid_losses
+
+    @property
+    def std(self) -> np.ndarray:
+        """The standard deviation of the folds' validation losses after each round."""
+        return np.sqrt(self.weights @ (self.valid_losses - self.mean) ** 2)
+
+    @property
+    def best_round(self) -> int:
+        """The round with the lowest mean validation loss, 0 being the start."""
+        return int(np.argmin(self.mean))
+
+    @property
+    def best_loss(self) -> float:
+        return float(self.mean[self.best_round])
+
+    def __repr__(self) -> str:
+        folds, rounds = self.valid_losses.shape
+        return f"CrossValidation({folds} folds, {rounds - 1} rounds: {self.best_loss:.6g} in round {self.best_round})"
+
+
+def cv(
+    X: Any,
+    y: Any,
+    loss: str | Loss | None = None,
+    learner: Any = None,
+    descent: Any = None,
+    rounds: int = 100,
+    *,
+    folds: Any = 5,
+    sample_weight: Any = None,
+    groups: Any = None,
+    random_state: int | None = 0,
+    **options: Any,
+) -> CrossValidation:
+    """Run `boost` on all but one fold and watch that one, for each fold.
+
+    Parameters
+    ----------
+    X, y, loss, learner, descent, rounds, sample_weight, groups : as for `boost`; X may also be a data frame.
+    folds : how many; or a splitter of scikit-learn; or pairs of row numbers, to train on and to watch.
+    random_state : seed of the folds and of `boost`'s sampling.
+    options : further arguments of `boost` (row_fraction, max_bins, n_threads, ...).
+    """
+    chosen = losses.get("squared" if loss is None else loss)
+    for name in ("valid", "patience", "resume", "start"):
+        if name in options:
+            raise ValueError(f"{name} is not for cv, which watches each fold for all rounds: leave it out")
+    table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X)
+    targets = np.asarray(y)
+    n = len(table)
+    if len(targets) != n:
+        raise ValueError(f"y must have one value for each of the {n} rows of X, got {len(targets)}")
+    parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
+    parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
+    binned = X if isinstance(X, Binned) else _binned(table, parts["sample_weight"], columns, options)
+    runs, shares = [], []
+    for train, held_out in _pairs(folds, table, targets, parts["groups"], chosen, random_state):
+        run = boost(
+            binned.take(train),
+            targets[train],
+            chosen,
+            learner,
+            descent,
+            rounds,
+            **_some(parts, train),
+            valid={"X": table[held_out], "y": targets[held_out], **_some(parts, held_out)},
+            random_state=random_state,
+            **options,
+        )
+        assert run.watch is not None
+        runs.append(run)
+        weights = parts["sample_weight"]
+        shares.append(float(len(held_out) if weights is None else weights[held_out].sum()))
+    return CrossValidation(
+        np.array([[run.start_loss, *(step.loss for step in run.steps)] for run in runs]),
+        np.array([run.watch.losses for run in runs if run.watch is not None]),
+        np.array(shares) / sum(shares),
+        [run.ensemble for run in runs],
+    )
+
+
+def _binned(
+    table: np.ndarray, sample_weight: np.ndarray | None, columns: Any, options: dict[str, Any]
+) -> Binned:
+    """The table in bins; columns that hold categories by their type, or by the option `categorical`."""
+    given = {name: options.pop(name) for name in ("max_bins", "categorical") if options.get(name) is not None}
+    if columns.levels and "categorical" in inspect.signature(Binned).parameters:
+        given.setdefault("categorical", columns.categorical)
+    return Binned(table, sample_weight, n_threads=options.get("n_threads"), **given)
+
+
+def _some(parts: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    return {name: values[rows] for name, values in parts.items() if values is not None}
+
+
+def _pairs(
+    folds: Any, X: np.ndarray, y: np.ndarray, groups: Any, loss: Loss, seed: int | None
+) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Row numbers to train on and to watch, a pair a fold."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    if hasattr(folds, "split"):
+        return list(folds.split(X, y, groups))
+    if isinstance(folds, Iterable):
+        pairs = [(np.asarray(train), np.asarray(held_out)) for train, held_out in folds]
+        if not pairs:
+            raise ValueError("folds is empty: give pairs of row numbers, to train on and to watch")
+        return pairs
+    checks.count(folds, "folds", least=2, most=len(X))
+    count = int(folds)
+    if _ranks(loss) and groups is not None:
+        return list(GroupKFold(count, shuffle=True, random_state=seed).split(X, y, groups))
+    if groups is not None:
+        return list(StratifiedKFold(count, shuffle=True, random_state=seed).split(X, groups))
+    signs = not loss.domain.contains(np.array([0.5])).all()
+    if loss.domain.classes or signs:
+        return list(StratifiedKFold(count, shuffle=True, random_state=seed).split(X, y))
+    return list(KFold(count, shuffle=True, random_state=seed).split(X, y))
+
+
+def _ranks(loss: Any) -> bool:
+    terms = [term for _, term in getattr(loss, "terms", ((1.0, loss),))]
+    return any(isinstance(term, RankHinge | RankLogistic) for term in terms)

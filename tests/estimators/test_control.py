@@ -1,0 +1,410 @@
+"""What a user steers a fit with: stopping, validation sets, scores, starts, warm starts, callbacks, checkpoints."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import log_loss, mean_absolute_error, roc_auc_score
+from sklearn.model_selection import GridSearchCV
+
+import anyboost as ab
+from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
+from estimators.features import needs
+
+X, Y = load_diabetes(return_X_y=True)
+TRAIN, TEST = slice(None, 300), slice(300, None)
+SPLIT = {"X": X[TRAIN], "y": Y[TRAIN], "X_val": X[TEST], "y_val": Y[TEST]}
+
+
+def half_squared(model, X, y):
+    return 0.5 * np.mean((model.predict(X) - y) ** 2)
+
+
+def test_the_parameters_reach_the_trees():
+    model = BoostingRegressor(max_iter=7, max_leaf_nodes=5, max_depth=2).fit(X, Y)
+    assert len(model.ensemble_) == 7
+    assert all(tree.n_leaves <= 4 for tree in model.ensemble_.hypotheses)
+    free = BoostingRegressor(max_iter=1, max_leaf_nodes=None, min_leaf_weight=5.0).fit(X, Y)
+    assert free.ensemble_.hypotheses[0].n_leaves > 31
+    few = BoostingRegressor(max_iter=3, max_bins=2).fit(X, Y)
+    assert len(np.unique(few.predict(X))) < len(np.unique(model.predict(X)))
+    fast, slow = (BoostingRegressor(max_iter=3, learning_rate=rate).fit(X, Y) for rate in (0.5, 0.01))
+    assert fast.train_score_[-1] > slow.train_score_[-1]
+    for sampled in ({"subsample": 0.5}, {"max_features": 0.3}):
+        one, same, other = (
+            BoostingRegressor(max_iter=5, random_state=seed, **sampled).fit(X, Y).predict(X)
+            for seed in (0, 0, 1)
+        )
+        np.testing.assert_array_equal(one, same)
+        assert not np.array_equal(one, other)
+
+
+def test_any_learner_and_any_descent():
+    stumps = BoostingRegressor(learner="stump", descent=ab.descent.Residual(ab.steps.InverseSqrt(20.0))).fit(
+        X, Y
+    )
+    run = ab.boost(X, Y, "squared", "stump", ab.descent.Residual(ab.steps.InverseSqrt(20.0)), 100)
+    np.testing.assert_array_equal(stumps.predict(X), run.ensemble.predict(X))
+    columns = BoostingRegressor(learner=ab.weak.Dictionary(), learning_rate=0.5, max_iter=300).fit(X, Y)
+    line = LinearRegression(fit_intercept=False).fit(X, Y - Y.mean())
+    assert columns.score(X, Y) == pytest.approx(line.score(X, Y - Y.mean()), abs=0.01)
+    y = np.where(np.median(Y) < Y, 1, 0)
+    weak = BoostingClassifier("exponential", learner=ab.weak.Classifier(), max_iter=20).fit(X, y)
+    assert weak.score(X, y) > 0.7
+
+
+def test_threads_do_not_change_the_model():
+    one, two, all_but_one = (
+        BoostingRegressor(max_iter=5, n_jobs=jobs).fit(X, Y).predict(X) for jobs in (1, 2, -2)
+    )
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, all_but_one)
+
+
+def test_staged_predictions_end_at_the_prediction():
+    model = BoostingRegressor("poisson", max_iter=6).fit(X, Y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == 6
+    np.testing.assert_allclose(stages[-1], model.predict(X), rtol=1e-12)
+    np.testing.assert_allclose(
+        stages[2], BoostingRegressor("poisson", max_iter=3).fit(X, Y).predict(X), rtol=1e-12
+    )
+    iris, kinds = load_iris(return_X_y=True)
+    classes = BoostingClassifier(max_iter=4).fit(iris, kinds)
+    for staged, last in (
+        (classes.staged_predict, classes.predict),
+        (classes.staged_predict_proba, classes.predict_proba),
+        (classes.staged_decision_function, classes.decision_function),
+    ):
+        np.testing.assert_allclose(list(staged(iris))[-1], last(iris), rtol=1e-12)
+
+
+def test_apply_names_the_leaf_of_each_tree():
+    model = BoostingRegressor(max_iter=6, max_leaf_nodes=4).fit(X, Y)
+    leaves = model.apply(X)
+    assert leaves.shape == (len(X), 6)
+    for rows, tree, factor in zip(
+        leaves.T, model.ensemble_.hypotheses, model.ensemble_.coefficients, strict=True
+    ):
+        assert (tree.feature[rows] == -1).all()
+        np.testing.assert_array_equal(tree.value[rows, 0] * factor, factor * tree.predict(X))
+
+
+def test_a_validation_set_is_followed_round_by_round():
+    model = BoostingRegressor(max_iter=20).fit(**SPLIT)
+    curve = model.validation_scores_["valid"]["loss"]
+    assert len(curve) == 21
+    assert curve[0] == pytest.approx(0.5 * np.mean((Y[TEST] - Y[TRAIN].mean()) ** 2))
+    for t, predictions in enumerate(model.staged_predict(X[TEST]), start=1):
+        assert curve[t] == pytest.approx(0.5 * np.mean((predictions - Y[TEST]) ** 2))
+    np.testing.assert_array_equal(model.validation_score_, -curve)
+    assert model.best_iteration_ == np.argmin(curve)
+    assert model.n_iter_ == len(model.steps_) == model.ensemble_.n_rounds == 20
+    assert model.train_score_[-1] == -model.steps_[-1].loss
+
+
+def test_early_stopping_keeps_the_best_round():
+    model = BoostingRegressor(max_iter=500, early_stopping=True, n_iter_no_change=7).fit(**SPLIT)
+    curve = model.validation_scores_["valid"]["loss"]
+    assert model.n_iter_ == model.best_iteration_ + 7 < 500
+    assert model.best_iteration_ == np.argmin(curve) == model.ensemble_.n_rounds
+    assert half_squared(model, X[TEST], Y[TEST]) == pytest.approx(curve.min())
+    patient = BoostingRegressor(max_iter=500, early_stopping=True, n_iter_no_change=7, tol=1000.0).fit(
+        **SPLIT
+    )
+    assert patient.n_iter_ < model.n_iter_
+
+
+def test_without_a_set_a_share_of_the_rows_is_held_out():
+    model = BoostingRegressor(max_iter=200, early_stopping=True, validation_fraction=0.25, random_state=1)
+    fitted = clone(model).fit(X, Y)
+    assert fitted.n_iter_ < 200
+    np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, Y).predict(X))
+    y = np.r_[np.zeros(95), np.ones(5)]
+    rare = BoostingClassifier(max_iter=20, early_stopping=True, random_state=0).fit(X[:100], y)
+    assert rare.classes_.tolist() == [0.0, 1.0]
+    qid = np.arange(len(Y)) // 20
+    ranker = BoostingRanker(max_iter=20, early_stopping=True, random_state=0).fit(X, Y, qid)
+    assert ranker.n_iter_ <= 20
+
+
+def test_several_named_sets_and_several_scores():
+    X, y = load_breast_cancer(return_X_y=True)
+    sets = {
+        "late": (X[400:], y[400:]),
+        "early": {"X": X[300:400], "y": y[300:400], "sample_weight": np.arange(1, 101)},
+    }
+    scoring = ["roc_auc", "loss", "neg_log_loss", "accuracy"]
+    model = BoostingClassifier(max_iter=15, scoring=scoring).fit(X[:300], y[:300], valid=sets)
+    assert list(model.validation_scores_) == ["late", "early"]
+    assert list(model.validation_scores_["late"]) == scoring
+    for name, rows, weights in (
+        ("late", slice(400, None), None),
+        ("early", slice(300, 400), np.arange(1, 101)),
+    ):
+        found = {key: values[-1] for key, values in model.validation_scores_[name].items()}
+        probability = model.predict_proba(X[rows])[:, 1]
+        assert found["roc_auc"] == pytest.approx(roc_auc_score(y[rows], probability, sample_weight=weights))
+        assert found["loss"] == pytest.approx(log_loss(y[rows], probability, sample_weight=weights))
+        assert found["neg_log_loss"] == pytest.approx(-found["loss"])
+        assert found["accuracy"] == pytest.approx(model.score(X[rows], y[rows], sample_weight=weights))
+    np.testing.assert_array_equal(model.validation_score_, model.validation_scores_["late"]["roc_auc"])
+    assert model.best_iteration_ == np.argmax(model.validation_score_)
+
+
+@pytest.mark.parametrize("scoring", ["neg_mean_absolute_error", half_squared, None, ["loss", "r2"]])
+def test_scores_of_every_kind_may_decide(scoring):
+    model = BoostingRegressor(max_iter=10, scoring=scoring).fit(**SPLIT)
+    final = model.validation_score_[-1]
+    expected = {
+        "neg_mean_absolute_error": lambda: -mean_absolute_error(Y[TEST], model.predict(X[TEST])),
+        "None": lambda: model.score(X[TEST], Y[TEST]),
+        "['loss', 'r2']": lambda: -half_squared(model, X[TEST], Y[TEST]),
+    }.get(str(scoring), lambda: half_squared(model, X[TEST], Y[TEST]))()
+    assert final == pytest.approx(expected)
+
+
+def test_class_weights():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:, :2], y
+    plain = BoostingClassifier(max_iter=10, max_leaf_nodes=3).fit(X, y)
+    heavy = BoostingClassifier(max_iter=10, max_leaf_nodes=3, class_weight={0: 20.0}).fit(X, y)
+    assert heavy.predict(X).mean() < plain.predict(X).mean()
+    np.testing.assert_array_equal(
+        heavy.predict_proba(X),
+        BoostingClassifier(max_iter=10, max_leaf_nodes=3)
+        .fit(X, y, np.where(y == 0, 20.0, 1.0))
+        .predict_proba(X),
+    )
+    # Class weights change the loss on a validation set, but no score of another name.
+    watched = BoostingClassifier(max_iter=3, class_weight={0: 20.0}, scoring=["loss", "accuracy"])
+    found = watched.fit(X, y, X_val=X, y_val=y).validation_scores_["valid"]
+    np.testing.assert_allclose(found["loss"], -watched.train_score_)
+    assert found["accuracy"][-1] == pytest.approx(watched.score(X, y))
+    balanced = BoostingClassifier(max_iter=0, class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(balanced.predict_proba(X[:1]), [[0.5, 0.5]])
+
+
+def test_an_offset_at_fit_and_at_predict():
+    random = np.random.default_rng(0)
+    features, exposure = random.normal(size=(800, 2)), random.uniform(0.1, 10.0, 800)
+    rate = np.exp(0.5 * features[:, 0])
+    counts = random.poisson(rate * exposure).astype(float)
+    model = BoostingRegressor("poisson", max_iter=60, max_leaf_nodes=4)
+    model.fit(features, counts, offset=np.log(exposure))
+    assert np.corrcoef(np.log(model.predict(features)), np.log(rate))[0, 1] > 0.95
+    assert model.predict(features).mean() == pytest.approx(rate.mean(), rel=0.05)
+    np.testing.assert_allclose(
+        model.predict(features, offset=np.log(exposure)), model.predict(features) * exposure, rtol=1e-9
+    )
+    # The constant suits the offset: without a tree, the mean count is met already.
+    constant = BoostingRegressor("poisson", max_iter=0).fit(features, counts, offset=np.log(exposure))
+    assert constant.predict(features, offset=np.log(exposure)).sum() == pytest.approx(counts.sum())
+    watched = BoostingRegressor("poisson", max_iter=5).fit(
+        features,
+        counts,
+        offset=np.log(exposure),
+        valid={"same": {"X": features, "y": counts, "offset": np.log(exposure)}},
+    )
+    np.testing.assert_allclose(watched.validation_scores_["same"]["loss"], -watched.train_score_, rtol=1e-9)
+
+
+def test_a_start_of_its_own():
+    zero = BoostingRegressor(init=0.0, max_iter=0).fit(X, Y)
+    assert (zero.predict(X) == 0).all()
+    both = BoostingRegressor(init=100.0, max_iter=0).fit(X, Y, offset=Y)
+    np.testing.assert_allclose(both.predict(X, offset=Y), 100.0 + Y)
+    line = LinearRegression()
+    model = BoostingRegressor(init=line, max_iter=5, max_leaf_nodes=3).fit(**SPLIT)
+    alone = LinearRegression().fit(X[TRAIN], Y[TRAIN])
+    assert not hasattr(line, "coef_")
+    assert model.score(X[TRAIN], Y[TRAIN]) > alone.score(X[TRAIN], Y[TRAIN])
+    constant = BoostingRegressor(init=line, max_iter=0).fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_allclose(constant.predict(X[TEST]), alone.predict(X[TEST]))
+    assert model.validation_scores_["valid"]["loss"][0] == pytest.approx(
+        half_squared(alone, X[TEST], Y[TEST])
+    )
+    iris, kinds = load_iris(return_X_y=True)
+    classes = BoostingClassifier(init=LogisticRegression(max_iter=500), max_iter=0).fit(iris, kinds)
+    logistic = LogisticRegression(max_iter=500).fit(iris, kinds)
+    np.testing.assert_allclose(classes.predict_proba(iris), logistic.predict_proba(iris), atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_a_warm_start_ends_where_a_whole_fit_does(loss):
+    sampled = {"subsample": 0.7, "random_state": 3, "memory": 0.8}
+    whole = BoostingRegressor(loss, max_iter=12, **sampled).fit(**SPLIT)
+    warm = BoostingRegressor(loss, max_iter=5, warm_start=True, **sampled).fit(**SPLIT)
+    warm.set_params(max_iter=12).fit(**SPLIT)
+    assert warm.n_iter_ == 12
+    np.testing.assert_array_equal(warm.predict(X), whole.predict(X))
+    np.testing.assert_array_equal(warm.validation_score_, whole.validation_score_)
+    with pytest.raises(
+        ValueError, match="max_iter counts from the first round: the warm start has 12, got 5"
+    ):
+        warm.set_params(max_iter=5).fit(**SPLIT)
+    with pytest.raises(ValueError, match="resume was run on other data"):
+        warm.set_params(max_iter=20).fit(X, Y)
+    cold = BoostingRegressor(loss, max_iter=5, **sampled).fit(X, Y)
+    assert cold.set_params(max_iter=6).fit(**SPLIT).n_iter_ == 6
+
+
+def test_a_warm_start_holds_out_the_same_rows():
+    given = {"early_stopping": True, "n_iter_no_change": 100}
+    warm = BoostingRegressor(max_iter=5, warm_start=True, **given).fit(X, Y)
+    first = warm.validation_score_
+    warm.set_params(max_iter=9).fit(X, Y)
+    np.testing.assert_array_equal(warm.validation_score_[:6], first)
+
+
+def test_callbacks_see_every_round_and_may_stop():
+    seen = []
+
+    def callback(step, run):
+        seen.append((step.round, len(run.ensemble)))
+        return step.round == 4
+
+    model = BoostingRegressor(max_iter=10, callbacks=[callback]).fit(X, Y)
+    assert seen == [(1, 1), (2, 2), (3, 3), (4, 4)]
+    assert model.n_iter_ == 4
+
+
+def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path):
+    path = tmp_path / "run.safetensors"
+
+    def kill(step, _run):
+        if step.round == 25:
+            raise KeyboardInterrupt
+
+    sampled = {"max_iter": 40, "subsample": 0.8, "random_state": 5}
+    killed = BoostingRegressor("absolute", callbacks=[ab.Checkpoint(path, every_rounds=10), kill], **sampled)
+    with pytest.raises(KeyboardInterrupt):
+        killed.fit(**SPLIT)
+    assert not hasattr(killed, "ensemble_")
+    resumed = BoostingRegressor("absolute", **sampled).fit(**SPLIT, resume=ab.load(path))
+    whole = BoostingRegressor("absolute", **sampled).fit(**SPLIT)
+    np.testing.assert_array_equal(resumed.predict(X), whole.predict(X))
+    np.testing.assert_array_equal(resumed.validation_score_, whole.validation_score_)
+
+
+def test_verbose_prints_a_line_every_so_many_rounds(capsys):
+    BoostingRegressor(max_iter=6, verbose=3, scoring=["loss", "r2"]).fit(**SPLIT)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["round 3", "round 6"]
+    assert "valid loss" in lines[0]
+    assert "valid r2" in lines[0]
+
+
+class Recorder:
+    """A callback of scikit-learn's protocol."""
+
+    def __init__(self, stop_at=None):
+        self.stop_at, self.events, self.scores = stop_at, [], []
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(("begin", context.task_name, context.task_id))
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None, X=None, y=None):
+        self.events.append(("end", context.task_name, context.task_id))
+        self.scores.append(fitted_estimator.score(X, y))
+        return context.task_name == "round" and context.task_id == self.stop_at
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+
+def test_the_callback_protocol_of_scikit_learn():
+    pytest.importorskip("sklearn.callback")
+    recorder = Recorder()
+    model = BoostingRegressor(max_iter=3).set_callbacks(recorder).fit(X, Y)
+    rounds = [(kind, "round", number) for number in range(3) for kind in ("begin", "end")]
+    assert recorder.events == ["setup", ("begin", "fit", 0), *rounds, ("end", "fit", 0), "teardown"]
+    expected = [BoostingRegressor(max_iter=t).fit(X, Y).score(X, Y) for t in (1, 2, 3)]
+    np.testing.assert_allclose(recorder.scores, [*expected, model.score(X, Y)])
+    stopped = BoostingRegressor(max_iter=9).set_callbacks(Recorder(stop_at=4)).fit(X, Y)
+    assert stopped.n_iter_ == 5
+    failing = Recorder()
+    with pytest.raises(ValueError, match="learning_rate"):
+        BoostingRegressor(learning_rate=-1).set_callbacks(failing).fit(X, Y)
+    assert failing.events == []
+
+
+@pytest.mark.parametrize("kind", [BoostingRegressor, BoostingClassifier, BoostingRanker])
+def test_a_progress_bar_and_a_monitor(kind, capsys):
+    callback = pytest.importorskip("sklearn.callback")
+    monitor = callback.ScoringMonitor(scoring={"own": lambda model, X, y: model.score(X, y)})
+    y = (Y > 100).astype(int)
+    kind(max_iter=4).set_callbacks(callback.ProgressBar(), monitor).fit(X, y)
+    shown = capsys.readouterr().out
+    assert "fit" in shown
+    assert kind.__name__ in shown
+    assert len(monitor.get_logs().data) >= 4
+
+
+def test_a_progress_bar_reaches_into_a_search(capsys):
+    callback = pytest.importorskip("sklearn.callback")
+    search = GridSearchCV(BoostingRegressor(max_iter=2), {"learning_rate": [0.1, 0.2]}, cv=2)
+    if not hasattr(search, "set_callbacks"):
+        pytest.skip("this scikit-learn's searches pass no callbacks on")
+    search.set_callbacks(callback.ProgressBar()).fit(X, Y)
+    assert "GridSearchCV" in capsys.readouterr().out
+
+
+@needs("min_leaf_weight")
+@pytest.mark.parametrize("leaf", ["mean", "exact"])
+def test_a_leaf_has_at_least_its_weight(leaf):
+    weights = np.random.default_rng(0).integers(1, 4, len(Y)).astype(float)
+    for scale in (1.0, 0.25):
+        model = BoostingRegressor(max_iter=5, max_leaf_nodes=None, min_leaf_weight=30.0 * scale, leaf=leaf)
+        model.fit(X, Y, sample_weight=weights * scale)
+        for rows in model.apply(X).T:
+            masses = np.bincount(rows, weights * scale)
+            assert masses[masses > 0].min() >= 30.0 * scale
+    # A row count would see other leaves for weight 2 than for a row twice.
+    twice = BoostingRegressor(max_iter=5, min_leaf_weight=30.0, leaf=leaf).fit(np.r_[X, X], np.r_[Y, Y])
+    double = BoostingRegressor(max_iter=5, min_leaf_weight=30.0, leaf=leaf).fit(X, Y, np.full(len(Y), 2.0))
+    np.testing.assert_allclose(double.predict(X), twice.predict(X), rtol=1e-9)
+
+
+@needs("min_leaf_weight")
+def test_weights_too_light_for_any_leaf_are_a_warning():
+    shares = np.full(len(Y), 1.0 / len(Y))
+    with pytest.warns(
+        UserWarning, match="the weights add up to 1, too little for two leaves of min_leaf_weight=5"
+    ):
+        BoostingRegressor(max_iter=2).fit(X, Y, sample_weight=shares)
+    light = BoostingRegressor(max_iter=2, min_leaf_weight=5.0 / len(Y)).fit(X, Y, sample_weight=shares)
+    np.testing.assert_allclose(light.predict(X), BoostingRegressor(max_iter=2).fit(X, Y).predict(X))
+
+
+@needs("l2")
+def test_a_penalty_draws_leaves_to_zero():
+    free, drawn = (BoostingRegressor(max_iter=5, l2_regularization=l2).fit(X, Y) for l2 in (0.0, 50.0))
+    assert np.abs(drawn.predict(X) - Y.mean()).max() < np.abs(free.predict(X) - Y.mean()).max()
+
+
+@needs("outputs")
+def test_one_tree_an_output_or_one_for_all():
+    iris, kinds = load_iris(return_X_y=True)
+    joint = BoostingClassifier(max_iter=10, outputs="joint").fit(iris, kinds)
+    each = BoostingClassifier(max_iter=10, outputs="each").fit(iris, kinds)
+    assert each.train_score_[-1] > joint.train_score_[-1]
+    assert len(joint.ensemble_) == 10
+    automatic = BoostingClassifier(max_iter=10).fit(iris, kinds)
+    chosen = {tuple(model.train_score_) for model in (joint, each)}
+    assert tuple(automatic.train_score_) in chosen
+
+
+def test_a_data_frame_for_validation_is_read_by_the_training_levels():
+    color = np.array(["red", "blue"])[np.arange(len(Y)) % 2]
+    frame = pd.DataFrame(X).rename(columns=str).assign(color=pd.Categorical(color))
+    late = frame[300:].assign(color=pd.Categorical(color[300:], categories=["pink", "blue", "red"]))
+    model = BoostingRegressor(max_iter=5).fit(frame[:300], Y[:300], X_val=late, y_val=Y[300:])
+    assert model.validation_scores_["valid"]["loss"][-1] == pytest.approx(
+        half_squared(model, frame[300:], Y[300:])
+    )

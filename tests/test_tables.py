@@ -1,0 +1,230 @@
+"""A table means the same as pandas, polars, pyarrow or NumPy, and its categories the same at the fit and later."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from anyboost import BoostingClassifier, BoostingRegressor, tables
+from anyboost.tables import MOST_LEVELS, Columns, Levels
+from estimators.features import needs
+
+N = 300
+RANDOM = np.random.default_rng(3)
+COLORS = np.array(["red", "green", "blue", "grey"])[RANDOM.integers(0, 4, N)]
+NUMBERS = {
+    "real": RANDOM.normal(size=N),
+    "single": RANDOM.normal(size=N).astype(np.float32),
+    "whole": RANDOM.integers(-3, 9, N),
+    "byte": RANDOM.integers(0, 200, N).astype(np.uint8),
+    "flag": RANDOM.random(N) < 0.5,
+}
+Y = NUMBERS["real"] + 2.0 * (COLORS == "red") + NUMBERS["flag"]
+
+
+def pandas_frame():
+    return pd.DataFrame(
+        NUMBERS | {"color": pd.Categorical(COLORS, categories=["red", "grey", "blue", "green"])}
+    )
+
+
+def polars_frame():
+    return pl.DataFrame(NUMBERS | {"color": COLORS}).with_columns(pl.col("color").cast(pl.Categorical))
+
+
+def arrow_table():
+    return pa.table(
+        {name: pa.array(values) for name, values in NUMBERS.items()}
+        | {"color": pa.array(COLORS).dictionary_encode()}
+    )
+
+
+def numpy_objects():
+    return np.column_stack([*(values.astype(object) for values in NUMBERS.values()), COLORS.astype(object)])
+
+
+def numpy_codes():
+    return np.column_stack([*NUMBERS.values(), np.unique(COLORS, return_inverse=True)[1]])
+
+
+FRAMES = {
+    "pandas": pandas_frame,
+    "polars": polars_frame,
+    "pyarrow": arrow_table,
+    "pandas text": lambda: pd.DataFrame(NUMBERS | {"color": COLORS}),
+    "polars text": lambda: pl.DataFrame(NUMBERS | {"color": COLORS}),
+    "polars enum": lambda: pl.DataFrame(NUMBERS | {"color": COLORS}).with_columns(
+        pl.col("color").cast(pl.Enum(["grey", "red", "green", "blue"]))
+    ),
+    "pandas objects": lambda: pd.DataFrame(NUMBERS | {"color": COLORS.astype(object)}).astype(object),
+    "pandas nullable": lambda: pandas_frame().convert_dtypes(),
+}
+ARRAYS = {"objects": numpy_objects, "codes": numpy_codes}
+
+
+@pytest.mark.parametrize("kind", [*FRAMES, *ARRAYS])
+def test_a_fit_is_the_same_for_every_kind_of_table(kind):
+    expected = BoostingRegressor(max_iter=15).fit(pandas_frame(), Y)
+    given = {} if kind in FRAMES else {"categorical_features": [5]}
+    table = (FRAMES | ARRAYS)[kind]()
+    model = BoostingRegressor(max_iter=15, **given).fit(table, Y)
+    assert model.is_categorical_.tolist() == [False] * 5 + [True]
+    assert len(model.ensemble_) == len(expected.ensemble_)
+    np.testing.assert_array_equal(model.predict(table), expected.predict(pandas_frame()))
+    if kind in FRAMES:
+        assert model.feature_names_in_.tolist() == [*NUMBERS, "color"]
+        for other in FRAMES.values():
+            np.testing.assert_array_equal(model.predict(other()), expected.predict(pandas_frame()))
+
+
+def test_targets_and_weights_come_in_every_kind_too():
+    X, weights = np.column_stack(list(NUMBERS.values())), RANDOM.integers(0, 3, N)
+    expected = BoostingRegressor(max_iter=5).fit(X, Y, weights).predict(X)
+    for kind in (list, tuple, pd.Series, pl.Series, pa.array, lambda values: pa.chunked_array([values])):
+        model = BoostingRegressor(max_iter=5).fit(X, kind(Y), sample_weight=kind(weights))
+        np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_floats_are_not_copied():
+    for dtype in (np.float32, np.float64):
+        X = RANDOM.normal(size=(50, 3)).astype(dtype)
+        assert tables.read(X)[0] is X
+        frame = pd.DataFrame(X)
+        assert np.shares_memory(tables.read(frame)[0], frame.to_numpy())
+    assert tables.read(pl.DataFrame(RANDOM.normal(size=(5, 3)).astype(np.float32)))[0].dtype == np.float32
+    assert tables.read(RANDOM.integers(0, 9, (5, 3)))[0].dtype == np.float64
+
+
+MISSING = {
+    "pandas": pd.DataFrame(
+        {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
+    ),
+    "pandas nullable": pd.DataFrame(
+        {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
+    ).convert_dtypes(),
+    "polars": pl.DataFrame(
+        {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
+    ),
+    "pyarrow": pa.table(
+        {"a": [1.0, None, 3.0], "b": [1, 2, None], "c": ["x", None, "y"], "d": [True, None, False]}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_what_is_missing_is_nan(kind):
+    table, columns = tables.read(MISSING[kind])
+    expected = np.array([[1.0, 1.0, 0.0, 1.0], [np.nan, 2.0, np.nan, np.nan], [3.0, np.nan, 1.0, 0.0]])
+    np.testing.assert_array_equal(table, expected)
+    assert columns.levels == {2: Levels(("x", "y"))}
+
+
+def test_categories_are_read_by_the_levels_of_the_fit():
+    columns = Columns(2, {1: Levels(("blue", "red"))})
+    later = pd.DataFrame({"n": [1.0, 2.0, 3.0], "c": pd.Categorical(["red", "pink", None])})
+    np.testing.assert_array_equal(tables.read(later, columns)[0][:, 1], [1.0, np.nan, np.nan])
+    numbers = Columns(2, {1: Levels((10.0, 20.0))})
+    np.testing.assert_array_equal(
+        tables.read(np.array([[0, 20], [0, 15], [0, 10.0]]), numbers)[0][:, 1], [1, np.nan, 0]
+    )
+
+
+def test_more_levels_than_bins_share_the_last_code():
+    words = np.repeat([f"w{number:04d}" for number in range(1000)], np.r_[np.full(500, 3), np.full(500, 1)])
+    frame = pl.DataFrame({"words": words})
+    table, columns = tables.read(frame)
+    assert len(columns.levels[0].values) == MOST_LEVELS
+    assert columns.levels[0].rest
+    assert np.nanmax(table) == MOST_LEVELS
+    assert (table[words == "w0999"] == MOST_LEVELS).all()
+    later = pl.DataFrame({"words": ["w0000", "never seen", None]})
+    np.testing.assert_array_equal(tables.read(later, columns)[0][:, 0], [0.0, MOST_LEVELS, np.nan])
+    # The measure decides which are kept, not the number of rows.
+    weights = np.where(np.char.startswith(words, "w09"), 100.0, 1.0)
+    assert "w0999" in tables.read(frame, sample_weight=weights)[1].levels[0].values
+
+
+def test_a_level_without_weight_is_none():
+    frame = pd.DataFrame({"c": ["x", "y", "z"]})
+    _, columns = tables.read(frame, sample_weight=np.array([1.0, 0.0, 2.0]))
+    assert columns.levels[0].values == ("x", "z")
+
+
+def test_a_column_with_a_million_distinct_values():
+    n = 1_000_000
+    X = np.column_stack([np.arange(n), np.arange(n) % 7]).astype(np.float64)
+    y = (X[:, 0] > 600_000) + 0.1 * X[:, 1]
+    model = BoostingRegressor(max_iter=3, learning_rate=1.0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    words = pl.DataFrame({"id": X[:100_000, 0].astype(int).astype(str), "x": X[:100_000, 1]})
+    assert BoostingRegressor(max_iter=2).fit(words, y[:100_000]).is_categorical_.tolist() == [True, False]
+
+
+def test_a_frame_for_a_model_of_arrays_and_the_other_way_round():
+    X = np.column_stack(list(NUMBERS.values()))
+    frame = pd.DataFrame(X, columns=list(NUMBERS))
+    named = BoostingRegressor(max_iter=3).fit(frame, Y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        named.predict(X)
+    with pytest.raises(ValueError, match="feature names should match"):
+        named.predict(frame[frame.columns[::-1]])
+    unnamed = BoostingRegressor(max_iter=3).fit(X, Y)
+    with pytest.warns(UserWarning, match="X has feature names, but BoostingRegressor was fitted without"):
+        unnamed.predict(frame)
+
+
+@needs("categorical")
+@pytest.mark.parametrize("loss", ["squared", "absolute", "quantile:0.8"])
+def test_categories_split_on_subsets(loss):
+    # Levels that matter alternate in any order of their codes: one cut by subset parts what many by order must.
+    random = np.random.default_rng(0)
+    levels = np.array([f"level {number:02d}" for number in range(40)])
+    color = levels[random.integers(0, 40, 2000)]
+    y = np.array([float(int(level[-1]) % 2) for level in color])
+    frame = pd.DataFrame({"color": pd.Categorical(color), "noise": random.normal(size=2000)})
+    model = BoostingRegressor(loss, max_iter=60, max_leaf_nodes=2, learning_rate=0.3).fit(frame, y)
+    assert np.abs(model.predict(frame) - y).max() < 0.05
+    as_numbers = BoostingRegressor(
+        loss, max_iter=60, max_leaf_nodes=2, learning_rate=0.3, categorical_features=None
+    ).fit(frame.assign(color=frame["color"].cat.codes), y)
+    assert np.abs(as_numbers.predict(frame.assign(color=frame["color"].cat.codes)) - y).max() > 0.2
+
+
+@needs("categorical")
+def test_an_unseen_category_is_a_missing_one():
+    frame = pandas_frame()
+    model = BoostingClassifier(max_iter=10).fit(frame, Y > 1)
+    later = frame.head(2).assign(
+        color=pd.Categorical(["never", None]), real=0.0, single=0.0, whole=1, byte=1, flag=True
+    )
+    scores = model.decision_function(later)
+    assert np.isfinite(scores).all()
+    assert scores[0] == scores[1]
+
+
+@needs("categorical")
+def test_a_missing_value_goes_where_it_was_learned_to_go():
+    # Missing rows behave like the low ones for one half of the tables, like the high ones for the other.
+    random = np.random.default_rng(0)
+    for side in (0.0, 1.0):
+        X = random.random((1000, 1))
+        y = (X[:, 0] > 0.5).astype(float)
+        hidden = random.random(1000) < 0.3
+        X[hidden], y[hidden] = np.nan, side
+        model = BoostingRegressor(max_iter=1, max_leaf_nodes=2, learning_rate=1.0).fit(X, y)
+        np.testing.assert_allclose(model.predict([[np.nan], [0.1], [0.9]]), [side, 0.0, 1.0], atol=0.01)
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_a_column_of_nothing_is_missing_everywhere(kind):
+    table = kind({"a": [1.0, 2.0], "n": [None, None]})
+    np.testing.assert_array_equal(tables.read(table)[0], [[1.0, np.nan], [2.0, np.nan]])
+
+
+def test_columns_numbered_by_pandas():
+    frame = pd.DataFrame({0: [1.5, 2.5, 3.5], 1: [1, 2, 3], 2: pd.Categorical(["x", "y", "x"])})
+    table, columns = tables.read(frame)
+    np.testing.assert_array_equal(table, [[1.5, 1.0, 0.0], [2.5, 2.0, 1.0], [3.5, 3.0, 0.0]])
+    assert columns.categorical.tolist() == [False, False, True]
+    assert tables.names_of(frame) is None
