@@ -1,0 +1,289 @@
+"""Named features to columns: the part of a front end that lets features appear and disappear.
+
+A name gets the next free column when it is first learnt from (or, hashed, one of 2**bits columns for good). A number
+is that column's value; text is the feature "name=text" with value 1; None, and a null of a data frame, is no feature.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import checks
+
+Name = str | int
+MOST_PLANS = 64  # sets of names whose columns are remembered
+MOST_BITS = 30
+
+
+class Plan(NamedTuple):
+    """What to do with a dict whose names, in this order, have been seen before and whose values are all numbers."""
+
+    pack: Callable[..., None]
+    packed: np.ndarray  # values in the dict's order; what `pack` writes into
+    order: np.ndarray | None  # where the columns are not ascending yet
+    columns: np.ndarray
+    values: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Sparse rows, columns ascending in each: what scipy calls CSR."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+class Features:
+    """The columns of named features.
+
+    bits : None for a column a name, growing as names are met; or hash names into 2**bits columns, in fixed memory.
+    """
+
+    def __init__(self, bits: int | None = None) -> None:
+        self.bits = None if bits is None else checks.count(bits, "hash_bits", 1, MOST_BITS)
+        self.names: list[Name] = []
+        self._columns: dict[Name, int] = {}
+        self._plans: dict[tuple[Any, ...], Plan] = {}
+
+    @classmethod
+    def of(cls, names: Iterable[Name], bits: int | None = None) -> Features:
+        """The features of a model that was saved."""
+        features = cls(bits)
+        for name in names:
+            features._columns[name] = len(features.names)
+            features.names.append(name)
+        return features
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self.names) if self.bits is None else 1 << self.bits
+
+    def truncate(self, width: int) -> None:
+        """Forget the names after the first `width`: what came with rows that were then refused."""
+        if self.bits is None and width < len(self.names):
+            for name in self.names[width:]:
+                del self._columns[name]
+            del self.names[width:]
+            self._plans.clear()
+
+    def row(self, x: Mapping[Any, Any], grow: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Columns and values of one dict, in arrays that the next call reuses. `grow`: new names get a column."""
+        names = tuple(x)
+        plan = self._plans.get(names)
+        if plan is not None:
+            try:
+                plan.pack(*x.values())
+            except struct.error:  # text or None among the values
+                return self._slow_row(x, grow)
+            # A sum is finite where all its terms are, and costs less than a test of each.
+            if not isfinite(sum(x.values())):
+                _check_finite(x.items())
+            if plan.order is not None:
+                np.take(plan.packed, plan.order, out=plan.values)
+            return plan.columns, plan.values
+        columns, values = self._slow_row(x, grow)
+        self._remember(names, x)
+        return columns, values
+
+    def _slow_row(self, x: Mapping[Any, Any], grow: bool) -> tuple[np.ndarray, np.ndarray]:
+        if not isinstance(x, Mapping):
+            raise ValueError(
+                f"x must be a dict of features, got {type(x).__name__}: pass tables to learn_many"
+            )
+        pairs = _named_values(x)
+        _check_finite(pairs)
+        found: dict[int, float] = {}
+        for name, value in pairs:
+            column = self._column(name, grow)
+            if column is not None:
+                found[column] = found.get(column, 0.0) + value
+        columns = np.array(sorted(found), dtype=np.int64)
+        return columns, np.array([found[column] for column in columns.tolist()], dtype=np.float64)
+
+    def _remember(self, names: tuple[Any, ...], x: Mapping[Any, Any]) -> None:
+        columns = [self._column(name, grow=False) for name in names]
+        if None in columns or len(set(columns)) < len(columns) or any(_is_text(v) for v in x.values()):
+            return
+        if len(self._plans) >= MOST_PLANS:
+            self._plans.clear()
+        packed = np.zeros(len(names))
+        pack = struct.Struct(f"{len(names)}d").pack_into
+        found = np.array(columns, dtype=np.int64)
+        order = np.argsort(found)
+        ascending = bool((order == np.arange(len(names))).all())
+        self._plans[names] = Plan(
+            _Pack(pack, packed),
+            packed,
+            None if ascending else order,
+            found[order],
+            packed if ascending else np.zeros(len(names)),
+        )
+
+    def rows(self, examples: Sequence[Mapping[Any, Any]], grow: bool) -> Rows:
+        """Many dicts at once; a bad one is named by its row."""
+        starts, columns, values = [0], [], []
+        before = len(self.names)
+        for number, x in enumerate(examples):
+            try:
+                at, value = self.row(x, grow)
+            except ValueError as error:
+                self.truncate(before)
+                raise ValueError(f"{error} (row {number})") from None
+            columns.append(at)
+            values.append(value.copy())
+            starts.append(starts[-1] + len(at))
+        return Rows(
+            np.array(starts, dtype=np.int64),
+            np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64),
+            np.concatenate(values) if values else np.zeros(0),
+        )
+
+    def table(self, columns: Mapping[Any, np.ndarray], n_rows: int, grow: bool) -> Rows:
+        """Named columns of one table: float64 arrays (nan: missing) or object arrays of text (None: missing)."""
+        rows_of, columns_of, values_of = [], [], []
+        before = len(self.names)
+        everyone = np.arange(n_rows)
+        try:
+            for name, cells in columns.items():
+                if cells.dtype == np.float64:
+                    missing = np.isnan(cells)
+                    _check_column(name, cells)
+                    rows = everyone[~missing] if missing.any() else everyone
+                    values = cells[rows] if missing.any() else cells
+                    column = self._column(name, grow) if len(rows) else None
+                    if column is None:
+                        continue
+                    places = np.full(len(rows), column, dtype=np.int64)
+                else:
+                    rows, places = self._text_column(name, cells, grow)
+                    values = np.ones(len(rows))
+                rows_of.append(rows)
+                columns_of.append(places)
+                values_of.append(values)
+        except ValueError:
+            self.truncate(before)
+            raise
+        return _sorted_rows(rows_of, columns_of, values_of, n_rows)
+
+    def _text_column(self, name: Any, cells: np.ndarray, grow: bool) -> tuple[np.ndarray, np.ndarray]:
+        rows, places = [], []
+        known: dict[str, int | None] = {}
+        for row, cell in enumerate(cells.tolist()):
+            if cell is None:
+                continue
+            if cell not in known:
+                known[cell] = self._column(text_feature(name, cell), grow)
+            column = known[cell]
+            if column is not None:
+                rows.append(row)
+                places.append(column)
+        return np.array(rows, dtype=np.int64), np.array(places, dtype=np.int64)
+
+    def _column(self, name: Any, grow: bool) -> int | None:
+        if self.bits is not None:
+            return hashed(name, self.bits)
+        column = self._columns.get(name)
+        if column is None and grow:
+            _check_name(name)
+            column = self._columns[name] = len(self.names)
+            self.names.append(name)
+        return column
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"bits": self.bits, "names": self.names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(Features.of(state["names"], state["bits"]).__dict__)
+
+
+class _Pack:
+    """`struct`'s pack_into, bound to an array."""
+
+    __slots__ = ("array", "pack")
+
+    def __init__(self, pack: Callable[..., None], array: np.ndarray) -> None:
+        self.pack, self.array = pack, array
+
+    def __call__(self, *values: Any) -> None:
+        self.pack(self.array, 0, *values)
+
+
+def hashed(name: Any, bits: int) -> int:
+    """The column of a name among 2**bits: the same in every process and on every machine."""
+    from sklearn.utils import murmurhash3_32
+
+    _check_name(name)
+    return int(murmurhash3_32(str(name), positive=True)) & ((1 << bits) - 1)
+
+
+def text_feature(name: Any, text: str) -> str:
+    """The feature that stands for a text."""
+    return f"{name}={text}"
+
+
+def _is_text(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _named_values(x: Mapping[Any, Any]) -> list[tuple[Any, float]]:
+    pairs: list[tuple[Any, float]] = []
+    for name, value in x.items():
+        if value is None:
+            continue
+        if isinstance(value, str):
+            pairs.append((text_feature(name, value), 1.0))
+            continue
+        try:
+            pairs.append((name, float(value)))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"x[{name!r}] must be a number or text, got {type(value).__name__}: convert it first"
+            ) from None
+    return pairs
+
+
+def _check_finite(pairs: Iterable[tuple[Any, Any]]) -> None:
+    for name, value in pairs:
+        if not isfinite(value):
+            raise ValueError(f"x[{name!r}] must be finite, got {float(value)}: leave a missing feature out")
+
+
+def _check_column(name: Any, cells: np.ndarray) -> None:
+    infinite = np.isinf(cells)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise ValueError(f"column {name!r} must be finite, got {cells[row]} at row {row}: drop that row")
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str | int):
+        raise ValueError(
+            f"a feature's name must be text or a whole number, got {name!r}: use str(name) for it"
+        )
+
+
+def _sorted_rows(
+    rows: list[np.ndarray], columns: list[np.ndarray], values: list[np.ndarray], n_rows: int
+) -> Rows:
+    """Entries given column by column, put into rows; two that fell on one hashed column are added up."""
+    if not rows:
+        return Rows(np.zeros(n_rows + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+    order = np.lexsort((column, row))
+    row, column, value = row[order], column[order], value[order]
+    first = np.ones(len(row), dtype=bool)
+    first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+    if not first.all():
+        value = np.add.reduceat(value, np.flatnonzero(first))
+        row, column = row[first], column[first]
+    starts = np.searchsorted(row, np.arange(n_rows + 1)).astype(np.int64)
+    return Rows(starts, column, value)
