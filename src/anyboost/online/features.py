@@ -149,30 +149,23 @@ class Features:
 
     def table(self, columns: Mapping[Any, np.ndarray], n_rows: int, grow: bool) -> Rows:
         """Named columns of one table: float64 arrays (nan: missing) or object arrays of text (None: missing)."""
-        rows_of, columns_of, values_of = [], [], []
-        before = len(self.names)
-        everyone = np.arange(n_rows)
-        try:
-            for name, cells in columns.items():
-                if cells.dtype == np.float64:
-                    missing = np.isnan(cells)
-                    _check_column(name, cells)
-                    rows = everyone[~missing] if missing.any() else everyone
-                    values = cells[rows] if missing.any() else cells
-                    column = self._column(name, grow) if len(rows) else None
-                    if column is None:
-                        continue
-                    places = np.full(len(rows), column, dtype=np.int64)
-                else:
-                    rows, places = self._text_column(name, cells, grow)
-                    values = np.ones(len(rows))
-                rows_of.append(rows)
-                columns_of.append(places)
-                values_of.append(values)
-        except ValueError:
-            self.truncate(before)
-            raise
-        return _sorted_rows(rows_of, columns_of, values_of, n_rows)
+        for name, cells in columns.items():
+            _check_name(name)
+            if cells.dtype == np.float64:
+                _check_column(name, cells)
+        if not n_rows:
+            return Rows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+        parts = []
+        for name, cells in columns.items():
+            if cells.dtype == np.float64:
+                rows = np.flatnonzero(~np.isnan(cells))
+                column = self._column(name, grow) if len(rows) else None
+                if column is not None:
+                    parts.append((rows, np.full(len(rows), column, dtype=np.int64), cells[rows]))
+            else:
+                rows, places = self._text_column(name, cells, grow)
+                parts.append((rows, places, np.ones(len(rows))))
+        return _in_rows(parts, n_rows)
 
     def _text_column(self, name: Any, cells: np.ndarray, grow: bool) -> tuple[np.ndarray, np.ndarray]:
         rows, places = [], []
@@ -271,19 +264,23 @@ def _check_name(name: Any) -> None:
         )
 
 
-def _sorted_rows(
-    rows: list[np.ndarray], columns: list[np.ndarray], values: list[np.ndarray], n_rows: int
-) -> Rows:
-    """Entries given column by column, put into rows; two that fell on one hashed column are added up."""
-    if not rows:
-        return Rows(np.zeros(n_rows + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+def _in_rows(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], n_rows: int) -> Rows:
+    """(rows, columns, values) of each column of a table, put into rows."""
+    columns = [int(places[0]) for _, places, _ in parts if len(places)]
+    full = all(len(rows) == n_rows and (places == places[0]).all() for rows, places, _ in parts)
+    if full and parts and len(set(columns)) == len(columns):  # the usual table: all numbers, none missing
+        order = np.argsort(columns)
+        values = np.column_stack([parts[i][2] for i in order]).ravel()
+        starts = np.arange(n_rows + 1, dtype=np.int64) * len(columns)
+        return Rows(starts, np.tile(np.sort(columns), n_rows), values)
+    row = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _, _ in parts)])
+    column = np.concatenate([np.zeros(0, dtype=np.int64), *(places for _, places, _ in parts)])
+    value = np.concatenate([np.zeros(0), *(values for _, _, values in parts)])
     order = np.lexsort((column, row))
     row, column, value = row[order], column[order], value[order]
     first = np.ones(len(row), dtype=bool)
     first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
-    if not first.all():
+    if not first.all():  # two features of a row that fell on one hashed column are added up
         value = np.add.reduceat(value, np.flatnonzero(first))
         row, column = row[first], column[first]
-    starts = np.searchsorted(row, np.arange(n_rows + 1)).astype(np.int64)
-    return Rows(starts, column, value)
+    return Rows(np.searchsorted(row, np.arange(n_rows + 1)).astype(np.int64), column, value)
