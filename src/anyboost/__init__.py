@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 from anyboost._version import __version__
 
 if TYPE_CHECKING:
-    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, space, steps, weak
+    from anyboost import bounds, certificates, datasets, descent, ensemble, losses, online, space, steps, weak
     from anyboost.boosting import Run, boost
     from anyboost.files import Checkpoint, ModelFileError, load, save
 
-_MODULES = {"bounds", "certificates", "datasets", "descent", "ensemble", "losses", "space", "steps", "weak"}
+_MODULES = {
+    "bounds",
+    "certificates",
+    "datasets",
+    "descent",
+    "ensemble",
+    "losses",
+    "online",
+    "space",
+    "steps",
+    "weak",
+}
 _NAMES = {
     "Checkpoint": "anyboost.files",
     "ModelFileError": "anyboost.files",
@@ -36,6 +47,7 @@ __all__ = [
     "ensemble",
     "load",
     "losses",
+    "online",
     "save",
     "space",
     "steps",

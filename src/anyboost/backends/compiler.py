@@ -23,6 +23,14 @@ def kernel(function):
         return numba.njit(function, **options)
 
 
+def part(function):
+    """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call to it would cost more.
+
+    (Numba counts references to every array that a call is given.)
+    """
+    return numba.njit(function, nogil=True, error_model="numpy", forceinline=True)
+
+
 class _FirstCompile(event.Listener):
     """Says one line when a kernel of ours is compiled rather than read from the cache."""
 
