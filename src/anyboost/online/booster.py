@@ -15,11 +15,12 @@ from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import regret, rows
 from anyboost.online.base import Arrays
+from anyboost.online.front import BoosterFront
 from anyboost.online.linear import LinearLearner
 from anyboost.online.regret import Regret
 
 
-class OnlineBooster:
+class OnlineBooster(BoosterFront):
     """What both boosters share; see `SpanBooster`."""
 
     _hull = False

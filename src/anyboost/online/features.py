@@ -18,6 +18,7 @@ from anyboost import checks
 Name = str | int
 MOST_PLANS = 64  # sets of names whose columns are remembered
 MOST_BITS = 30
+LEAST_WIDTH = 8
 
 
 class Plan(NamedTuple):
@@ -64,8 +65,10 @@ class Features:
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
-        return len(self.names) if self.bits is None else 1 << self.bits
+        """How many columns a model needs; doubling, so that it need not grow with every new name."""
+        if self.bits is not None:
+            return 1 << self.bits
+        return max(LEAST_WIDTH, 1 << (len(self.names) - 1).bit_length()) if self.names else LEAST_WIDTH
 
     def truncate(self, width: int) -> None:
         """Forget the names after the first `width`: what came with rows that were then refused."""
