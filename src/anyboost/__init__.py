@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from anyboost import bounds, certificates, datasets, descent, ensemble, losses, online, space, steps, weak
     from anyboost.boosting import Run, boost
     from anyboost.files import Checkpoint, ModelFileError, load, save
+    from anyboost.online.classifier import OnlineBoostingClassifier
+    from anyboost.online.estimators import OnlineBoostingRegressor
 
 _MODULES = {
     "bounds",
@@ -28,6 +30,8 @@ _MODULES = {
 _NAMES = {
     "Checkpoint": "anyboost.files",
     "ModelFileError": "anyboost.files",
+    "OnlineBoostingClassifier": "anyboost.online.classifier",
+    "OnlineBoostingRegressor": "anyboost.online.estimators",
     "Run": "anyboost.boosting",
     "boost": "anyboost.boosting",
     "load": "anyboost.files",
@@ -37,6 +41,8 @@ _NAMES = {
 __all__ = [
     "Checkpoint",
     "ModelFileError",
+    "OnlineBoostingClassifier",
+    "OnlineBoostingRegressor",
     "Run",
     "__version__",
     "boost",

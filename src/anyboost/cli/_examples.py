@@ -1,15 +1,15 @@
 """Examples of a stream, whatever the format: encoded features, a label as written, a weight, a line.
 
-    Examples.take(rows) cuts a batch; labels are numbers or text, None where the example is only to be predicted.
+Examples.take(rows) cuts a batch; labels are numbers or text, None where the example is only to be predicted.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,8 @@ class Source:
     kinds: dict[str, str] = field(default_factory=dict)
 
 
-class Examples(NamedTuple):
+@dataclass(frozen=True)
+class Examples:
     """A batch of consecutive examples."""
 
     features: Any  # dict of columns, or list of dicts
@@ -132,18 +133,17 @@ def as_numbers(examples: Examples, target: str) -> tuple[Examples, TableError | 
             error = TableError(
                 f"{examples.unit} {examples.lines[row]}: {target} must be a finite number, got {label!a}"
             )
-            return examples.take(slice(row))._replace(labels=numbers[:row]), error
-    return examples._replace(labels=numbers), None
+            return replace(examples.take(slice(row)), labels=numbers[:row]), error
+    return replace(examples, labels=numbers), None
 
 
 def as_classes(examples: Examples) -> Examples:
     """Labels as classes: text, or whole numbers without their point."""
     classes = np.empty(len(examples), dtype=object)
     classes[:] = [
-        None if label is None or label != label else _class(label)
-        for label in examples.labels.tolist()
+        None if label is None or label != label else _class(label) for label in examples.labels.tolist()
     ]
-    return examples._replace(labels=classes)
+    return replace(examples, labels=classes)
 
 
 def _class(label: Any) -> Any:

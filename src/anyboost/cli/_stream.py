@@ -223,8 +223,10 @@ class Stream:
 
     def beside(self) -> list[float | None]:
         """The mean losses of the best constant and of one learner alone, so far."""
-        if self.test or self.model is None:
+        if self.test:
             return []
+        if self.model is None or not self.table.tally.rows:
+            return [None, None]
         regret, weight = self.model.regret(), self.table.tally.weight
         losses = (regret.best_constant_loss, regret.first_learner_loss)
         return [None if loss is None or not weight else loss / weight for loss in losses]
@@ -244,8 +246,8 @@ class Stream:
 
 
 def _shown(value: Any) -> float | str:
-    return value if isinstance(value, str) else float(value)
+    return value if isinstance(value, str) else "none" if value is None else float(value)
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.10g}" if isinstance(value, float) else str(value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -18,7 +18,8 @@ TASKS = ("regression", "classification")
 
 def command(
     file: Annotated[
-        str, typer.Argument(help="A CSV, TSV, Parquet or VW text file, or - for standard input.", metavar="FILE")
+        str,
+        typer.Argument(help="A CSV, TSV, Parquet or VW text file, or - for standard input.", metavar="FILE"),
     ],
     target: Annotated[
         str | None, typer.Option(help="The column to predict. VW's format has its own label.", metavar="COL")
@@ -41,18 +42,25 @@ def command(
     ] = None,
     text: Annotated[
         list[str] | None,
-        typer.Option(help="A column of codes, text though it looks like numbers; may be repeated.", metavar="COL"),
+        typer.Option(
+            help="A column of codes, text though it looks like numbers; may be repeated.", metavar="COL"
+        ),
     ] = None,
     hash_bits: Annotated[
         int | None, typer.Option(min=1, max=30, help="Hash features into 2^N columns: memory stays fixed.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the model here, as it goes and at the end.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the model here, as it goes and at the end.")
+    ] = None,
     every: Annotated[int, typer.Option(min=1, help="Examples from one save to the next.")] = 100_000,
     resume: Annotated[Path | None, typer.Option(help="Go on with the model in this file.")] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="With --resume: learn the same file once more, from its beginning.")
+        bool,
+        typer.Option("--again", help="With --resume: learn the same file once more, from its beginning."),
     ] = False,
-    test: Annotated[bool, typer.Option("--test", help="Do not learn: score the examples and print the loss.")] = False,
+    test: Annotated[
+        bool, typer.Option("--test", help="Do not learn: score the examples and print the loss.")
+    ] = False,
     predictions: Annotated[
         Path | None, typer.Option(help="Write the prediction of each example here, made before it is learnt.")
     ] = None,
@@ -67,7 +75,7 @@ def command(
     from anyboost.cli._tables import format_of
 
     try:
-        _check(file, target, task, save, predictions)
+        _check(file, task, save, predictions)
         form = format_of(file, format)
         if form != "vw" and target is None and resume is None:
             _fail("--target is missing: name the column to predict")
@@ -91,7 +99,7 @@ def command(
         _fail(str(error))
 
 
-def _check(file: str, target: str | None, task: str | None, save: Path | None, predictions: Path | None) -> None:
+def _check(file: str, task: str | None, save: Path | None, predictions: Path | None) -> None:
     if task is not None and task not in TASKS:
         raise ValueError(f"--task must be {' or '.join(TASKS)}, got {task!r}")
     if file != "-" and not Path(file).is_file():
@@ -106,7 +114,9 @@ def _model(
 ) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
-    from anyboost.online.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
+    from anyboost.losses import domains
+    from anyboost.online.classifier import OnlineBoostingClassifier
+    from anyboost.online.estimators import OnlineBoostingRegressor
 
     options: dict[str, Any] = {
         "learner": learner,
@@ -115,7 +125,8 @@ def _model(
         "hash_bits": hash_bits,
     }
     kind: type[OnlineBoosting] = OnlineBoostingRegressor
-    if task == "classification" or (loss is not None and losses.get(loss).domain.name in ("signs", "classes")):
+    domain = domains.REALS if loss is None else losses.get(loss).domain
+    if task == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
     model = kind(**options) if loss is None else kind(**options, loss=loss)
     model.check_parameters()

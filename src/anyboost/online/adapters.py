@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,7 @@ def get(learner: Any) -> Any:
     if learner is None:
         learner = "linear"
     if isinstance(learner, str):
-        from anyboost import online
-
-        return checks.named(learner, "learner", {name: getattr(online, kind) for name, kind in NAMES.items()})
+        return checks.named(learner, "learner", {name: partial(_make, kind) for name, kind in NAMES.items()})
     if isinstance(learner, type):
         raise ValueError(
             f"learner must be a learner, got the class {learner.__name__}: write {learner.__name__}()"
@@ -46,6 +45,12 @@ def get(learner: Any) -> Any:
         f"learner must be one of {', '.join(NAMES)}, a learner of anyboost.online, a River regressor or a scikit-learn "
         f"regressor with partial_fit, got {type(learner).__name__}"
     )
+
+
+def _make(kind: str, *parameters: float) -> Any:
+    from anyboost import online
+
+    return getattr(online, kind)(*parameters)
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class RiverStage:
             if self.takes_weight:
                 model.learn_one(row, aim, w=weight)
             else:
-                _repeat(weight, lambda model=model, aim=aim: model.learn_one(row, aim))
+                _repeat(weight, partial(model.learn_one, row, aim))
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ class ScikitStage:
             if self.takes_weight:
                 model.partial_fit(row, [aim], sample_weight=[weight])
             else:
-                _repeat(weight, lambda model=model, aim=aim: model.partial_fit(row, [aim]))
+                _repeat(weight, partial(model.partial_fit, row, [aim]))
         self.begun = True
 
     def _row(self, x: Floats) -> Floats:

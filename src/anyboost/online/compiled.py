@@ -32,6 +32,13 @@ class CompiledState:
         self.settings = chain_settings(booster)
         self.learner = booster.learner.settings(booster.forget)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a pickle, whose arrays may be memory that cannot be written."""
+        self.__dict__.update(state)
+        self.arrays = Arrays(*(np.require(array, requirements="W") for array in self.arrays))
+        for name in ("chain", "labels", "totals"):
+            setattr(self, name, np.require(getattr(self, name), requirements="W"))
+
     @classmethod
     def begin(cls, booster: OnlineBooster, n_features: int) -> CompiledState:
         random = np.random.default_rng(booster.random_state)

@@ -15,17 +15,16 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, losses
-from anyboost.losses import domains
-from anyboost.losses.base import RowwiseLoss
-from anyboost.online import frames
-from anyboost.online import adapters
-from anyboost.online.booster import HullBooster, SpanBooster
+from anyboost.losses import RowwiseLoss, domains
+from anyboost.online import adapters, frames
+from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
+from anyboost.online.drift import Guard
+from anyboost.online.features import Features, Rows
+from anyboost.online.front import NamedFront, matrix
 from anyboost.online.regret import Regret
-from anyboost.online.features import Features
-from anyboost.online.front import NamedFront
-from anyboost.online.river import MiniBatchRegressor
+from anyboost.online.river import RiverFace, register
 
-ALGORITHMS = {"span": SpanBooster, "hull": HullBooster}
+ALGORITHMS = ("span", "hull")
 
 
 class Seen(NamedTuple):
@@ -36,7 +35,7 @@ class Seen(NamedTuple):
     features: np.ndarray  # how many features each had
 
 
-class OnlineBoosting(NamedFront, BaseEstimator):
+class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
     """What the regressor and the classifier share: parameters, and the two kinds of input."""
 
     classifies = False
@@ -52,10 +51,12 @@ class OnlineBoosting(NamedFront, BaseEstimator):
         mode: str = "greedy",
         output_bound: float | None = None,
         label_bound: float | None = None,
+        prefix: str = "best",
         forget: float = 0.0,
         drift: Any = None,
         hash_bits: int | None = None,
         max_iter: int = 1,
+        random_state: int = 0,
     ) -> None:
         self.learner = learner
         self.n_learners = n_learners
@@ -65,14 +66,18 @@ class OnlineBoosting(NamedFront, BaseEstimator):
         self.mode = mode
         self.output_bound = output_bound
         self.label_bound = label_bound
+        self.prefix = prefix
         self.forget = forget
         self.drift = drift
         self.hash_bits = hash_bits
         self.max_iter = max_iter
+        self.random_state = random_state
 
     def check_parameters(self) -> None:
         """Refuse wrong parameters in a sentence, before any data are seen."""
-        self._new_booster(self._checked_loss())
+        booster = self._new_booster(self._checked_loss(), outputs=None)
+        if self.drift is not None:
+            Guard(booster, self.drift)
         Features(self.hash_bits)
         checks.count(self.max_iter, "max_iter", 1)
 
@@ -87,35 +92,38 @@ class OnlineBoosting(NamedFront, BaseEstimator):
             raise ValueError(f"loss {loss} is for {'classes' if classes else 'numbers'}: use {instead}")
         return loss
 
-    def _new_booster(self, loss: RowwiseLoss, outputs: int | None = None) -> Any:
-        make = ALGORITHMS[checks.choice(self.algorithm, "algorithm", tuple(ALGORITHMS))]
-        options = {"step": self.step} if self.algorithm == "span" else {}
-        return make(
-            adapters.get(self.learner),
-            n_learners=self.n_learners,
-            loss=loss,
-            mode=self.mode,
-            output_bound=self.output_bound,
-            label_bound=self.label_bound,
-            forget=self.forget,
-            **options,
-        )
+    def _new_booster(self, loss: RowwiseLoss, outputs: int | None) -> OnlineBooster:
+        options: dict[str, Any] = {
+            "n_learners": self.n_learners,
+            "loss": loss,
+            "mode": self.mode,
+            "output_bound": self.output_bound,
+            "label_bound": self.label_bound,
+            "prefix": self.prefix,
+            "forget": self.forget,
+            "outputs": outputs,
+            "random_state": self.random_state,
+        }
+        learner = adapters.get(self.learner)
+        if checks.choice(self.algorithm, "algorithm", ALGORITHMS) == "span":
+            return SpanBooster(learner, step=self.step, **options)
+        if self.step is not None:
+            raise ValueError(
+                f"step belongs to the algorithm 'span', got {self.step} with 'hull': leave it out"
+            )
+        return HullBooster(learner, **options)
 
     def _begin(self) -> None:
-        """Set up what learning needs; called once parameters are known to be right."""
+        """Set up what learning needs; parameters are known to be right."""
         raise NotImplementedError
 
-    def _started(self) -> bool:
-        return "loss_" in self.__dict__
-
     def __sklearn_is_fitted__(self) -> bool:
-        return self._started()
+        return "loss_" in self.__dict__
 
     def _restart(self) -> None:
         """Forget all that was learnt."""
-        learnt = [name for name in self.__dict__ if name.endswith("_") and not name.startswith("_")]
-        for name in [*learnt, "_stream"]:
-            self.__dict__.pop(name, None)
+        for name in [name for name in self.__dict__ if name.endswith("_") or name == "_stream"]:
+            del self.__dict__[name]
         self.check_parameters()
 
     def _named(self) -> Features:
@@ -123,7 +131,7 @@ class OnlineBoosting(NamedFront, BaseEstimator):
         features: Features | None = self.__dict__.get("features_")
         if features is not None:
             return features
-        if not self._started():
+        if not self.__sklearn_is_fitted__():
             self.check_parameters()
             self._begin()
             self.features_ = Features(self.hash_bits)
@@ -135,13 +143,19 @@ class OnlineBoosting(NamedFront, BaseEstimator):
             )
         return self.features_
 
-    def _checked_table(self, X: Any, y: Any = None, reset: bool = False, **options: Any) -> Any:
-        """Arrays as scikit-learn checks them; named features have no place in them."""
-        features = self.__dict__.get("features_")
-        if features is not None and features.width != self.__dict__.get("n_features_in_"):
+    def _checked_table(self, X: Any, reset: bool = False, **targets: Any) -> Any:
+        """Arrays as scikit-learn checks them; a model of named features takes none."""
+        if "features_" in self.__dict__ and not reset:
             raise ValueError("this model has learnt from named features: use learn_many and predict_many")
-        given = {} if y is None else {"y": y, **options}
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, **given)
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, **targets)
+
+    def _encoded(self, X: Any, y: Any, w: Any, learn: bool) -> tuple[Rows, Any]:
+        """Named examples, scored and, where `learn`, learnt."""
+        if learn:
+            return self._learn_named(X, y, w)
+        features = self._named()
+        rows = frames.encode(features, X, False)
+        return rows, self._score_rows(matrix(rows, features.width))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -149,7 +163,7 @@ class OnlineBoosting(NamedFront, BaseEstimator):
         return tags
 
 
-class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting, MiniBatchRegressor):
+class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
     """Online gradient boosting of numbers: `partial_fit` on arrays, `learn_one` on dicts of features.
 
     Parameters
@@ -161,34 +175,38 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting, MiniBatchRegressor
     algorithm : "span" (Algorithm 1 of Beygelzimer et al., its step is `step`) or "hull" (Algorithm 2).
     mode : "greedy" fits what earlier learners left over, "linear" the slope of the loss.
     output_bound, label_bound : D and Y of the theorems; None follows the labels.
+    prefix : "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
     forget : share by which the past fades with each example; 0 keeps all.
-    drift : a River drift detector; learners start anew where it finds that their loss has risen.
+    drift : a River drift detector; learners begin again where it finds that their loss has risen.
     hash_bits : hash named features into 2**hash_bits columns; None gives every name a column.
     max_iter : passes that `fit` makes; `partial_fit` and `learn_one` make one.
+    random_state : seed of learners that begin at random.
     """
 
     def _begin(self) -> None:
         self.loss_ = self._checked_loss()
-        self.booster_ = self._new_booster(self.loss_)
+        self.booster_ = self._new_booster(self.loss_, outputs=None)
+        self.guard_ = None if self.drift is None else Guard(self.booster_, self.drift)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from the rows in their order, starting anew."""
         self._restart()
-        X, y = self._checked_table(X, y, reset=True, y_numeric=True)
+        X, y = self._checked_table(X, reset=True, y=y, y_numeric=True)
         self._begin()
         for _ in range(self.max_iter):
-            self.booster_.partial_fit(X, y)
+            self._learn_rows(X, y, None)
+        self.n_iter_ = self.max_iter
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the rows in their order, on top of what was learnt before."""
-        first = not self._started()
+        first = not self.__sklearn_is_fitted__()
         if first:
             self.check_parameters()
-        X, y = self._checked_table(X, y, reset=first, y_numeric=True)
+        X, y = self._checked_table(X, reset=first, y=y, y_numeric=True)
         if first:
             self._begin()
-        self.booster_.partial_fit(X, y, sample_weight)
+        self._learn_rows(X, y, sample_weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -196,27 +214,44 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting, MiniBatchRegressor
         check_is_fitted(self)
         return self.loss_.link(self.booster_.predict(self._checked_table(X)))
 
-    def predict_one(self, x: Mapping[Any, Any]) -> float:
-        """The prediction for one dict of features; that of a score of 0 before the first example."""
-        return self.loss_.link(self._score_one(x)).item() if self._started() else self._blank().item()
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The prediction for one dict of features; before the first example, that of the score 0."""
+        self._named()
+        prediction = self.loss_.link(self._score_one(x))
+        return prediction.item() if prediction.ndim == 0 else prediction
 
     def predict_many(self, X: Any) -> Any:
         """The prediction of each row of a data frame or list of dicts."""
         self._named()
-        return frames.like_rows(X, self.loss_.link(self._score_many(X)), "prediction")
+        predictions = self.loss_.link(self._score_many(X))
+        return frames.like_rows(X, predictions, "prediction") if predictions.ndim == 1 else predictions
+
+    def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
+        """Score named examples and then learn from them: one step of progressive validation."""
+        self._named()
+        targets = self.loss_.check(y)
+        rows, scores = self._encoded(X, targets, sample_weight, learn)
+        return Seen(self.loss_.link(scores), self.loss_.values(scores, targets), np.diff(rows.starts))
 
     def regret(self) -> Regret:
         """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix."""
         check_is_fitted(self)
         return self.booster_.regret()
 
-    def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
-        """Score named examples and then learn from them: one step of progressive validation."""
-        y = np.asarray(y, dtype=np.float64)
-        if learn:
-            rows, scores = self._learn_named(X, y, sample_weight)
-        else:
-            features = self._named()
-            rows = frames.encode(features, X, False)
-            scores = self._score_rows(matrix(rows, features.width))
-        return Seen(self.loss_.link(scores), self.loss_.values(scores, y), np.diff(rows.starts))
+    def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
+        if self.guard_ is None:
+            return self.booster_._learn_row(columns, values, width, y, w)
+        return self.guard_.learn_row(columns, values, width, y, w)
+
+    def _learn_rows(self, X: sparse.csr_matrix, y: np.ndarray, w: Any) -> Any:
+        learner = self.booster_._learn_rows if self.guard_ is None else self.guard_.learn_rows
+        return learner(X, y, w)
+
+    def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
+        return self.booster_._score_row(columns, values, width)
+
+    def _score_rows(self, X: sparse.csr_matrix) -> Any:
+        return self.booster_.predict(X)
+
+
+register("MiniBatchRegressor", OnlineBoostingRegressor)

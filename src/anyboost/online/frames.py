@@ -15,6 +15,8 @@ def encode(features: Features, X: Any, grow: bool) -> Rows:
     """The rows of a data frame, of a dict of columns or of a list of dicts."""
     if isinstance(X, Sequence) and all(isinstance(x, Mapping) for x in X):
         return features.rows(X, grow)
+    if isinstance(X, Mapping):  # columns as `Features.table` takes them
+        return features.table(X, len(next(iter(X.values()), ())), grow)
     columns, n_rows = named_columns(X)
     return features.table(columns, n_rows, grow)
 
@@ -67,7 +69,7 @@ def like_rows(X: Any, values: np.ndarray, name: str) -> Any:
         import pandas
 
         return pandas.Series(values, index=X.index, name=name)
-    if isinstance(X, Sequence):
+    if isinstance(X, Sequence | Mapping):
         return values
     frame = nw.from_native(X, eager_only=True)
     return nw.new_series(name, values.tolist(), backend=nw.get_native_namespace(frame)).to_native()

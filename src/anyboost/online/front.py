@@ -18,6 +18,7 @@ from anyboost.online.lane import Lane, lane_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyboost.losses import RowwiseLoss
     from anyboost.online.features import Rows
 
 
@@ -85,8 +86,18 @@ class BoosterFront(NamedFront):
 
     hash_bits: int | None = None
     features: Features | None = None
+    loss: RowwiseLoss
+    n_features: int
     state: Any
     _lane: Lane | None = None
+
+    def progressive_predict(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
+        """A booster's own."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
+        """A booster's own."""
+        raise NotImplementedError
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The score of one dict of features: a number, or an array of one an output."""

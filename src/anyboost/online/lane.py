@@ -14,8 +14,8 @@ import numpy as np
 from anyboost.losses import domains
 
 if TYPE_CHECKING:
-    from anyboost.online.booster import OnlineBooster
     from anyboost.online.compiled import CompiledState
+    from anyboost.online.front import BoosterFront
 
 
 class Lane:
@@ -24,7 +24,12 @@ class Lane:
     def __init__(self, state: CompiledState, domain: domains.Domain) -> None:
         self.state, self.arrays = state, state.arrays
         self.real, self.signs = domain is domains.REALS, domain is domains.SIGNS
-        self.y, self.weight, self.answer, self.begins = np.zeros(1), np.ones(1), np.zeros(1), np.zeros(2, np.int64)
+        self.y, self.weight, self.answer, self.begins = (
+            np.zeros(1),
+            np.ones(1),
+            np.zeros(1),
+            np.zeros(2, np.int64),
+        )
         self.no_columns, self.no_values = np.zeros(1, np.int64), np.zeros(1)
         shared = (state.settings, state.chain, state.labels)
         self.learning = (*shared, state.totals, state.learner, *state.arrays)
@@ -64,7 +69,7 @@ class Lane:
     def takes(self, y: Any, weight: Any) -> bool:
         """Whether label and weight are plainly good; a doubtful one goes the long way and is refused there."""
         try:
-            if not (0.0 <= weight and isfinite(weight)):
+            if not (weight >= 0.0 and isfinite(weight)):
                 return False
             return isfinite(y) if self.real else self.signs and y * y == 1.0
         except TypeError:
@@ -83,7 +88,7 @@ def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Any:
     return kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
 
 
-def lane_of(booster: OnlineBooster) -> Lane | None:
+def lane_of(booster: BoosterFront) -> Lane | None:
     """The booster's lane; None where its state is not compiled or has several scores."""
     lane = booster._lane
     state = booster.state
