@@ -91,6 +91,10 @@ class BoosterFront(NamedFront):
     state: Any
     _lane: Lane | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the lane: a copy has arrays of its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lane"}
+
     def progressive_predict(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
         """A booster's own."""
         raise NotImplementedError

@@ -75,13 +75,6 @@ class Lane:
         except TypeError:
             return False
 
-    def __reduce__(self) -> tuple[Any, tuple[()]]:
-        return _no_lane, ()  # a copy of a booster has arrays of its own
-
-
-def _no_lane() -> None:
-    return None
-
 
 def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Any:
     """The compiled function for arguments of these types."""
