@@ -11,11 +11,15 @@
 from anyboost.online.base import OnlineLearner, Stage
 from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
 from anyboost.online.linear import LinearLearner
+from anyboost.online.nets import NetLearner
 from anyboost.online.regret import Regret
+from anyboost.online.stumps import FeatureStumpLearner
 
 __all__ = [
+    "FeatureStumpLearner",
     "HullBooster",
     "LinearLearner",
+    "NetLearner",
     "OnlineBooster",
     "OnlineLearner",
     "Regret",

@@ -24,11 +24,11 @@ class CompiledState:
 
         self.booster = booster
         self.arrays = arrays
-        self.chain = np.zeros((4, booster.n_learners + 1))
+        self.chain = np.zeros((5, booster.n_learners + 1))
         self.chain[0, 1:] = booster.steps()
+        self.chain[4, 1:] = 1.0 / booster.steps()
         self.labels = np.zeros(labels.SIZE)
         self.totals = np.zeros(6)
-        self.random = np.random.default_rng(booster.random_state)
         self.settings = chain_settings(booster)
         self.learner = booster.learner.settings(booster.forget)
 
@@ -46,28 +46,38 @@ class CompiledState:
         return cls(booster, arrays)
 
     def grow(self, n_features: int) -> None:
-        self.arrays = self.booster.learner.grown(self.arrays, n_features, self.random)
+        self.arrays = self.booster.learner.grown(
+            self.arrays, n_features, self._random(len(self.arrays.table))
+        )
 
     def reset(self, stage: int) -> None:
-        self.booster.learner.reset(self.arrays, stage, self.booster.n_learners, self.random)
+        random = self._random(stage, int(self.totals[1]))
+        self.booster.learner.reset(self.arrays, stage, self.booster.n_learners, random)
         self.chain[1, stage + 1] = 0.0
+
+    def _random(self, *when: int) -> np.random.Generator:
+        # From when it is asked for, so that a file need not keep the generator.
+        return np.random.default_rng([self.booster.random_state, *when])
 
     def learn(self, table: Table, y: Floats, weights: Floats) -> Floats:
         from anyboost.backends.online.rows import learn_rows
 
         answers = np.empty(table.n)
         learn_rows(
-            *(table.data, table.index, table.begins, table.width, y, weights, answers),
+            *(table.data, table.index, table.begins, table.width, y, weights, answers, self._work(table)),
             *(self.settings, self.chain, self.labels, self.totals, self.learner, *self.arrays),
         )
         return answers
+
+    def _work(self, table: Table) -> Floats:
+        return np.empty(self.booster.n_learners + 2 + table.width)
 
     def predict(self, table: Table) -> Floats:
         from anyboost.backends.online.rows import predict_rows
 
         answers = np.empty(table.n)
         predict_rows(
-            *(table.data, table.index, table.begins, table.width, answers),
+            *(table.data, table.index, table.begins, table.width, answers, self._work(table)),
             *(self.settings, self.chain, self.labels, self.learner, *self.arrays),
         )
         return answers

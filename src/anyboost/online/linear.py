@@ -53,7 +53,7 @@ class LinearLearner:
         return Arrays(
             np.zeros(shape, dtype),
             np.ones(shape if self.update == "adaptive" else (1, 0), dtype),
-            np.zeros((n_features + 1, 2)),
+            np.zeros((n_features + 1, 7)),
             np.zeros((3, stages * outputs)),
             np.zeros(3),
         )

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from numba.extending import overload
 
-from anyboost.backends.online import linear
+from anyboost.backends.online import linear, nets, stumps
 
-KINDS = {linear.Linear: linear}
+KINDS = {linear.Linear: linear, stumps.Stumps: stumps, nets.Nets: nets}
 
 
 class Row(NamedTuple):
@@ -25,16 +25,16 @@ class Row(NamedTuple):
     weight: float
 
 
-def load(learner, table, seen, data, index, begin, count, learning, v):
+def load(learner, table, data, index, begin, count, learning, v):
     """Fill v with the row as the learner sees it; returns |v|^2."""
-    return KINDS[type(learner)].load(learner, table, seen, data, index, begin, count, learning, v)
+    return KINDS[type(learner)].load(learner, table, data, index, begin, count, learning, v)
 
 
 @overload(load, jit_options={"forceinline": True, "error_model": "numpy"})
-def _load(learner, table, seen, data, index, begin, count, learning, v):
+def _load(learner, table, data, index, begin, count, learning, v):
     function = KINDS[learner.instance_class].load
-    return lambda learner, table, seen, data, index, begin, count, learning, v: function(
-        learner, table, seen, data, index, begin, count, learning, v
+    return lambda learner, table, data, index, begin, count, learning, v: function(
+        learner, table, data, index, begin, count, learning, v
     )
 
 
@@ -62,23 +62,23 @@ def _predict(learner, main, extra, scratch, row, index, v, raw):
     )
 
 
-def learn(learner, main, extra, scratch, row, index, v, stage, slope, curvature, unit, low, high, raw):
+def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):
     """One stage's step against `slope` (one an output); raw becomes what it answers after it.
 
-    curvature: of the loss; unit: the labels' deviation; low, high: where answers beyond count as these.
+    ease: 1 over the loss's curvature; unit: the labels' deviation; low, high: where answers beyond count as these.
     """
     KINDS[type(learner)].learn(
-        learner, main, extra, scratch, row, index, v, stage, slope, curvature, unit, low, high, raw
+        learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw
     )
 
 
 @overload(learn, jit_options={"forceinline": True, "error_model": "numpy"})
-def _learn(learner, main, extra, scratch, row, index, v, stage, slope, curvature, unit, low, high, raw):
+def _learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):
     function = KINDS[learner.instance_class].learn
     return (
-        lambda learner, main, extra, scratch, row, index, v, stage, slope, curvature, unit, low, high, raw: (
+        lambda learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw: (
             function(
-                learner, main, extra, scratch, row, index, v, stage, slope, curvature, unit, low, high, raw
+                learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw
             )
         )
     )

@@ -30,9 +30,9 @@ class Linear(NamedTuple):
 
 
 @part
-def load(learner, table, seen, data, index, begin, count, learning, v):
+def load(learner, table, data, index, begin, count, learning, v):
     """|v|^2 of the row."""
-    return features.load(learner.update != PLAIN, table, seen, data, index, begin, count, learning, v)
+    return features.load(learner.update != PLAIN, table, data, index, begin, count, learning, v)
 
 
 @part
@@ -70,7 +70,7 @@ def predict(learner, main, extra, scratch, row, index, v, raw):
 
 
 @part
-def learn(learner, main, extra, scratch, row, index, v, stage, slope, curvature, unit, low, high, raw):
+def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):
     """Note one stage's step and move its answer by it; `finish` takes it.
 
     No step goes further than to where a loss of this curvature has its minimum: beyond, a large row
@@ -80,11 +80,13 @@ def learn(learner, main, extra, scratch, row, index, v, stage, slope, curvature,
     for k in range(outputs):
         c = stage * outputs + k
         norm = scratch[NORMS, c] if learner.update == ADAPTIVE else row.norm
-        pull = slope[k] if learner.update == PLAIN else slope[k] / curvature
+        pull = slope[k] if learner.update == PLAIN else slope[k] * ease
+        if (raw[c] > high and pull < 0.0) or (raw[c] < low and pull > 0.0):
+            pull = 0.0  # further out, the answer would not change
         move = row.weight * row.rate
         if learner.update == INVARIANT:
             move = -math.expm1(-move * norm) / norm
-        if move * norm > 1.0:
+        elif move * norm > 1.0:
             move = 1.0 / norm
         move *= pull
         scratch[MOVES, c] = move
@@ -115,4 +117,4 @@ def finish(learner, main, extra, table, scratch, seen, row, index, v):
         else:
             for c in range(columns):
                 main[feature, c] -= scratch[MOVES, c] * value
-    features.count(learner.update != PLAIN, table, seen, row.norm, learner.forget)
+    features.count(seen, row.norm, learner.forget)

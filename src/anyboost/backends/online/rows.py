@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import borrowed, kernel, part
 from anyboost.backends.online import labels, learners
 from anyboost.backends.online.learners import Row
 from anyboost.backends.online.losses import ABSOLUTE, EXPECTILE, LOGISTIC, QUANTILE, slope, value
 
-STEP, SHRINK, LOSS, SCORE = 0, 1, 2, 3  # rows of the (4, stages + 1) chain; of stage i in column i, from 1
+# Rows of the (5, stages + 1) chain, with stage i in column i, from 1: eta_i, s_i, cumulative loss, the same on tamed
+# labels less that of column 0 and discounted, 1 / eta_i.
+STEP, SHRINK, LOSS, SCORE, INVERSE = 0, 1, 2, 3, 4
 ANSWERS, ROWS, FIRST, MOMENTS = 0, 1, 2, 3  # totals; from MOMENTS on sums of w, w y and w y^2
 
 
@@ -61,6 +63,8 @@ def bounds_now(settings, chain, seen_labels):
         B = settings.radius
     else:
         B = labels.ball(code, settings.parameter, chain[STEP, 1], chain.shape[1] - 1, D, reach)
+        if settings.greedy:
+            B = reach
     if code > EXPECTILE:
         return center, D, B, -math.inf, math.inf
     if settings.label_bound > 0.0:
@@ -90,23 +94,30 @@ def load_row(learner, table, seen, data, index, begins, width, number, weight, v
     """Row `number` as the learner sees it; a row of weight 0 leaves no trace."""
     begin = begins[number] if len(begins) > 0 else number * width
     count = begins[number + 1] - begin if len(begins) > 0 else width
-    norm = learners.load(learner, table, seen, data, index, begin, count, weight > 0.0, v)
+    norm = learners.load(learner, table, data, index, begin, count, weight > 0.0, v)
     return Row(begin, count, norm, learners.rate_of_row(learner, seen, norm), weight)
 
 
 @kernel
 def learn_rows(
-    data, index, begins, width, y, weights, answers,
+    data, index, begins, width, y, weights, answers, work,
     settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
 ):  # fmt: skip
     """Answer and learn all rows; answers[row] is the score before the row was learned."""
-    raw, v, slopes = np.empty(chain.shape[1] - 1), np.empty(width + 1), np.empty(1)
+    data, index, begins, y, weights = borrowed(data), borrowed(index), borrowed(begins), borrowed(y), borrowed(weights)
+    answers, chain, seen_labels, totals = borrowed(answers), borrowed(chain), borrowed(seen_labels), borrowed(totals)
+    main, extra, table, scratch, seen = (
+        borrowed(main), borrowed(extra), borrowed(table), borrowed(scratch), borrowed(seen)
+    )  # fmt: skip
+    work = borrowed(work)
+    stages = chain.shape[1] - 1
+    raw, slopes, v = work[:stages], work[stages : stages + 1], work[stages + 1 :]
     for number in range(len(y)):
         row = load_row(learner, table, seen, data, index, begins, width, number, weights[number], v)
         learners.predict(learner, main, extra, scratch, row, index, v, raw)
         if row.weight > 0.0:
             answers[number] = learn_row(
-                settings, chain, seen_labels, totals, learner, main, extra, scratch,
+                settings, chain, seen_labels, totals, learner, main, extra, table, scratch,
                 row, index, v, y[number], raw, slopes,
             )  # fmt: skip
             learners.finish(learner, main, extra, table, scratch, seen, row, index, v)
@@ -116,23 +127,12 @@ def learn_rows(
 
 @kernel
 def predict_rows(
-    data,
-    index,
-    begins,
-    width,
-    answers,
-    settings,
-    chain,
-    seen_labels,
-    learner,
-    main,
-    extra,
-    table,
-    scratch,
-    seen,
-):
+    data, index, begins, width, answers, work,
+    settings, chain, seen_labels, learner, main, extra, table, scratch, seen,
+):  # fmt: skip
     """Answer all rows."""
-    raw, v = np.empty(chain.shape[1] - 1), np.empty(width + 1)
+    stages = chain.shape[1] - 1
+    raw, v = work[:stages], work[stages + 1 :]
     for number in range(len(answers)):
         row = load_row(learner, table, seen, data, index, begins, width, number, 0.0, v)
         learners.predict(learner, main, extra, scratch, row, index, v, raw)
@@ -160,7 +160,7 @@ def advance(hull, eta, shrink, z, a, B):
 
 @part
 def learn_row(
-    settings, chain, seen_labels, totals, learner, main, extra, scratch, row, index, v, y, raw, slopes
+    settings, chain, seen_labels, totals, learner, main, extra, table, scratch, row, index, v, y, raw, slopes
 ):
     """One row through all stages; returns its score before it was learned."""
     code, parameter, weight = settings.code, settings.parameter, row.weight
@@ -171,7 +171,7 @@ def learn_row(
     new_center, new_D, new_B, low, high = bounds_now(settings, chain, seen_labels)
     length = best_prefix(chain) if settings.best_prefix else len(raw)
     unit = math.sqrt(seen_labels[labels.VARIANCE]) if code <= EXPECTILE else 1.0
-    curvature = curvature_of(code, parameter, unit)
+    ease = 1.0 / curvature_of(code, parameter, unit)
     age = totals[ROWS] + 1.0
     if settings.forget > 0.0:
         age = min(age, 1.0 / settings.forget)
@@ -187,24 +187,23 @@ def learn_row(
         a = clip(raw[i], D)
         pull = slope(code, parameter, center + z, calm)
         if settings.greedy:
-            kept = (1.0 - eta) * new_z if settings.hull else new_z
-            held = clip(raw[i], new_D)
-            point = min(max(new_center + kept + eta * held, low), high)
-            slopes[0] = slope(code, parameter, point, calm) / eta
-            if (held < raw[i] and slopes[0] < 0.0) or (held > raw[i] and slopes[0] > 0.0):
-                slopes[0] = 0.0
-            lowest, highest = (low - new_center - kept) / eta, (high - new_center - kept) / eta
+            offset = new_center + ((1.0 - eta) * new_z if settings.hull else new_z)
+            point = min(max(offset + eta * clip(raw[i], new_D), low), high)
+            inverse = chain[INVERSE, i + 1]
+            slopes[0] = slope(code, parameter, point, calm) * inverse
+            lowest, highest = (low - offset) * inverse, (high - offset) * inverse
+            least = min(max(-new_D, lowest), highest)
+            most = max(min(new_D, highest), lowest)
             learners.learn(
-                learner, main, extra, scratch, row, index, v, i,
-                slopes, curvature, unit / eta, lowest, highest, raw,
+                learner, main, extra, table, scratch, row, index, v, i,
+                slopes, ease, unit * inverse, least, most, raw,
             )  # fmt: skip
             new_z = advance(settings.hull, eta, shrink, new_z, clip(raw[i], new_D), new_B)
         elif L > 0.0:
             slopes[0] = pull / L
-            if (a < raw[i] and slopes[0] < 0.0) or (a > raw[i] and slopes[0] > 0.0):
-                slopes[0] = 0.0
-            flat = 1.0 / D if D > 0.0 else 1.0
-            learners.learn(learner, main, extra, scratch, row, index, v, i, slopes, flat, D, -D, D, raw)
+            learners.learn(
+                learner, main, extra, table, scratch, row, index, v, i, slopes, D, D, -D, D, raw
+            )
         if not settings.hull:
             chain[SHRINK, i + 1] = min(max(shrink + shrink_step * pull * z, 0.0), 1.0)
         z = advance(settings.hull, eta, shrink, z, a, B)
