@@ -69,12 +69,13 @@ def same(first, second):
     assert first.regret() == second.regret()
 
 
-@pytest.mark.parametrize("cuts", [[], [1], [7, 8, 100], list(range(0, 300, 13))])
+@pytest.mark.parametrize("cuts", [[], [7, 8, 100], list(range(0, 300, 13))])
+@pytest.mark.parametrize("learner", ["linear", "stumps", "net"])
 @pytest.mark.parametrize("make", [OnlineBoostingRegressor, OnlineBoostingClassifier])
-def test_a_batch_is_the_loop(make, cuts):
+def test_a_batch_is_the_loop(make, learner, cuts):
     pandas = pytest.importorskip("pandas")
     X, y = (classes if make is OnlineBoostingClassifier else regression)()
-    loop, lists, tables = make(), make(), make()
+    loop, lists, tables = (make(learner, n_learners=5) for _ in range(3))
     for x, label in zip(dicts(X), y.tolist(), strict=True):
         loop.learn_one(x, label)
     for begin, end in zip([0, *cuts], [*cuts, len(X)], strict=True):
@@ -82,6 +83,19 @@ def test_a_batch_is_the_loop(make, cuts):
         tables.learn_many(pandas.DataFrame(X[begin:end], columns=list("abcd")), pandas.Series(y[begin:end]))
     same(loop, lists)
     same(loop, tables)
+
+
+@pytest.mark.parametrize("learner", ["linear", "stumps", "net"])
+@pytest.mark.parametrize("make", [OnlineBoostingRegressor, OnlineBoostingClassifier])
+def test_a_batch_is_the_loop_where_names_and_classes_come_late(make, learner):
+    X, y = (classes if make is OnlineBoostingClassifier else regression)(80)
+    X = [{**x, f"new{i % 40}": 1.0} for i, x in enumerate(dicts(X))]
+    loop, batch = make(learner, n_learners=5), make(learner, n_learners=5)
+    for x, label in zip(X, y.tolist(), strict=True):
+        loop.learn_one(x, label)
+    batch.learn_many(X[:3], y[:3])
+    batch.learn_many(X[3:], y[3:])
+    same(loop, batch)
 
 
 @pytest.mark.parametrize("make", [OnlineBoostingRegressor, OnlineBoostingClassifier])
@@ -218,7 +232,7 @@ def test_names_of_a_data_frame_carry_over_to_dicts():
         ({"loss": "cox"}, "couples rows"),
         ({"loss": "sqared"}, "loss 'sqared' is not known"),
         ({"algorithm": "spam"}, "algorithm must be 'span' or 'hull', got 'spam'"),
-        ({"algorithm": "hull", "step": 0.5}, "step belongs to the algorithm 'span'"),
+        ({"algorithm": "hull", "step": 0.5}, "step belongs to 'span', got 0.5"),
         ({"n_learners": 0}, "n_learners must be at least 1"),
         ({"learner": "forest"}, "learner 'forest' is not known: use one of linear, net, stumps, tree"),
         ({"learner": 3}, "learner must be one of .* got int"),

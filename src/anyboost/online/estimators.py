@@ -105,13 +105,15 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             "random_state": self.random_state,
         }
         learner = adapters.get(self.learner)
+        booster: OnlineBooster
         if checks.choice(self.algorithm, "algorithm", ALGORITHMS) == "span":
-            return SpanBooster(learner, step=self.step, **options)
-        if self.step is not None:
-            raise ValueError(
-                f"step belongs to the algorithm 'span', got {self.step} with 'hull': leave it out"
-            )
-        return HullBooster(learner, **options)
+            booster = SpanBooster(learner, step=self.step, **options)
+        elif self.step is None:
+            booster = HullBooster(learner, **options)
+        else:
+            raise ValueError(f"step belongs to 'span', got {self.step} with algorithm 'hull': leave it out")
+        booster.named = "features_" in self.__dict__ and self.hash_bits is None
+        return booster
 
     def _begin(self) -> None:
         """Set up what learning needs; parameters are known to be right."""
@@ -133,8 +135,8 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             return features
         if not self.__sklearn_is_fitted__():
             self.check_parameters()
-            self._begin()
             self.features_ = Features(self.hash_bits)
+            self._begin()
         elif hasattr(self, "feature_names_in_"):
             self.features_ = Features.of(self.feature_names_in_.tolist())
         else:

@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from anyboost.online import frames
-from anyboost.online.features import Features
+from anyboost.online.features import LEAST_WIDTH, Features
 from anyboost.online.lane import Lane, lane_of
+from anyboost.online.rows import NONE, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +87,7 @@ class BoosterFront(NamedFront):
 
     hash_bits: int | None = None
     features: Features | None = None
+    named = False  # whether columns come as names do, and so double in number
     loss: RowwiseLoss
     n_features: int
     state: Any
@@ -119,6 +121,7 @@ class BoosterFront(NamedFront):
                     "this booster has learnt from arrays, whose columns have no names: use partial_fit and predict"
                 )
             self.features = Features(self.hash_bits)
+            self.named = self.hash_bits is None
         return self.features
 
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
@@ -132,7 +135,21 @@ class BoosterFront(NamedFront):
         return self._learn_rows(one_row(columns, values, width), np.array([y]), [w])[0]
 
     def _learn_rows(self, X: sparse.csr_matrix, y: np.ndarray, w: Any) -> Any:
+        if self.named:
+            self._widen(X.shape[1], y)
         return self.progressive_predict(X, y, w)
+
+    def _widen(self, width: int, y: np.ndarray) -> None:
+        """Double the columns until there are so many: then random weights of new ones are those of the loop."""
+        reached = LEAST_WIDTH
+        while reached <= width:
+            if reached > self.n_features:
+                self._ready(Table(0, reached, np.zeros(0), NONE, NONE), y)
+            reached *= 2
+
+    def _ready(self, table: Table, targets: Any) -> Any:
+        """A booster's own."""
+        raise NotImplementedError
 
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
         if self.state is not None:
