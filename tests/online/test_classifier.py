@@ -41,7 +41,9 @@ def test_a_third_class_finds_the_first_ones_booster_trained():
     own.learn_many(dicts(X[two]), np.where(y[two] == first, 1.0, -1.0))
     own.learn_one({"a": 9.0}, -1.0)
     np.testing.assert_allclose(
-        model.boosters_.scores_row(*model.features_.row({"a": 0.3, "b": 1.0}, False), model.features_.width)[0],
+        model.boosters_.scores_row(*model.features_.row({"a": 0.3, "b": 1.0}, False), model.features_.width)[
+            0
+        ],
         own.predict_one({"a": 0.3, "b": 1.0}),
         rtol=1e-12,
     )
@@ -77,7 +79,12 @@ def test_a_class_that_was_not_named_is_refused():
 
 def test_labels_come_back_as_they_came():
     X, y = sample(60)
-    for labels in (np.array(["a", "b", "c"])[y], y, y > 0, np.array([None, 1.5, "x"], dtype=object)[1 + y // 2]):
+    for labels in (
+        np.array(["a", "b", "c"])[y],
+        y,
+        y > 0,
+        np.array([None, 1.5, "x"], dtype=object)[1 + y // 2],
+    ):
         model = OnlineBoostingClassifier()
         model.learn_many(dicts(X), labels)
         answers = {model.predict_one(x) for x in dicts(X)}

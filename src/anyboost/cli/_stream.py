@@ -172,18 +172,26 @@ class Stream:
     def _take(self, examples: Examples) -> None:
         labelled = examples.labelled
         if labelled.all():
-            for rows in self.table.pieces(len(examples)):
-                self._learn(examples.take(rows))
+            self._learn_all(examples)
             return
         # Examples without a label are answered in their place, between the others.
         edges = np.flatnonzero(np.diff(labelled)) + 1
         for begin, end in zip([0, *edges], [*edges, len(examples)], strict=True):
             part = examples.take(slice(begin, end))
             if labelled[begin]:
-                for rows in self.table.pieces(len(part)):
-                    self._learn(part.take(rows))
+                self._learn_all(part)
             else:
                 self._answer(part)
+
+    def _learn_all(self, examples: Examples) -> None:
+        """Learn in pieces that end where a line or a save is due."""
+        for rows in self.table.pieces(len(examples)):
+            begin = rows.start
+            while begin < rows.stop:
+                unsaved = self.table.tally.rows - self.saved
+                end = min(rows.stop, begin + max(1, self.every - unsaved))
+                self._learn(examples.take(slice(begin, end)))
+                begin = end
 
     def _learn(self, examples: Examples) -> None:
         self._busy = True

@@ -71,11 +71,15 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
 
     header = contents.header
     model = header["model"]
-    ensemble = model.get("ensemble", model)
-    ensemble = ensemble if isinstance(ensemble, dict) else {}
     found = [
         ("file", f"{file}, {contents.size:,} bytes, checksum right"),
         ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
+    ]
+    if header["kind"].startswith("online"):
+        return found + _online_rows(model)
+    ensemble = model.get("ensemble", model)
+    ensemble = ensemble if isinstance(ensemble, dict) else {}
+    found += [
         ("features", str(ensemble.get("features"))),
         ("outputs", str(ensemble.get("outputs"))),
         ("rounds", _length(contents, "shrinks")),
@@ -90,6 +94,30 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
             ("validation rows", _length(contents, "valid.scores")),
             ("training", _continuation(model)),
         ]
+    return found
+
+
+def _online_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
+    """The lines of an online booster or estimator."""
+    from anyboost.files.parts import spell
+
+    boosters = model.get("boosters", [model])
+    boosters = boosters if isinstance(boosters, list) else []
+    first = boosters[0] if boosters and isinstance(boosters[0], dict) else {}
+    classes, stream = model.get("classes"), model.get("stream")
+    found = [
+        (
+            "boosters",
+            f"{len(boosters)}, each of {first.get('n_learners')} learners, {first.get('algorithm')}",
+        ),
+        ("learner", spell(first.get("learner"))),
+        ("loss", spell(first.get("loss"))),
+        ("columns", str(first.get("features"))),
+    ]
+    if isinstance(classes, dict):
+        found.append(("classes", spell(classes.get("labels"))))
+    if isinstance(stream, dict) and isinstance(stream.get("tally"), dict):
+        found.append(("learnt from", f"{stream['tally'].get('rows')} examples of a stream"))
     return found
 
 

@@ -20,6 +20,8 @@ __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 KINDS = {
     "ensemble": ("anyboost.ensemble.Ensemble", "anyboost.files.ensembles"),
     "run": ("anyboost.boosting.Run", "anyboost.files.runs"),
+    "online_booster": ("anyboost.online.booster.OnlineBooster", "anyboost.files.boosters"),
+    "online_model": ("anyboost.online.estimators.OnlineBoosting", "anyboost.files.streams"),
 }
 
 

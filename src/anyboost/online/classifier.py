@@ -122,9 +122,12 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         for label in labels:
             self.codes_.setdefault(label, len(self.codes_))
         self.open_ = more
-        kinds = {type(label) for label in self.codes_}
-        self.classes_ = np.array(list(self.codes_), dtype=None if len(kinds) == 1 else object)
+        self.classes_ = self._class_array()
         self.boosters_.cover(len(self.codes_))
+
+    def _class_array(self) -> np.ndarray:
+        kinds = {type(label) for label in self.codes_}
+        return np.array(list(self.codes_), dtype=None if len(kinds) == 1 else object)
 
     def _check_new(self, labels: list[Any]) -> list[Any]:
         """The labels' classes that were never seen, in order; refused where no more may come."""

@@ -1,0 +1,106 @@
+"""Streams that are killed and resumed until they end: `python stream_killed.py FOLDER KILLS SEED`.
+
+One process imports the library and forks a child for each attempt, which is killed after a random time (KILLS
+times), or kills itself at a given moment of a save. After each kill the model file must load, and the next attempt
+says how many examples it lacks. Prints what happened as JSON.
+"""
+
+import json
+import os
+import random
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import anyboost as ab
+from anyboost.cli import build
+from files.killed import MOMENTS, die_at
+
+ROWS = 400
+EVERY = 16
+
+
+def write(path):
+    draw = random.Random(3)
+    lines = ["a,b,color,y"]
+    for _ in range(ROWS):
+        a, b, color = draw.gauss(0, 1), draw.gauss(0, 1), draw.choice(["red", "green", "blue"])
+        lines.append(f"{a!r},{b!r},{color},{a - 2 * b + (color == 'red')!r}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def stream(data, model, said, resume):
+    """The command, in this process; what it prints goes to a file."""
+    sys.stdout = sys.stderr = Path(said).open("w", buffering=1)
+    options = ["stream", str(data), "--target", "y", "--save", str(model), "--every", str(EVERY)]
+    build()([*options, *(["--resume", str(model)] if resume else [])], standalone_mode=False)
+
+
+def attempt(data, model, said, moment, after):
+    """Fork a child that goes on from the file; True once it has ended by itself."""
+    child = os.fork()
+    if child == 0:
+        try:
+            if moment is not None:
+                die_at(moment, after)
+            stream(data, model, said, resume=model.exists())
+            os._exit(0)
+        except BaseException as error:
+            print(repr(error), file=sys.__stderr__, flush=True)
+            os._exit(1)
+    if moment is None:
+        time.sleep(after)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status):
+        assert os.WEXITSTATUS(status) == 0, "a child failed"
+        return True
+    return False
+
+
+def lost(said):
+    """How many examples the resumed run said were lost; None where it died before it could say."""
+    text = said.read_text()
+    found = re.search(r"(\d+) more were taken after its last save and lost", text)
+    return int(found[1]) if found else 0 if "examples learnt" in text else None
+
+
+def main(folder, kills, seed):
+    draw = random.Random(seed)
+    data = folder / "data.csv"
+    write(data)
+    assert attempt(data, folder / "whole", folder / "whole.txt", "none", 0)
+    done = {"timed": 0, **dict.fromkeys(MOMENTS, 0)}
+    most, runs = 0, 0
+    while done["timed"] < kills:
+        model, said = folder / f"killed-{runs}", folder / "said.txt"
+        reached = Path(f"{model}.reached")
+        while True:
+            expected = None
+            if model.exists() and reached.exists():
+                count = int.from_bytes(reached.read_bytes(), "little")
+                expected = max(0, count - ab.load(model)._stream["tally"]["rows"])
+                # A batch is counted before it is learnt, and a checkpoint comes after the batch that made it due.
+                assert expected <= EVERY + ROWS // 2
+                most = max(most, expected)
+            moment = draw.choice([None, None, None, *MOMENTS])
+            after = draw.uniform(0.0, 0.08) if moment is None else draw.randint(1, 4)
+            said.write_text("")
+            ended = attempt(data, model, said, moment, after)
+            heard = lost(said)
+            assert expected is None or heard in (None, expected), (expected, heard)
+            if ended:
+                break
+            done[moment or "timed"] += 1
+            if model.exists():
+                ab.load(model)
+        runs += 1
+    print(json.dumps({"kills": done, "runs": runs, "most_lost": most}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
