@@ -13,10 +13,12 @@ import numpy as np
 from anyboost import checks, losses
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
-from anyboost.online import regret, rows
-from anyboost.online.base import Arrays
+from anyboost.online import rows
+from anyboost.online.base import OnlineLearner
 from anyboost.online.linear import LinearLearner
 from anyboost.online.regret import Regret
+from anyboost.online.settings import compiled_loss
+from anyboost.online.state import State
 
 
 class OnlineBooster:
@@ -40,7 +42,7 @@ class OnlineBooster:
         outputs: int | None,
         random_state: int,
     ) -> None:
-        self.learner = LinearLearner() if learner is None else learner
+        self.learner = _learner(learner)
         self.n_learners = checks.count(n_learners, "n_learners", least=1)
         self.loss = _rowwise(loss)
         self.mode = checks.choice(mode, "mode", ("greedy", "linear"))
@@ -53,7 +55,7 @@ class OnlineBooster:
         self.outputs = None if outputs is None else checks.count(outputs, "outputs", least=1)
         self.random_state = checks.count(random_state, "random_state", least=0)
         self.n_features = 0
-        self.state: Any = None
+        self.state: State | None = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rows in order. A batch gives the model of its rows one by one, bit for bit.
@@ -96,16 +98,30 @@ class OnlineBooster:
         """eta_i of every stage."""
         raise NotImplementedError
 
-    def _ready(self, table: rows.Table, targets: Any) -> Any:
-        from anyboost.online.compiled import CompiledState
-
+    def _ready(self, table: rows.Table, targets: Any) -> State:
+        """The state, begun or grown to the table's width."""
+        outputs = self._outputs(targets)
         if self.state is None:
-            self.state = CompiledState.begin(self, table.width)
-            self.n_features = table.width
+            self.state = self._begin(table.width, outputs)
         elif table.width > self.n_features:
             self.state.grow(table.width)
-            self.n_features = table.width
+        self.n_features = table.width
         return self.state
+
+    def _outputs(self, targets: Any) -> int:
+        if not self.loss.vector:
+            return 1
+        if self.state is not None:
+            return self.loss._fitting_outputs(targets, self.state.outputs)
+        return self.loss._fitting_outputs(targets, self.outputs)
+
+    def _begin(self, n_features: int, outputs: int) -> State:
+        from anyboost.online.interpreted import InterpretedState
+        from anyboost.online.state import CompiledState
+
+        if hasattr(self.learner, "arrays") and compiled_loss(self.loss):
+            return CompiledState.begin(self, n_features, outputs)
+        return InterpretedState.begin(self, n_features, outputs)
 
 
 class SpanBooster(OnlineBooster):
@@ -199,6 +215,16 @@ class HullBooster(OnlineBooster):
 
     def steps(self) -> Floats:
         return 2.0 / (np.arange(self.n_learners) + 2.0)
+
+
+def _learner(learner: Any) -> Any:
+    if learner is None:
+        return LinearLearner()
+    if isinstance(learner, type) or not (hasattr(learner, "arrays") or isinstance(learner, OnlineLearner)):
+        raise ValueError(
+            f"learner must be one of anyboost.online or have start(n_features, outputs), got {learner!r}"
+        )
+    return learner
 
 
 def _rowwise(loss: Any) -> RowwiseLoss:
