@@ -13,11 +13,11 @@ import numpy as np
 from anyboost import checks, losses
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
-from anyboost.online import regret, rows
-from anyboost.online.base import Arrays
+from anyboost.online import adapters, rows
 from anyboost.online.front import BoosterFront
-from anyboost.online.linear import LinearLearner
 from anyboost.online.regret import Regret
+from anyboost.online.settings import compiled_loss
+from anyboost.online.state import State
 
 
 class OnlineBooster(BoosterFront):
@@ -41,7 +41,7 @@ class OnlineBooster(BoosterFront):
         outputs: int | None,
         random_state: int,
     ) -> None:
-        self.learner = LinearLearner() if learner is None else learner
+        self.learner = adapters.get(learner)
         self.n_learners = checks.count(n_learners, "n_learners", least=1)
         self.loss = _rowwise(loss)
         self.mode = checks.choice(mode, "mode", ("greedy", "linear"))
@@ -54,7 +54,7 @@ class OnlineBooster(BoosterFront):
         self.outputs = None if outputs is None else checks.count(outputs, "outputs", least=1)
         self.random_state = checks.count(random_state, "random_state", least=0)
         self.n_features = 0
-        self.state: Any = None
+        self.state: State | None = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rows in order. A batch gives the model of its rows one by one, bit for bit.
@@ -97,16 +97,30 @@ class OnlineBooster(BoosterFront):
         """eta_i of every stage."""
         raise NotImplementedError
 
-    def _ready(self, table: rows.Table, targets: Any) -> Any:
-        from anyboost.online.compiled import CompiledState
-
+    def _ready(self, table: rows.Table, targets: Any) -> State:
+        """The state, begun or grown to the table's width."""
+        outputs = self._outputs(targets)
         if self.state is None:
-            self.state = CompiledState.begin(self, table.width)
-            self.n_features = table.width
+            self.state = self._begin(table.width, outputs)
         elif table.width > self.n_features:
             self.state.grow(table.width)
-            self.n_features = table.width
+        self.n_features = table.width
         return self.state
+
+    def _outputs(self, targets: Any) -> int:
+        if not self.loss.vector:
+            return 1
+        if self.state is not None:
+            return self.loss._fitting_outputs(targets, self.state.outputs)
+        return self.loss._fitting_outputs(targets, self.outputs)
+
+    def _begin(self, n_features: int, outputs: int) -> State:
+        from anyboost.online.interpreted import InterpretedState
+        from anyboost.online.state import CompiledState
+
+        if hasattr(self.learner, "arrays") and compiled_loss(self.loss):
+            return CompiledState.begin(self, n_features, outputs)
+        return InterpretedState.begin(self, n_features, outputs)
 
 
 class SpanBooster(OnlineBooster):

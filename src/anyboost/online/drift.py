@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
 
 RECENT = 32.0  # examples over which a loss counts as recent
-LOSS, SCORE = 2, 3  # rows of a chain, see backends.online.rows
 
 
 class Guard:
@@ -41,6 +40,8 @@ class Guard:
 
     def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
         """Learn one encoded row, and then look for drift; returns the row's score from before."""
+        from anyboost.backends.online.chain import LOSS
+
         before = None if self.booster.state is None else self.booster.state.chain[LOSS, 1:].copy()
         score = self.booster._learn_row(columns, values, width, y, w)
         if w > 0:
@@ -79,6 +80,8 @@ class Guard:
             self.detectors[stage] = self.detector.clone()
             self.means[:, stage], self.counts[stage] = 0.0, 0.0
         if found:
+            from anyboost.backends.online.chain import SCORE
+
             self.booster.state.chain[SCORE] = 0.0
             self.resets += len(found)
 

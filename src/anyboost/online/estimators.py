@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, losses
 from anyboost.losses import RowwiseLoss, domains
-from anyboost.online import adapters, frames
+from anyboost.online import frames
 from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
 from anyboost.online.drift import Guard
 from anyboost.online.features import Features, Rows
@@ -104,12 +104,11 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             "outputs": outputs,
             "random_state": self.random_state,
         }
-        learner = adapters.get(self.learner)
         booster: OnlineBooster
         if checks.choice(self.algorithm, "algorithm", ALGORITHMS) == "span":
-            booster = SpanBooster(learner, step=self.step, **options)
+            booster = SpanBooster(self.learner, step=self.step, **options)
         elif self.step is None:
-            booster = HullBooster(learner, **options)
+            booster = HullBooster(self.learner, **options)
         else:
             raise ValueError(f"step belongs to 'span', got {self.step} with algorithm 'hull': leave it out")
         booster.named = "features_" in self.__dict__ and self.hash_bits is None

@@ -14,7 +14,7 @@ import numpy as np
 from anyboost.losses import domains
 
 if TYPE_CHECKING:
-    from anyboost.online.compiled import CompiledState
+    from anyboost.online.state import CompiledState
     from anyboost.online.front import BoosterFront
 
 
@@ -97,9 +97,9 @@ def lane_of(booster: BoosterFront) -> Lane | None:
     state = booster.state
     if lane is not None and lane.state is state and lane.arrays is state.arrays:
         return lane
-    from anyboost.online.compiled import CompiledState
+    from anyboost.online.state import CompiledState
 
-    if type(state) is not CompiledState:
+    if type(state) is not CompiledState or state.outputs > 1:
         return None
     booster._lane = Lane(state, booster.loss.domain)
     return booster._lane

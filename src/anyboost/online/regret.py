@@ -1,11 +1,28 @@
-"""Regret in view: what the answers have cost so far, beside what simpler ones would have."""
+"""Regret in view: what the answers have cost so far, beside what simpler ones would have, and what the theorems allow.
+
+Theorem 1 (span), for any comparator f of norm W >= 1, Delta_0 its gain over the zero answer:
+
+    (1 - eta/W)^N Delta_0 + 3 eta beta_B B^2 W T + L_B W R(T) + 2 L_B B W sqrt(T)
+
+Theorem 2 (hull):   8 beta_D D^2 T / N + L_D R(T)
+
+with R(T) the base learner's regret for linear losses of Lipschitz constant 1.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from anyboost.checks import Floats
+from anyboost.losses import RowwiseLoss
+from anyboost.online import constants
+
+if TYPE_CHECKING:
+    from anyboost.online.booster import OnlineBooster
 
 
 class Regret(NamedTuple):
@@ -17,19 +34,85 @@ class Regret(NamedTuple):
     best_constant_loss: float | None  # of the constant that is best in hindsight; None where not kept
     best_prefix_loss: float  # of the prefix of the chain that is best in hindsight
     best_prefix: int  # how many learners that prefix has
-    bound: float | None  # what the theorem allows `loss` to exceed the best comparator's by; None: unknown
+    bound: float | None  # by how much the theorem lets `loss` exceed a comparator's; None: unknown
 
 
-def constant_loss(code: int, parameter: float, moments: Floats) -> float | None:
-    """The least cumulative loss of a constant, from sums of w, w y and w y^2."""
+def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats) -> float | None:
+    """The least cumulative loss of a constant, from sums of w, w y and w y^2, or the classes' weights.
+
+    Exact for squared loss and losses of classes, counts and amounts; None for the others, which would need
+    all labels.
+    """
     weight, first, second = (float(number) for number in moments)
+    name = type(loss).__name__
     if weight == 0:
         return 0.0
-    mean = first / weight
-    if code == 0:
-        return max(0.5 * (second - first * mean), 0.0)
+    if name == "Squared":
+        return max(0.5 * (second - first * first / weight), 0.0)
+    if name in ("Logistic", "Hinge", "SquaredHinge", "Exponential"):
+        return _of_points(loss, [-1.0, 1.0], [0.5 * (weight - first), 0.5 * (weight + first)])
+    if name in ("Softmax", "MulticlassHinge"):
+        return _of_points(loss, list(range(len(shares))), shares.tolist())
+    if name in ("Poisson", "Gamma", "Tweedie"):  # linear in the label, so all labels may be their mean
+        return _of_points(loss, [first / weight], [weight])
     return None
 
 
-def _entropy(share: float) -> float:
-    return 0.0 if share <= 0 else -share * math.log(share)
+def _of_points(loss: RowwiseLoss, labels: list[float], weights: list[float]) -> float:
+    y = loss.check(labels)
+    kept = np.maximum(weights, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one class so far: the constant is far out, as it should be
+        constant = loss.best_constant(y, kept, len(labels) if loss.vector else None)
+    scores = np.broadcast_to(
+        np.asarray(constant, dtype=np.float64), (len(y), len(y)) if loss.vector else (len(y),)
+    )
+    return float(kept @ loss.values(scores, y))
+
+
+def bound(
+    booster: OnlineBooster, rows: int, base_regret: float | None = None, norm: float = 1.0, gain: float = 0.0
+) -> float | None:
+    """The bound of Theorem 1 or 2 after this many rows of weight 1; None where its constants are not known.
+
+    base_regret : R(T) of a base learner (default: the learner's own `regret_bound(T, D)`, where it has one).
+    norm, gain : of the comparator in the span: W, and by how much it beats the zero answer. A comparator
+        of the hull needs neither.
+    """
+    D, loss = booster.output_bound, booster.loss
+    needs = (
+        D is None
+        or booster.mode != "linear"
+        or booster.start != 0.0
+        or booster.forget
+        or booster.prefix == "best"
+    )
+    if needs or D is None or (booster.label_bound is None and constants_need_labels(loss)):
+        return None
+    if base_regret is None:
+        own = getattr(booster.learner, "regret_bound", None)
+        if own is None:
+            return None
+        base_regret = float(own(rows, D))
+    known = constants.on_ball(loss, booster.label_bound or 1.0)
+    if known is None or known.smoothness is None:
+        return None
+    D = D * booster.scale
+    base_regret *= booster.scale
+    N = booster.n_learners
+    if booster._hull:
+        return 8 * known.smoothness(D) * D * D * rows / N + known.lipschitz(D) * base_regret
+    eta, W = float(booster.steps()[0]), max(norm / booster.scale, 1.0)
+    B = constants.radius(known, eta, N, D)
+    beta, L = known.smoothness(B), known.lipschitz(B)
+    return (
+        (1 - eta / W) ** N * gain
+        + 3 * eta * beta * B * B * W * rows
+        + L * W * base_regret
+        + 2 * L * B * W * math.sqrt(rows)
+    )
+
+
+def constants_need_labels(loss: RowwiseLoss) -> bool:
+    """Whether the loss's constants depend on how large labels are."""
+    return type(loss).__name__ not in ("Logistic", "Exponential", "Hinge", "SquaredHinge")

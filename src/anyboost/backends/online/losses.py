@@ -1,4 +1,4 @@
-"""Losses of one score as numbered functions (code, parameter, score, target), so that a loop can inline them.
+"""Losses as numbered functions of (code, parameters, score, target), so that a loop can inline them.
 
 They repeat `anyboost.losses` number by number; tests hold the two together.
 """
@@ -10,6 +10,8 @@ from anyboost.backends.compiler import part
 SQUARED, ABSOLUTE, QUANTILE, HUBER, EXPECTILE = 0, 1, 2, 3, 4
 LOGISTIC, HINGE, SQUARED_HINGE, EXPONENTIAL = 5, 6, 7, 8
 POISSON, GAMMA, TWEEDIE = 9, 10, 11
+SOFTMAX, MULTICLASS_HINGE, MULTI_QUANTILE = 12, 13, 14
+OTHER = 15  # known to Python only
 CODES = {
     "Squared": SQUARED,
     "Absolute": ABSOLUTE,
@@ -23,6 +25,9 @@ CODES = {
     "Poisson": POISSON,
     "Gamma": GAMMA,
     "Tweedie": TWEEDIE,
+    "Softmax": SOFTMAX,
+    "MulticlassHinge": MULTICLASS_HINGE,
+    "MultiQuantile": MULTI_QUANTILE,
 }
 
 
@@ -104,3 +109,58 @@ def _value_at_margin(code, margin):
         return math.exp(-margin)
     short = max(1.0 - margin, 0.0)
     return short if code == HINGE else 0.5 * short * short
+
+
+@part
+def slopes_of(code, taus, scores, y, out):
+    """A subgradient in each of several scores."""
+    outputs = len(scores)
+    if code == MULTI_QUANTILE:
+        for k in range(outputs):
+            out[k] = _slope_at_gap(QUANTILE, taus[k], scores[k] - y)
+        return
+    label = int(y)
+    if code == SOFTMAX:
+        top = scores[0]
+        for k in range(1, outputs):
+            top = max(top, scores[k])
+        total = 0.0
+        for k in range(outputs):
+            out[k] = math.exp(scores[k] - top)
+            total += out[k]
+        rest = 0.0
+        for k in range(outputs):
+            out[k] /= total
+            if k != label:
+                rest += out[k]
+        out[label] = -rest
+        return
+    best, highest = 0, -math.inf
+    for k in range(outputs):
+        raised = scores[k] + (0.0 if k == label else 1.0)
+        out[k] = 0.0
+        if raised > highest:
+            best, highest = k, raised
+    out[best] += 1.0
+    out[label] -= 1.0
+
+
+@part
+def value_of(code, taus, scores, y):
+    """The loss of several scores."""
+    outputs = len(scores)
+    if code == MULTI_QUANTILE:
+        total = 0.0
+        for k in range(outputs):
+            total += _value_at_gap(QUANTILE, taus[k], scores[k] - y)
+        return total
+    label = int(y)
+    top = -math.inf
+    for k in range(outputs):
+        top = max(top, scores[k] + (1.0 if code == MULTICLASS_HINGE and k != label else 0.0))
+    if code == MULTICLASS_HINGE:
+        return top - scores[label]
+    total = 0.0
+    for k in range(outputs):
+        total += math.exp(scores[k] - top)
+    return math.log(total) + (top - scores[label])

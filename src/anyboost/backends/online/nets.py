@@ -33,7 +33,9 @@ def load(learner, table, data, index, begin, count, learning, v):
 @part
 def rate_of_row(learner, seen, norm):
     """The rate of this row's steps."""
-    return learner.rate * (seen[features.ROWS] + 1.0) ** -learner.power if learner.power > 0.0 else learner.rate
+    return (
+        learner.rate * (seen[features.ROWS] + 1.0) ** -learner.power if learner.power > 0.0 else learner.rate
+    )
 
 
 @part
@@ -90,7 +92,11 @@ def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, eas
     for h in range(own):
         # The unit's answer after the step, which moves its sum by |v|^2 times what v takes from it.
         hidden = scratch[HIDDEN, first + h]
-        odds = (1.0 - hidden) / hidden * math.exp(scratch[MOVES, first + h] * row.norm) if hidden > 0.0 else math.inf
+        odds = (
+            (1.0 - hidden) / hidden * math.exp(scratch[MOVES, first + h] * row.norm)
+            if hidden > 0.0
+            else math.inf
+        )
         for k in range(outputs):
             raw[column + k] += extra[h + 1, column + k] / (1.0 + odds)
 

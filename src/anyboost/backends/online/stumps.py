@@ -33,7 +33,9 @@ def load(learner, table, data, index, begin, count, learning, v):
 @part
 def rate_of_row(learner, seen, norm):
     """The rate of this row's steps."""
-    return learner.rate * (seen[features.ROWS] + 1.0) ** -learner.power if learner.power > 0.0 else learner.rate
+    return (
+        learner.rate * (seen[features.ROWS] + 1.0) ** -learner.power if learner.power > 0.0 else learner.rate
+    )
 
 
 @part
