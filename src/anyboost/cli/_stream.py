@@ -103,7 +103,8 @@ class Stream:
         self._make = make
         self.model: OnlineBoosting | None = None
         self.position = Position(source.target or "label", source.kinds, Tally())
-        self.saved = 0  # examples in the file
+        self.saved = 0  # examples at the last save, of this run or of the one it goes on from
+        self._written = False
         self.reached = None if save is None else Reached(save)
         self._busy = self._stopped = False
 
@@ -141,7 +142,8 @@ class Stream:
             self.echo(f"interrupted after {table.tally.rows} examples")
         finally:
             # Also after a bad line, Ctrl-C or a full disk: the examples so far are not to be learnt again.
-            if self.save_path is not None and self.model is not None and self.saved != table.tally.rows:
+            changed = self.saved != table.tally.rows or not self._written
+            if self.save_path is not None and self.model is not None and changed:
                 self.save()
         if self.reached is not None:
             self.reached.done()
@@ -250,7 +252,7 @@ class Stream:
         assert self.model is not None
         self.model._stream = self.position.as_dict()
         save(self.model, self.save_path)
-        self.saved = self.table.tally.rows
+        self.saved, self._written = self.table.tally.rows, True
 
 
 def _shown(value: Any) -> float | str:

@@ -42,10 +42,13 @@ class Guard:
         """Learn one encoded row, and then look for drift; returns the row's score from before."""
         from anyboost.backends.online.chain import LOSS
 
-        before = None if self.booster.state is None else self.booster.state.chain[LOSS, 1:].copy()
+        state = self.booster.state
+        before = None if state is None else state.chain[LOSS, 1:].copy()
         score = self.booster._learn_row(columns, values, width, y, w)
         if w > 0:
-            now = self.booster.state.chain[LOSS, 1:]
+            state = self.booster.state
+            assert state is not None
+            now = state.chain[LOSS, 1:]
             self._look((now if before is None else now - before) / w)
         return score
 
@@ -79,10 +82,11 @@ class Guard:
             self.booster.reset_stage(stage)
             self.detectors[stage] = self.detector.clone()
             self.means[:, stage], self.counts[stage] = 0.0, 0.0
-        if found:
+        state = self.booster.state
+        if found and state is not None:
             from anyboost.backends.online.chain import SCORE
 
-            self.booster.state.chain[SCORE] = 0.0
+            state.chain[SCORE] = 0.0
             self.resets += len(found)
 
 

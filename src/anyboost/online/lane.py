@@ -14,8 +14,8 @@ import numpy as np
 from anyboost.losses import domains
 
 if TYPE_CHECKING:
-    from anyboost.online.state import CompiledState
     from anyboost.online.front import BoosterFront
+    from anyboost.online.state import CompiledState
 
 
 class Lane:
