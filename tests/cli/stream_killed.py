@@ -74,7 +74,9 @@ def main(folder, kills, seed):
     data = folder / "data.csv"
     write(data)
     out = sys.stdout, sys.stderr
-    stream(data, folder / "whole", folder / "whole.txt", resume=False)  # here: children then find kernels loaded
+    stream(
+        data, folder / "whole", folder / "whole.txt", resume=False
+    )  # here: children then find kernels loaded
     sys.stdout, sys.stderr = out
     done = {"timed": 0, **dict.fromkeys(MOMENTS, 0)}
     most, runs = 0, 0

@@ -260,4 +260,4 @@ def _shown(value: Any) -> float | str:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    return f"{value:.10g}" if isinstance(value, float) else "none" if value is None else str(value)
