@@ -97,7 +97,7 @@ class CompiledState(State):
 
         answers, work = self._work(table)
         (rows if self.outputs == 1 else vectors).learn_rows(
-            *(table.data, table.index, table.begins, table.width),
+            *(table.data, table.features, table.begins, table.width),
             *(y.astype(np.float64, copy=False), weights, answers, *work),
             *(self.settings, self.chain, self.labels, self.totals, self.learner, *self.arrays),
         )
@@ -108,7 +108,7 @@ class CompiledState(State):
 
         answers, work = self._work(table)
         (rows if self.outputs == 1 else vectors).predict_rows(
-            *(table.data, table.index, table.begins, table.width, answers, *work),
+            *(table.data, table.features, table.begins, table.width, answers, *work),
             *(self.settings, self.chain, self.labels, self.learner, *self.arrays),
         )
         return answers
