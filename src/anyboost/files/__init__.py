@@ -25,7 +25,7 @@ KINDS = {
 
 
 def save(model: Any, path: Any) -> None:
-    """Write a run, an ensemble or an online booster to one file. An old file at `path` stays whole until the new one is.
+    """Write a run, ensemble or online booster to one file. An old file at `path` stays whole until the new one is.
 
     A user's own loss or step schedule is saved by name: the model can be used, and training continues once
     `load` is given them. A learner of the user's own functions or estimators cannot be saved.

@@ -20,7 +20,7 @@ class OnBall(NamedTuple):
     projection: Callable[[float], float]
 
 
-def _one(b: float) -> float:
+def _one(_: float) -> float:
     return 1.0
 
 

@@ -66,7 +66,7 @@ class State:
             best_constant_loss=regret.constant_loss(self.booster.loss, self.totals[MOMENTS:], self.shares),
             best_prefix_loss=float(losses[best]),
             best_prefix=best,
-            bound=regret.bound(self.booster, int(self.totals[ROWS])),
+            bound=regret.bound(self.booster, int(self.totals[ROWS]), gain=float(losses[0])),
         )
 
 
