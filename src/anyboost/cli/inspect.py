@@ -75,7 +75,7 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
         ("file", f"{file}, {contents.size:,} bytes, checksum right"),
         ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
     ]
-    if header["kind"].startswith("online"):
+    if header["kind"] in ("booster", "online_model"):
         return found + _online_rows(model)
     ensemble = model.get("ensemble", model)
     ensemble = ensemble if isinstance(ensemble, dict) else {}

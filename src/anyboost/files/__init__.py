@@ -20,13 +20,13 @@ __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 KINDS = {
     "ensemble": ("anyboost.ensemble.Ensemble", "anyboost.files.ensembles"),
     "run": ("anyboost.boosting.Run", "anyboost.files.runs"),
-    "online_booster": ("anyboost.online.booster.OnlineBooster", "anyboost.files.boosters"),
+    "booster": ("anyboost.online.booster.OnlineBooster", "anyboost.files.boosters"),
     "online_model": ("anyboost.online.estimators.OnlineBoosting", "anyboost.files.streams"),
 }
 
 
 def save(model: Any, path: Any) -> None:
-    """Write a run or an ensemble to one file. An old file at `path` stays whole until the new one is.
+    """Write a run, ensemble or online booster to one file. An old file at `path` stays whole until the new one is.
 
     A user's own loss or step schedule is saved by name: the model can be used, and training continues once
     `load` is given them. A learner of the user's own functions or estimators cannot be saved.

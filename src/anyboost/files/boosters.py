@@ -1,179 +1,177 @@
-"""The part of a file that is an online booster: its arguments, and the arrays of its state.
+"""The part of a file that is an online booster: its arguments, its settings and its arrays, as they stand."""
 
-A booster is made again from its arguments, and its state then has to fit the arrays it makes itself: no kernel meets
-an array of another shape than it was written for.
-"""
+from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 
 from anyboost import online
-from anyboost.files import parts
+from anyboost.backends.online import chain as lines
+from anyboost.backends.online import labels
+from anyboost.backends.online.losses import OTHER
+from anyboost.files import names, parts
 from anyboost.files.container import Fault
+from anyboost.files.ensembles import MOST_FEATURES
 from anyboost.files.fields import Fields, Tensors, finite
+from anyboost.online.base import Arrays
 from anyboost.online.booster import OnlineBooster
-from anyboost.online.features import MOST_BITS, Features
+from anyboost.online.interpreted import CompiledStages, InterpretedState
+from anyboost.online.settings import compiled_loss
+from anyboost.online.state import CompiledState, State
 
-BOOSTERS = {"span": online.SpanBooster, "hull": online.HullBooster}
-NUMBERS = ("output_bound", "label_bound", "scale", "start", "forget")  # a number or null
-LEARNERS: parts.Table = parts._table(
-    online.LinearLearner,
-    online.FeatureStumpLearner,
-    online.NetLearner,
-)
-MOST_LEARNERS = 10_000
-MOST_OUTPUTS = 100_000
-MOST_FEATURES = 2**31 - 1
+MOST_LEARNERS = 100_000
+KEPT = (lines.SHRINK, lines.LOSS, lines.SCORE)  # the other lines follow from the arguments
+LEARNERS = {
+    "LinearLearner": (online.LinearLearner, ("rate", "power"), ("update", "precision")),
+    "FeatureStumpLearner": (online.FeatureStumpLearner, ("rate", "power"), ()),
+    "NetLearner": (online.NetLearner, ("units", "rate", "power"), ()),
+}
+BOOSTERS = {"SpanBooster": online.SpanBooster, "HullBooster": online.HullBooster}
+NUMBERS = ("output_bound", "label_bound", "scale", "start", "forget")
+FLAGS = ("located", "hull", "greedy", "best_prefix", "running_center")
+WHOLE = ("code", "center")
 
 
 def pack(booster: OnlineBooster) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and tensors of a booster."""
-    check(booster)
+    name = type(booster).__name__
+    if BOOSTERS.get(name) is not type(booster):
+        raise ValueError(f"model {name} cannot be saved: only {' and '.join(BOOSTERS)} can")
+    loss = parts.encode_loss(booster.loss)
     header = {
-        "algorithm": "hull" if booster._hull else "span",
-        "learner": parts._by_class(booster.learner, LEARNERS[type(booster.learner).__name__][1]),
+        "class": name,
+        "learner": encode_learner(booster.learner),
+        "loss": loss,
+        "needs": ["loss"] if parts.is_yours(loss) else [],
         "n_learners": booster.n_learners,
-        "loss": parts.encode_loss(booster.loss),
         "mode": booster.mode,
         "prefix": booster.prefix,
-        "outputs": booster.outputs,
+        **{key: getattr(booster, key) for key in NUMBERS},
+        **({"step": booster.step} if isinstance(booster, online.SpanBooster) else {}),
+        "classes": booster.outputs,
         "random_state": booster.random_state,
         "features": booster.n_features,
+        "outputs": 0 if booster.state is None else booster.state.outputs,
         "named": booster.named,
         "hash_bits": booster.hash_bits,
-        **{name: getattr(booster, name) for name in NUMBERS},
     }
-    if not booster._hull:
-        header["step"] = booster.step  # type: ignore[attr-defined]
-    tensors = {} if booster.features is None else {"features": pack_names(booster.features.names)}
-    state = booster.state
-    if state is None:
-        return header | {"begun": None}, tensors
-    tensors |= {name: finite(array, "weights") for name, array in _arrays(state).items()}
-    return header | {"begun": state.outputs}, tensors
+    tensors = {} if booster.features is None else {"features": names.pack(booster.features.names)}
+    if booster.state is None:
+        return header, tensors
+    header["settings"] = booster.state.settings._asdict()
+    return header, tensors | _pack_state(booster.state)
 
 
-def check(booster: OnlineBooster) -> None:
-    """Refuse, before any work, a booster that a file cannot hold."""
-    kind = LEARNERS.get(type(booster.learner).__name__)
-    if kind is None or kind[0] is not type(booster.learner):
+def encode_learner(learner: Any) -> dict[str, Any]:
+    """A learner by class and parameters; a sentence for one that cannot be stored."""
+    made = LEARNERS.get(type(learner).__name__)
+    if made is None or made[0] is not type(learner):
         raise ValueError(
-            f"model cannot be saved: its learner is {type(booster.learner).__name__}, "
-            f"and a file holds {', '.join(LEARNERS)}"
+            f"learner {learner!r} cannot be saved: only {', '.join(LEARNERS)} can; "
+            "keep boosters of other learners with your own means"
         )
-    if parts.is_yours(parts.encode_loss(booster.loss)):
-        raise ValueError(
-            f"model cannot be saved: its loss {booster.loss} is your own, which a file cannot hold"
-        )
+    return {"class": type(learner).__name__} | {key: getattr(learner, key) for key in made[1] + made[2]}
+
+
+def _pack_state(state: Any) -> dict[str, np.ndarray]:
+    arrays = state.arrays
+    return {
+        "chain": finite(state.chain[list(KEPT)], "losses"),
+        "labels": finite(state.labels, "labels"),
+        "shares": finite(state.shares, "shares"),
+        "totals": finite(state.totals, "totals"),
+        **{key: finite(getattr(arrays, key), "weights") for key in ("main", "extra", "table", "seen")},
+    }
 
 
 def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> OnlineBooster:
-    """The booster; a Fault unless its arrays are those that its arguments ask for."""
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} belongs to a run, and the file holds an online booster: leave it out")
-    booster = _unpack_arguments(header)
-    width, named = header.count("features", 0, MOST_FEATURES), header.flag("named")
-    outputs, bits = header.take("begun"), parts._number(header, "hash_bits")
-    header.done()
-    booster.named, booster.hash_bits = named, bits
-    if tensors.has("features"):
-        booster.features = unpack_features(tensors, bits)
-        if width > booster.features.width:
-            raise Fault("its booster has more columns than features")
-    if outputs is None:
-        if width:
-            raise Fault("its booster has features and has learnt nothing")
-        return booster
-    if type(outputs) is not int or not 1 <= outputs <= MOST_OUTPUTS:
-        raise Fault("its booster has an impossible number of outputs")
-    if (outputs == 1) == booster.loss.vector and booster.loss.vector:
-        raise Fault("its booster has one score where its loss has several")
-    _check_sizes(booster, tensors, width, outputs)
-    state = booster._begin(width, outputs)
-    booster.state, booster.n_features = state, width
-    for name, array in _arrays(state).items():
-        array[...] = tensors.floats(name, array.shape)
-    return booster
-
-
-def _arrays(state: Any) -> dict[str, np.ndarray]:
-    """All that a state has learnt, by name. The kernels' scratch space is none of it, and comes along."""
-    own = {"chain": state.chain, "labels": state.labels, "shares": state.shares, "totals": state.totals}
-    return own | {f"learner.{name}": array for name, array in state.arrays._asdict().items()}
-
-
-def _check_sizes(booster: OnlineBooster, tensors: Tensors, width: int, outputs: int) -> None:
-    """Before arrays are made: the file must be as large as they will be."""
-    units = getattr(booster.learner, "units", 1)
-    if tensors.length("learner.table") != width + 1 or tensors.length("shares") != outputs:
-        raise Fault("its booster's arrays are not of its size")
-    columns = tensors.width("learner.main")
-    if columns != booster.n_learners * (units if units > 1 else outputs):
-        raise Fault("its booster's arrays are not of its size")
-
-
-def _unpack_arguments(header: Fields) -> OnlineBooster:
-    algorithm = header.text("algorithm")
-    if algorithm not in BOOSTERS:
-        raise Fault(f"its booster is {algorithm!a}, which this version does not know")
-    learner = _unpack_learner(header.take("learner"))
-    loss = parts.decode_loss(header.take("loss"))
-    if isinstance(loss, parts.AbsentLoss):
-        raise Fault("its booster has a loss that is not in it")
+    """The booster, ready to continue; without the functions of a loss of the user's unless that is given."""
+    if given.get("descent") is not None:
+        raise ValueError("descent belongs to a run, and the file holds an online booster: leave it out")
+    name = header.text("class")
+    if name not in BOOSTERS:
+        raise Fault(f"it is a {name!a}, which this version does not know")
+    learner = _decode_learner(header.fields("learner"))
+    loss = _loss(header, given.get("loss"))
     values: dict[str, Any] = {
         "n_learners": header.count("n_learners", 1, MOST_LEARNERS),
         "mode": header.text("mode"),
         "prefix": header.text("prefix"),
-        "random_state": header.count("random_state", 0),
-        "outputs": parts._number(header, "outputs"),
-        **{name: parts._number(header, name) for name in NUMBERS},
+        **{key: parts._number(header, key) for key in NUMBERS},
+        **({"step": header.real("step")} if name == "SpanBooster" else {}),
+        "outputs": parts._number(header, "classes"),
+        "random_state": header.count("random_state"),
     }
-    if algorithm == "span":
-        values["step"] = header.real("step")
-    return parts._make(BOOSTERS[algorithm], {"learner": learner, "loss": loss, **values})
+    n_features = header.count("features", 0, MOST_FEATURES)
+    outputs = header.count("outputs", 0)
+    booster: OnlineBooster = parts._make(lambda **found: BOOSTERS[name](learner, loss=loss, **found), values)
+    booster.n_features = n_features
+    booster.named, booster.hash_bits = header.flag("named"), parts._number(header, "hash_bits")
+    if tensors.has("features"):
+        booster.features = names.unpack_features(tensors, booster.hash_bits)
+        if n_features > booster.features.width:
+            raise Fault("its booster has more columns than features")
+    if outputs:
+        booster.state = _unpack_state(header.fields("settings"), tensors, booster, outputs)
+    header.done()
+    return booster
 
 
-def _unpack_learner(entry: Any) -> Any:
-    found = Fields(entry, "learner")
-    cls, names = parts._look_up(LEARNERS, found.text("class"), "learner")
-    values = {name: _parameter(found.take(name)) for name in names}
-    found.done()
+def _loss(header: Fields, given: Any) -> Any:
+    loss = parts.decode_loss(header.take("loss"))
+    header.items("needs", 1)
+    if given is None:
+        return loss
+    if not isinstance(loss, parts.AbsentLoss):
+        raise ValueError("loss is in the file: leave it out")
+    return given
+
+
+def _decode_learner(entry: Fields) -> Any:
+    cls, numbers, words = parts._look_up(LEARNERS, entry.text("class"), "learner")  # type: ignore[arg-type, misc]
+    values = {key: parts._number(entry, key) for key in numbers} | {key: entry.text(key) for key in words}
+    entry.done()
     return parts._make(cls, values)
 
 
-def _parameter(value: Any) -> Any:
-    if not isinstance(value, str | int | float | None):
-        raise Fault("its learner has a parameter that is none")
-    return value
+def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outputs: int) -> State:
+    stages = booster.n_learners
+    chain = tensors.floats("chain", (len(KEPT), stages + 1))
+    shrink = chain[0]
+    if ((shrink < 0) | (shrink > 1)).any():
+        raise Fault("it shrinks by a share that is none")
+    arrays = _unpack_arrays(tensors, booster, outputs)
+    if compiled_loss(booster.loss):
+        state: State = CompiledState(booster, outputs, arrays)
+    else:
+        state = InterpretedState(booster, outputs, CompiledStages(booster, outputs, arrays))
+    state.chain[list(KEPT)] = chain
+    state.labels = tensors.floats("labels", (labels.SIZE,))
+    state.shares = tensors.floats("shares", (outputs,))
+    state.totals = tensors.floats("totals", (lines.TOTALS,))
+    state.settings = _settings(entry, state.settings)
+    return state
 
 
-def pack_names(names: list[Any]) -> np.ndarray:
-    """Names as JSON in UTF-8: a header is too small for a million of them."""
-    return np.frombuffer(json.dumps(names).encode(), dtype=np.uint8).copy()
+def _unpack_arrays(tensors: Tensors, booster: OnlineBooster, outputs: int) -> Arrays:
+    shapes = booster.learner.shapes(booster.n_features, booster.n_learners, outputs)
+    main, extra, table = (
+        tensors.floats(key, shape) for key, shape in zip(("main", "extra", "table"), shapes[:3], strict=True)
+    )
+    seen = tensors.floats("seen", shapes[4])
+    if getattr(booster.learner, "precision", "double") == "single":
+        main, extra = main.astype(np.float32), extra.astype(np.float32)
+    return Arrays(main, extra, table, np.zeros(shapes[3]), seen)
 
 
-def unpack_names(tensors: Tensors, name: str) -> list[Any]:
-    """Names, each once, that are text or whole numbers."""
-    raw = tensors.indices(name, None, 0, 255).astype(np.uint8).tobytes()
-    try:
-        names = json.loads(raw.decode())
-    except (ValueError, RecursionError):
-        raise Fault(f"its tensor {name!a} holds no names") from None
-    if not isinstance(names, list) or not all(type(each) in (str, int) for each in names):
-        raise Fault(f"its tensor {name!a} holds no names")
-    if len(set(names)) != len(names):
-        raise Fault(f"its tensor {name!a} names a feature twice")
-    return names
-
-
-def unpack_features(tensors: Tensors, bits: Any) -> Features:
-    """The columns of named features."""
-    if bits is not None and not (type(bits) is int and 1 <= bits <= MOST_BITS):
-        raise Fault("it hashes into an impossible number of columns")
-    names = unpack_names(tensors, "features")
-    if bits is not None and names:
-        raise Fault("it hashes its features and names them")
-    return Features.of(names, bits)
+def _settings(entry: Fields, like: Any) -> Any:
+    """The settings as they were, which a later version may derive otherwise."""
+    found = {
+        key: entry.flag(key) if key in FLAGS else entry.count(key) if key in WHOLE else entry.real(key)
+        for key in like._fields
+    }
+    entry.done()
+    if found["code"] != like.code and like.code != OTHER:
+        raise Fault("its loss and its settings do not belong together")
+    return type(like)(**found)

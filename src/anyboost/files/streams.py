@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files import boosters
+from anyboost.files import boosters, names, parts
 from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, real
 from anyboost.files.parts import _number
@@ -26,8 +26,7 @@ def pack(model: OnlineBoosting) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and tensors of an estimator."""
     if not model.__sklearn_is_fitted__():
         raise ValueError("model cannot be saved: it has learnt nothing yet")
-    if model.drift is not None:
-        raise ValueError("model cannot be saved: it has River's drift detectors, which a file cannot hold")
+    check(model)
     members = _members(model)
     headers: list[dict[str, Any]] = []
     tensors: dict[str, np.ndarray] = {}
@@ -37,10 +36,10 @@ def pack(model: OnlineBoosting) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         tensors |= {f"{number}.{name}": array for name, array in own.items()}
     features: Features | None = model.__dict__.get("features_")
     if features is not None:
-        tensors["features"] = boosters.pack_names(features.names)
+        tensors["features"] = names.pack(features.names)
     frame_names = getattr(model, "feature_names_in_", None)
     if frame_names is not None:
-        tensors["frame"] = boosters.pack_names(frame_names.tolist())
+        tensors["frame"] = names.pack(frame_names.tolist())
     header = {
         "parameters": {name: getattr(model, name) for name in (*PARAMETERS, *NUMBERS)},
         "written": {name: _text(getattr(model, name)) for name in NAMES},
@@ -59,7 +58,12 @@ def check(model: OnlineBoosting) -> None:
     """Refuse, before any work, a model that `pack` would refuse after it."""
     if model.drift is not None:
         raise ValueError("model cannot be saved: it has River's drift detectors, which a file cannot hold")
-    boosters.check(model._new_booster(model._checked_loss(), None))
+    booster = model._new_booster(model._checked_loss(), None)
+    boosters.encode_learner(booster.learner)
+    if parts.is_yours(parts.encode_loss(booster.loss)):
+        raise ValueError(
+            f"model cannot be saved: its loss {booster.loss} is your own, which a file cannot hold"
+        )
 
 
 def _members(model: OnlineBoosting) -> list[Any]:
@@ -148,12 +152,12 @@ def _unpack_features(model: OnlineBoosting, header: Fields, tensors: Tensors, fo
             raise header.refusal("columns")
         model.n_features_in_ = columns
     if tensors.has("frame"):
-        names = boosters.unpack_names(tensors, "frame")
-        if columns != len(names):
+        found_names = names.unpack(tensors, "frame")
+        if columns != len(found_names):
             raise Fault("it has names for other columns than it has")
-        model.feature_names_in_ = np.array(names, dtype=object)
+        model.feature_names_in_ = np.array(found_names, dtype=object)
     if tensors.has("features"):
-        model.features_ = boosters.unpack_features(tensors, model.hash_bits)
+        model.features_ = names.unpack_features(tensors, model.hash_bits)
     elif columns is None:
         raise Fault("its features have neither names nor a number")
     width = model.features_.width if "features_" in model.__dict__ else model.n_features_in_

@@ -45,11 +45,17 @@ class Arrays(NamedTuple):
     seen: np.ndarray
 
 
+Shape = tuple[int, ...]
+
+
 class CompiledLearner(Protocol):
     """A learner that kernels know."""
 
     def settings(self, forget: float) -> Any:
         """The NamedTuple that kernels find the learner by."""
+
+    def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, Shape, Shape, Shape, Shape]:
+        """The shapes of `arrays`."""
 
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
         """The state before the first row."""

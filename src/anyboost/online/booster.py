@@ -213,7 +213,7 @@ class HullBooster(OnlineBooster):
         )
 
     def steps(self) -> Floats:
-        return 2.0 / (np.arange(self.n_learners) + 2.0)
+        return 2.0 / np.arange(2.0, self.n_learners + 2.0)
 
 
 def _rowwise(loss: Any) -> RowwiseLoss:

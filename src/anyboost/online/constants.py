@@ -20,6 +20,10 @@ class OnBall(NamedTuple):
     projection: Callable[[float], float]
 
 
+def _one(_: float) -> float:
+    return 1.0
+
+
 def on_ball(loss: RowwiseLoss, label_bound: float) -> OnBall | None:
     """The constants for labels of at most Y in absolute value; None for losses without known ones."""
     Y = label_bound
@@ -27,17 +31,17 @@ def on_ball(loss: RowwiseLoss, label_bound: float) -> OnBall | None:
     tau = max(getattr(loss, "tau", 0.5), 1 - getattr(loss, "tau", 0.5))
     delta = getattr(loss, "delta", 1.0)
     table = {
-        "Squared": OnBall(lambda b: 1.0, lambda b: b + Y, lambda b: max(Y - b, 0.0)),
+        "Squared": OnBall(_one, lambda b: b + Y, lambda b: max(Y - b, 0.0)),
         "Expectile": OnBall(
-            lambda b: 2 * tau, lambda b: 2 * tau * (b + Y), lambda b: 2 * tau * max(Y - b, 0.0)
+            lambda _: 2 * tau, lambda b: 2 * tau * (b + Y), lambda b: 2 * tau * max(Y - b, 0.0)
         ),
-        "Huber": OnBall(lambda b: 1.0, lambda b: delta, lambda b: min(delta, max(Y - b, 0.0))),
-        "Absolute": OnBall(None, lambda b: 1.0, lambda b: float(b < Y)),
-        "Quantile": OnBall(None, lambda b: tau, lambda b: tau * (b < Y)),
-        "Logistic": OnBall(lambda b: 0.25, lambda b: 1.0, lambda b: 1 / (1 + math.exp(b))),
+        "Huber": OnBall(_one, lambda _: delta, lambda b: min(delta, max(Y - b, 0.0))),
+        "Absolute": OnBall(None, _one, lambda b: float(b < Y)),
+        "Quantile": OnBall(None, lambda _: tau, lambda b: tau * (b < Y)),
+        "Logistic": OnBall(lambda _: 0.25, _one, lambda b: 1 / (1 + math.exp(b))),
         "Exponential": OnBall(math.exp, math.exp, lambda b: math.exp(-b)),
-        "Hinge": OnBall(None, lambda b: 1.0, lambda b: float(b < 1)),
-        "SquaredHinge": OnBall(lambda b: 1.0, lambda b: 1 + b, lambda b: max(1 - b, 0.0)),
+        "Hinge": OnBall(None, _one, lambda b: float(b < 1)),
+        "SquaredHinge": OnBall(_one, lambda b: 1 + b, lambda b: max(1 - b, 0.0)),
         "Poisson": OnBall(
             math.exp,
             lambda b: max(math.exp(b), Y),

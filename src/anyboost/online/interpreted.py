@@ -83,7 +83,7 @@ class CompiledStages:
 
         begin = int(table.begins[number]) if len(table.begins) else number * table.width
         end = int(table.begins[number + 1]) if len(table.begins) else begin + table.width
-        self.index, self.v = table.index, np.empty(table.width + 1)
+        self.index, self.v = table.features, np.empty(table.width + 1)
         norm = learners.load(
             self.settings, self.arrays.table, table.data, self.index, begin, end - begin, weight > 0, self.v
         )
@@ -143,6 +143,11 @@ class InterpretedState(State):
             return cls(booster, outputs, PythonStages(learner, count, n_features, outputs))
         arrays = learner.arrays(n_features, count, outputs, np.random.default_rng(booster.random_state))
         return cls(booster, outputs, CompiledStages(booster, outputs, arrays))
+
+    @property
+    def arrays(self) -> Arrays | None:
+        """A compiled learner's arrays; None for objects."""
+        return getattr(self.stages, "arrays", None)
 
     def grow(self, n_features: int) -> None:
         self.stages.grow(n_features, self._random(self.booster.n_features + 1))
@@ -288,5 +293,5 @@ def dense_row(table: Table, number: int) -> Floats:
         return table.data[number * table.width : (number + 1) * table.width]
     x = np.zeros(table.width)
     own = slice(table.begins[number], table.begins[number + 1])
-    x[table.index[own]] = table.data[own]
+    x[table.features[own]] = table.data[own]
     return x

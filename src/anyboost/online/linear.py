@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.online.base import Arrays
+from anyboost.online.base import Arrays, Shape
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,16 @@ class LinearLearner:
 
         return linear.Linear(linear.UPDATES[self.update], self.rate, self.power, forget)
 
+    def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
+        main = (n_features + 1, stages * outputs)
+        extra = main if self.update == "adaptive" else (1, 0)
+        return main, extra, (n_features + 1, 7), (3, stages * outputs), (3,)
+
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
         dtype = np.float64 if self.precision == "double" else np.float32
-        shape = (n_features + 1, stages * outputs)
+        main, extra, table, scratch, seen = self.shapes(n_features, stages, outputs)
         return Arrays(
-            np.zeros(shape, dtype),
-            np.ones(shape if self.update == "adaptive" else (1, 0), dtype),
-            np.zeros((n_features + 1, 7)),
-            np.zeros((3, stages * outputs)),
-            np.zeros(3),
+            np.zeros(main, dtype), np.ones(extra, dtype), np.zeros(table), np.zeros(scratch), np.zeros(seen)
         )
 
     def grown(self, arrays: Arrays, n_features: int, random: np.random.Generator) -> Arrays:

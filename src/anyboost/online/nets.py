@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.online.base import Arrays
+from anyboost.checks import Floats
+from anyboost.online.base import Arrays, Shape
 
 
 @dataclass(frozen=True)
@@ -33,24 +34,28 @@ class NetLearner:
 
         return nets.Nets(self.rate, self.power, forget)
 
+    def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
+        rows, units = n_features + 1, stages * self.units
+        return (rows, units), (self.units + 1, stages * outputs), (rows, 7), (2, units), (3,)
+
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
-        return Arrays(
-            random.normal(size=(n_features + 1, stages * self.units)) / np.sqrt(n_features + 1),
-            np.zeros((self.units + 1, stages * outputs)),
-            np.zeros((n_features + 1, 7)),
-            np.zeros((2, stages * self.units)),
-            np.zeros(3),
-        )
+        shapes = self.shapes(n_features, stages, outputs)
+        return Arrays(_begin(random, shapes[0]), *(np.zeros(shape) for shape in shapes[1:]))
 
     def grown(self, arrays: Arrays, n_features: int, random: np.random.Generator) -> Arrays:
         more = n_features + 1 - len(arrays.main)
         return arrays._replace(
-            main=np.concatenate([arrays.main, random.normal(size=(more, arrays.main.shape[1]))]),
+            main=np.concatenate([arrays.main, _begin(random, (more, arrays.main.shape[1]), n_features + 1)]),
             table=np.pad(arrays.table, ((0, more), (0, 0))),
         )
 
     def reset(self, arrays: Arrays, stage: int, stages: int, random: np.random.Generator) -> None:
         outputs = arrays.extra.shape[1] // stages
         own = slice(stage * self.units, (stage + 1) * self.units)
-        arrays.main[:, own] = random.normal(size=(len(arrays.main), self.units))
+        arrays.main[:, own] = _begin(random, (len(arrays.main), self.units))
         arrays.extra[:, stage * outputs : (stage + 1) * outputs] = 0.0
+
+
+def _begin(random: np.random.Generator, shape: Shape, features: int | None = None) -> Floats:
+    """Small random weights: sums over all features of about size one."""
+    return random.normal(size=shape) / np.sqrt(features or shape[0])

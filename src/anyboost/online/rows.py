@@ -13,12 +13,12 @@ NONE = np.empty(0, dtype=np.int64)
 
 
 class Table(NamedTuple):
-    """Rows one after another: `width` values each, or where sparse those from begins[row] on, of features `index`."""
+    """Rows one after another: `width` values each, or where sparse those from begins[row] on, of `features`."""
 
     n: int
     width: int
     data: Floats
-    index: np.ndarray
+    features: np.ndarray
     begins: np.ndarray
 
 
@@ -37,7 +37,7 @@ def read(X: Any, n_features: int, fixed: bool = False) -> Table:
         )
     array = np.ascontiguousarray(array, dtype=np.float64)
     _finite(array, lambda place: place // array.shape[1])
-    return Table(*array.shape, array.reshape(-1), NONE, NONE)
+    return Table(array.shape[0], array.shape[1], array.reshape(-1), NONE, NONE)
 
 
 def _read_sparse(X: Any, n_features: int, fixed: bool) -> Table:

@@ -38,13 +38,13 @@ def chain_settings(booster: OnlineBooster) -> Any:
     loss = booster.loss
     name = type(loss).__name__
     located = is_located(loss)
-    fixed = (booster.output_bound or 0.0) > 0 and (booster.label_bound is not None or not located)
+    fixed = booster.output_bound is not None and (booster.label_bound is not None or not located)
     curvature = loss.smoothness if math.isfinite(loss.smoothness) else float(not (located and loss.kinked))
     ball = constants.on_ball(loss, booster.label_bound or 1.0)
     radius = lipschitz = 0.0
     if fixed and ball is not None and not booster._hull:
         radius = constants.radius(
-            ball, booster.steps()[0], booster.n_learners, booster.scale * booster.output_bound
+            ball, booster.steps()[0], booster.n_learners, booster.scale * (booster.output_bound or 0.0)
         )
     if ball is not None and (fixed or math.isfinite(loss.lipschitz) or not located):
         known = radius or booster.scale * (booster.output_bound or REACHES.get(name, 6.0))

@@ -75,7 +75,7 @@ class State:
             best_constant_loss=regret.constant_loss(self.booster.loss, self.totals[MOMENTS:], self.shares),
             best_prefix_loss=float(losses[best]),
             best_prefix=best,
-            bound=regret.bound(self.booster, int(self.totals[ROWS])),
+            bound=regret.bound(self.booster, int(self.totals[ROWS]), gain=float(losses[0])),
         )
 
 
@@ -106,7 +106,7 @@ class CompiledState(State):
 
         answers, work = self._work(table)
         (rows if self.outputs == 1 else vectors).learn_rows(
-            *(table.data, table.index, table.begins, table.width),
+            *(table.data, table.features, table.begins, table.width),
             *(y.astype(np.float64, copy=False), weights, answers, *work),
             *(self.settings, self.chain, self.labels, self.totals, self.learner, *self.arrays),
         )
@@ -117,7 +117,7 @@ class CompiledState(State):
 
         answers, work = self._work(table)
         (rows if self.outputs == 1 else vectors).predict_rows(
-            *(table.data, table.index, table.begins, table.width, answers, *work),
+            *(table.data, table.features, table.begins, table.width, answers, *work),
             *(self.settings, self.chain, self.labels, self.learner, *self.arrays),
         )
         return answers

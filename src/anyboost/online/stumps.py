@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.online.base import Arrays
+from anyboost.online.base import Arrays, Shape
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,12 @@ class FeatureStumpLearner:
 
         return stumps.Stumps(self.rate, self.power, forget)
 
+    def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
+        rows, columns = n_features + 1, stages * outputs
+        return (rows, columns), (rows, 2 * stages), (rows, 7), (1, columns), (3,)
+
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
-        return Arrays(
-            np.zeros((n_features + 1, stages * outputs)),
-            np.zeros((n_features + 1, 2 * stages)),
-            np.zeros((n_features + 1, 7)),
-            np.zeros((1, stages * outputs)),
-            np.zeros(3),
-        )
+        return Arrays(*(np.zeros(shape) for shape in self.shapes(n_features, stages, outputs)))
 
     def grown(self, arrays: Arrays, n_features: int, random: np.random.Generator) -> Arrays:
         more = ((0, n_features + 1 - len(arrays.main)), (0, 0))

@@ -19,7 +19,7 @@ class Row(NamedTuple):
     """A row's numbers; its values lie in v, behind a constant 1."""
 
     begin: int  # where the row begins in index
-    count: int  # how many values it has
+    length: int  # how many values it has
     norm: float  # |v|^2
     rate: float
     weight: float

@@ -54,7 +54,7 @@ def predict(learner, main, extra, scratch, row, index, v, raw):
     columns = len(raw)
     for c in range(columns):
         raw[c] = main[0, c]
-    for j in range(1, row.count + 1):
+    for j in range(1, row.length + 1):
         feature = index[row.begin + j - 1] + 1 if sparse else j
         value = v[j]
         for c in range(columns):
@@ -62,7 +62,7 @@ def predict(learner, main, extra, scratch, row, index, v, raw):
     if learner.update == ADAPTIVE:
         for c in range(columns):
             scratch[NORMS, c] = extra[0, c]
-        for j in range(1, row.count + 1):
+        for j in range(1, row.length + 1):
             feature = index[row.begin + j - 1] + 1 if sparse else j
             square = v[j] * v[j]
             for c in range(columns):
@@ -101,7 +101,7 @@ def finish(learner, main, extra, table, scratch, seen, row, index, v):
     sparse = len(index) > 0
     columns = main.shape[1]
     keep = 1.0 - learner.forget
-    for j in range(row.count + 1):
+    for j in range(row.length + 1):
         feature = 0
         if j > 0:
             feature = index[row.begin + j - 1] + 1 if sparse else j

@@ -45,7 +45,7 @@ def predict(learner, main, extra, scratch, row, index, v, raw):
     units = main.shape[1]
     for h in range(units):
         scratch[HIDDEN, h] = main[0, h]
-    for j in range(1, row.count + 1):
+    for j in range(1, row.length + 1):
         feature = index[row.begin + j - 1] + 1 if sparse else j
         value = v[j]
         if value != 0.0:
@@ -106,7 +106,7 @@ def finish(learner, main, extra, table, scratch, seen, row, index, v):
     """Take the steps of all first layers."""
     sparse = len(index) > 0
     units = main.shape[1]
-    for j in range(row.count + 1):
+    for j in range(row.length + 1):
         feature = 0
         if j > 0:
             feature = index[row.begin + j - 1] + 1 if sparse else j

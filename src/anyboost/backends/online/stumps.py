@@ -51,7 +51,7 @@ def _answer(main, extra, row, index, v, stage, stages, outputs, raw):
     sparse = len(index) > 0
     best, lowest = 0, extra[0, stage] / max(extra[0, stages + stage], 1.0)
     value = 1.0
-    for j in range(1, row.count + 1):
+    for j in range(1, row.length + 1):
         if v[j] == 0.0:
             continue
         feature = index[row.begin + j - 1] + 1 if sparse else j
@@ -72,7 +72,7 @@ def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, eas
     for k in range(outputs):
         c = stage * outputs + k
         scratch[0, c] = min(max(raw[c], low), high) - slope[k] * ease
-    for j in range(row.count + 1):
+    for j in range(row.length + 1):
         value = v[j]
         if value == 0.0:
             continue
