@@ -120,7 +120,7 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
     with pytest.raises(ValueError, match="it has learnt nothing yet"):
         ab.save(ab.OnlineBoostingRegressor(), tmp_path / "model")
     for model, reason in (
-        (ab.OnlineBoostingRegressor(linear_model.LinearRegression(), n_learners=2), "learner RiverLearner.* cannot be saved"),
+        (ab.OnlineBoostingRegressor(linear_model.LinearRegression(), n_learners=2), "RiverLearner.* cannot be saved"),
         (ab.OnlineBoostingRegressor(drift=drift.ADWIN()), "River's drift detectors"),
         (ab.OnlineBoostingRegressor(loss=ab.losses.pointwise(lambda f, y: abs(f - y), np.subtract)), "is your own"),
     ):  # fmt: skip

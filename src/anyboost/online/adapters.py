@@ -53,17 +53,22 @@ def _make(kind: str, *parameters: float) -> Any:
     return getattr(online, kind)(*parameters)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RiverLearner:
     """Stages that are clones of a River regressor; its features are named by column number."""
 
     model: Any
 
     def __post_init__(self) -> None:
-        if hasattr(self.model, "predict_proba_one"):
+        from river.base import Classifier
+
+        if isinstance(self.model, Classifier):  # also at the end of a pipeline
             raise ValueError(
                 f"learner must be a regressor, whatever is boosted, got the classifier {type(self.model).__name__}"
             )
+
+    def __repr__(self) -> str:
+        return f"RiverLearner({type(self.model).__name__})"
 
     def start(self, n_features: int, outputs: int) -> RiverStage:
         """A stage of one fresh model an output."""
@@ -90,7 +95,7 @@ class RiverStage:
                 _repeat(weight, partial(model.learn_one, row, aim))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScikitLearner:
     """Stages that are clones of a scikit-learn regressor with `partial_fit`."""
 
@@ -103,6 +108,9 @@ class ScikitLearner:
             raise ValueError(
                 f"learner must be a regressor, whatever is boosted, got the classifier {type(self.model).__name__}"
             )
+
+    def __repr__(self) -> str:
+        return f"ScikitLearner({type(self.model).__name__})"
 
     def start(self, n_features: int, outputs: int) -> ScikitStage:
         """A stage of one fresh model an output."""

@@ -6,13 +6,12 @@ learner i is reset; the losses by which the best prefix is chosen are then count
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from anyboost.losses import domains
+from anyboost.online import rows
 
 if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
@@ -53,21 +52,21 @@ class Guard:
         return score
 
     def learn_rows(self, X: Any, y: np.ndarray, w: Any) -> np.ndarray:
-        """Learn rows one by one."""
-        table = sparse.csr_matrix(X)
-        if self.booster.state is None or w is not None or not np.isfinite(table.data).all():
-            self._refuse(table, y, w)
-        weights = np.ones(table.shape[0]) if w is None else np.asarray(w, dtype=np.float64)
+        """Learn rows one by one; all are checked before the first is learnt."""
+        table = rows.read(X, self.booster.n_features)
+        self.booster.loss.check(y)
+        weights = rows.weights(w, table.n)
+        everything = np.arange(table.width)
         scores = []
-        for row in range(table.shape[0]):
-            span = slice(table.indptr[row], table.indptr[row + 1])
-            columns = table.indices[span].astype(np.int64)
-            scores.append(self.learn_row(columns, table.data[span], table.shape[1], y[row], weights[row]))
+        for row in range(table.n):
+            dense = not len(table.begins)
+            begin, end = (
+                (row * table.width, (row + 1) * table.width) if dense else table.begins[row : row + 2]
+            )
+            columns = everything if dense else table.features[begin:end]
+            values = table.data[begin:end]
+            scores.append(self.learn_row(columns, values, table.width, y[row], weights[row]))
         return np.array(scores)
-
-    def _refuse(self, X: Any, y: np.ndarray, w: Any) -> None:
-        """Let the booster refuse bad rows before the first is learnt, on a copy that is thrown away."""
-        copy.deepcopy(self.booster).progressive_predict(X, y, w)
 
     def _look(self, losses: np.ndarray) -> None:
         self.counts += 1
