@@ -99,12 +99,20 @@ def test_weights_reach_the_learner():
     weighted.partial_fit(X, y, sample_weight=w)
     kept.partial_fit(X[w > 0], y[w > 0], sample_weight=w[w > 0])
     np.testing.assert_array_equal(weighted.predict(X), kept.predict(X))
-    unweighted = Regressor(MLPRegressor(hidden_layer_sizes=(2,), random_state=0), n_learners=2)
-    if "sample_weight" not in MLPRegressor.partial_fit.__code__.co_varnames:
-        with pytest.raises(
-            ValueError, match="sample_weight must be whole numbers for a learner without weights"
-        ):
-            unweighted.partial_fit(X, y, sample_weight=w + 0.5)
+
+
+def test_models_without_weights_learn_as_often():
+    neighbors = pytest.importorskip("river.neighbors")
+    X, y = sample(40)
+    stages = [RiverLearner(neighbors.KNNRegressor()).start(3, 1) for _ in range(2)]
+    for row, label in zip(X, y.tolist(), strict=True):
+        stages[0].learn(row, label, 2.0)
+        stages[1].learn(row, label, 1.0)
+        stages[1].learn(row, label, 1.0)
+    assert all(stages[0].predict(row) == stages[1].predict(row) for row in X)
+    before = stages[0].predict(X[0] + 9.0)
+    stages[0].learn(X[0] + 9.0, before[0] + 1.0, 0.25)
+    assert stages[0].models[0].predict_one(dict(enumerate((X[0] + 9.0).tolist()))) <= before[0] + 0.25
 
 
 def test_stages_are_clones():

@@ -1,4 +1,4 @@
-"""The part of a file that is names of features: JSON in UTF-8, in a tensor, since headers are too small for millions."""
+"""The part of a file that is names of features: JSON in UTF-8, as a tensor, since a header is too small for many."""
 
 import json
 from typing import Any

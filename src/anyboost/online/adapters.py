@@ -92,7 +92,7 @@ class RiverStage:
             if self.takes_weight:
                 model.learn_one(row, aim, w=weight)
             else:
-                _repeat(weight, partial(model.learn_one, row, aim))
+                _repeat(weight, aim, partial(model.learn_one, row), partial(model.predict_one, row))
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,7 +141,7 @@ class ScikitStage:
             if self.takes_weight:
                 model.partial_fit(row, [aim], sample_weight=[weight])
             else:
-                _repeat(weight, partial(model.partial_fit, row, [aim]))
+                _repeat(weight, aim, lambda aim: model.partial_fit(row, [aim]), lambda: model.predict(row)[0])  # noqa: B023
         self.begun = True
 
     def _row(self, x: Floats) -> Floats:
@@ -151,9 +151,11 @@ class ScikitStage:
         return x[None, : self.width]
 
 
-def _repeat(weight: float, learn: Callable[[], Any]) -> None:
-    """Weight h as h rows, for models without weights."""
-    if weight != round(weight):
-        raise ValueError(f"sample_weight must be whole numbers for a learner without weights, got {weight}")
-    for _ in range(round(weight)):
-        learn()
+def _repeat(weight: float, aim: float, learn: Callable[[float], Any], answer: Callable[[], float]) -> None:
+    """Weight h for a model without weights: h times; a fraction of a time goes that fraction of the way."""
+    for _ in range(int(weight)):
+        learn(aim)
+    fraction = weight - int(weight)
+    if fraction:
+        now = float(answer())
+        learn(now + fraction * (aim - now))
