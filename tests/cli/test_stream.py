@@ -312,10 +312,19 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
         sizes.append(len(rows))
         return turn(self, names, rows, lines)
 
+    calls = []
+    observe = ab.OnlineBoostingRegressor.observe
+
+    def counted(self, *arguments, **options):
+        calls.append(1)
+        return observe(self, *arguments, **options)
+
     monkeypatch.setattr(_tables.Columns, "turn", watched)
-    well(path, "--target", "y")
+    monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", counted)
+    well(path, "--target", "y", "--every", 10)  # which means nothing without --save
     assert max(sizes) <= _tables.ROWS
     assert sum(sizes) == 20_000
+    assert len(calls) < 40
 
 
 def kill_and_resume(folder, kills, seed):

@@ -190,8 +190,10 @@ class Stream:
         for rows in self.table.pieces(len(examples)):
             begin = rows.start
             while begin < rows.stop:
-                unsaved = self.table.tally.rows - self.saved
-                end = min(rows.stop, begin + max(1, self.every - unsaved))
+                left = rows.stop - begin
+                if self.save_path is not None:
+                    left = min(left, self.every - (self.table.tally.rows - self.saved))
+                end = begin + left
                 self._learn(examples.take(slice(begin, end)))
                 begin = end
 
