@@ -6,19 +6,17 @@ says how many examples it lacks. Prints what happened as JSON.
 """
 
 import json
-import os
 import random
 import re
-import signal
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import anyboost as ab
 from anyboost.cli import build
-from files.killed import MOMENTS, die_at
+from files.killed import MOMENTS, attempt
 
 ROWS = 400
 EVERY = 16
@@ -38,28 +36,6 @@ def stream(data, model, said, resume):
     sys.stdout = sys.stderr = Path(said).open("w", buffering=1)  # noqa: SIM115
     options = ["stream", str(data), "--target", "y", "--save", str(model), "--every", str(EVERY)]
     build()([*options, *(["--resume", str(model)] if resume else [])], standalone_mode=False)
-
-
-def attempt(data, model, said, moment, after):
-    """Fork a child that goes on from the file; True once it has ended by itself."""
-    child = os.fork()
-    if child == 0:
-        try:
-            if moment is not None:
-                die_at(moment, after)
-            stream(data, model, said, resume=model.exists())
-            os._exit(0)
-        except BaseException as error:
-            print(repr(error), file=sys.__stderr__, flush=True)
-            os._exit(1)
-    if moment is None:
-        time.sleep(after)
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    if os.WIFEXITED(status):
-        assert os.WEXITSTATUS(status) == 0, "a child failed"
-        return True
-    return False
 
 
 def lost(said):
@@ -93,7 +69,7 @@ def main(folder, kills, seed):
             moment = draw.choice([None, None, None, *MOMENTS])
             after = draw.uniform(0.0, 0.08) if moment is None else draw.randint(1, 4)
             said.write_text("")
-            ended = attempt(data, model, said, moment, after)
+            ended = attempt(partial(stream, data, model, said, resume=model.exists()), moment, after)
             heard = lost(said)
             assert expected is None or heard in (None, expected), (expected, heard)
             if ended:

@@ -128,7 +128,7 @@ def _model(
     domain = domains.REALS if loss is None else losses.get(loss).domain
     if task == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
-    model = kind(**options) if loss is None else kind(**options, loss=loss)
+    model = kind(**options, loss=loss)
     model.check_parameters()
     return model
 

@@ -73,7 +73,8 @@ def _members(model: OnlineBoosting) -> list[Any]:
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    """As it was written: None is written as nothing; for an object, see the boosters."""
+    return "" if value is None else value if isinstance(value, str) else None
 
 
 def _pack_classes(model: OnlineBoostingClassifier) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -115,7 +116,7 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> OnlineBoo
         text = written.take(name)
         if text is not None and not isinstance(text, str):
             raise written.refusal(name)
-        setattr(model, name, getattr(found[0], name) if text is None else text)
+        setattr(model, name, getattr(found[0], name) if text is None else text or None)
     written.done()
     try:
         model.check_parameters()

@@ -60,17 +60,13 @@ class AgainstRest:
         """The class that each booster's label +1 stands for."""
         return [1] if len(self.members) == 1 else list(range(self.classes))
 
-    def learn_row(
-        self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float
-    ) -> np.ndarray:
-        """Learn one encoded row; returns the classes' scores from before."""
-        found = []
+    def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
+        """Learn one encoded row."""
         for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
             learn = booster._learn_row if guard is None else guard.learn_row
-            found.append(learn(columns, values, width, sign if code == aim else -sign, w))
+            learn(columns, values, width, sign if code == aim else -sign, w)
         self.weights[code] += w
         self.rows += w > 0
-        return self._spread(np.array([found]))[0]
 
     def learn_rows(self, X: Any, codes: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
@@ -163,13 +159,10 @@ class OneForAll:
             self.classes = max(2, classes)
             self.members = [self.make(self.classes)]
 
-    def learn_row(
-        self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float
-    ) -> np.ndarray:
-        """Learn one encoded row; returns the classes' scores from before."""
+    def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
+        """Learn one encoded row."""
         booster, guard = self.members[0]
-        learn = booster._learn_row if guard is None else guard.learn_row
-        return np.asarray(learn(columns, values, width, code, w))
+        (booster._learn_row if guard is None else guard.learn_row)(columns, values, width, code, w)
 
     def learn_rows(self, X: Any, codes: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""

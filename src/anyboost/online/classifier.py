@@ -31,41 +31,21 @@ from anyboost.online.rows import weights as checked_weights
 
 
 def _has_probabilities(model: OnlineBoostingClassifier) -> bool:
-    loss = losses.get(model.loss)
+    loss = losses.get(model._usual_loss if model.loss is None else model.loss)
     return isinstance(loss, losses.RowwiseLoss) and loss.link_.probabilities is not None
 
 
 class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
     """Online gradient boosting of classes: `partial_fit` on arrays, `learn_one` on dicts of features.
 
-    Parameters are those of `OnlineBoostingRegressor`, with a loss of classes: "logistic", "squared_hinge",
-    "exponential", "hinge" (more than two classes: one booster a class, and new classes may come at any time), "softmax"
-    or "multiclass_hinge" (one booster for all classes, which the first call of `partial_fit` has to be given).
+    Parameters are those of `OnlineBoostingRegressor`, with a loss of classes: "logistic" (the default),
+    "squared_hinge", "exponential", "hinge" (more than two classes: one booster a class, and new classes may come at any
+    time), "softmax" or "multiclass_hinge" (one booster for all classes, which the first call of `partial_fit` has to be
+    given).
     """
 
     classifies = True
-
-    def __init__(
-        self,
-        learner: Any = "linear",
-        n_learners: int = 20,
-        loss: Any = "logistic",
-        algorithm: str = "span",
-        step: float | None = None,
-        mode: str = "greedy",
-        output_bound: float | None = None,
-        label_bound: float | None = None,
-        prefix: str = "best",
-        forget: float = 0.0,
-        drift: Any = None,
-        hash_bits: int | None = None,
-        max_iter: int = 1,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(
-            *(learner, n_learners, loss, algorithm, step, mode, output_bound, label_bound),
-            *(prefix, forget, drift, hash_bits, max_iter, random_state),
-        )
+    _usual_loss = "logistic"
 
     def _begin(self) -> None:
         self.loss_ = self._checked_loss()
@@ -171,7 +151,9 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
     def predict_proba_one(self, x: Mapping[Any, Any], **_: Any) -> dict[Any, float]:
         """The probability of each class seen so far."""
         if not _has_probabilities(self):
-            raise NotImplementedError(f"the loss {self.loss} gives no probabilities: use logistic or softmax")
+            raise NotImplementedError(
+                f"the loss {self._checked_loss()} gives no probabilities: use logistic or softmax"
+            )
         scores = self._score_one(x)
         if not len(scores):
             return {}

@@ -39,13 +39,14 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
     """What the regressor and the classifier share: parameters, and the two kinds of input."""
 
     classifies = False
+    _usual_loss = "squared"
     _stream: dict[str, Any] | None = None  # where `anyboost stream` stopped; kept in the model file
 
     def __init__(
         self,
         learner: Any = "linear",
         n_learners: int = 20,
-        loss: Any = "squared",
+        loss: Any = None,
         algorithm: str = "span",
         step: float | None = None,
         mode: str = "greedy",
@@ -83,7 +84,7 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
 
     def _checked_loss(self) -> RowwiseLoss:
         """The loss, if it is one of rows and of the right targets."""
-        loss = losses.get(self.loss)
+        loss = losses.get(self._usual_loss if self.loss is None else self.loss)
         if not isinstance(loss, RowwiseLoss):
             raise ValueError(f"loss {loss} couples rows, which come one by one here: use a row-wise one")
         classes = loss.domain.classes or loss.domain is domains.SIGNS
@@ -172,7 +173,8 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
     learner : what is boosted: "linear", "stumps", "net", "tree", a learner of `anyboost.online`, a River regressor,
         or a scikit-learn regressor with `partial_fit`.
     n_learners : how many of them.
-    loss : any row-wise convex loss of the library for numbers, or its name ("absolute", "quantile:0.9").
+    loss : any row-wise convex loss of the library for numbers, or its name ("absolute", "quantile:0.9"). None is
+        "squared".
     algorithm : "span" (Algorithm 1 of Beygelzimer et al., its step is `step`) or "hull" (Algorithm 2).
     mode : "greedy" fits what earlier learners left over, "linear" the slope of the loss.
     output_bound, label_bound : D and Y of the theorems; None follows the labels.
