@@ -216,6 +216,34 @@ def test_weights_ignored_columns_and_codes(tmp_path):
     assert ab.load(tmp_path / "model").features_.names == ["x", "zip=01", "zip=02"]
 
 
+def test_a_resumed_stream_remembers_its_columns(tmp_path):
+    path, model = tmp_path / "data.csv", tmp_path / "model"
+    path.write_text("id,x,w,zip,y\n1,1,2,01,1\n2,2,0,02,5\n")
+    options = ["--weight", "w", "--ignore", "id", "--text", "zip"]
+    well(path, "--target", "y", *options, "--save", model)
+    with path.open("a") as file:
+        file.write("3,3,1,01,2\n")
+    assert ending(well(path, "--resume", model, "--save", model))["weighted example sum"] == "3.000000"
+    assert ab.load(model).features_.names == ["x", "zip=01", "zip=02"]
+    done = run(path, "--resume", model, "--target", "x")
+    assert "--target is 'x', and the model predicts 'y': leave it out" in done.stderr
+
+
+def test_examples_lost_from_a_pipe_are_counted(data, tmp_path):
+    model = tmp_path / "model"
+    well("-", "--target", "y", "--save", model, text=data.read_text())
+    reached = Reached(str(model))
+    reached.open()
+    reached.note(345)  # as a run that was killed leaves it
+    done = run("-", "--resume", model, text=data.read_text())
+    assert (
+        "300 examples learnt; 45 more were taken after its last save and lost when the run was killed"
+        in done.stderr
+    )
+    assert "send them again if you have them" in done.stderr
+    assert ending(done.stdout)["number of examples"] == "600"
+
+
 def test_hashing_keeps_memory_fixed(data, tmp_path):
     well(data, "--target", "y", "--hash-bits", 6, "--save", tmp_path / "model")
     model = ab.load(tmp_path / "model")
@@ -255,6 +283,10 @@ def test_a_bad_row_is_named_and_what_came_before_is_kept(data, tmp_path):
         (["data.csv", "--target", "y", "--resume", "nowhere"], "No such file"),
         (["data.csv", "--target", "y", "--resume", "data.csv"], "cannot be loaded: it is not a model file"),
         (["data.csv", "--target", "y", "--test"], "--test needs a model: add --resume MODEL"),
+        (["data.csv", "--target", "y", "--test", "--save", "m"], "--save has nothing to save in a --test"),
+        (["data.csv", "--resume", "m", "--learners", "5"], "--learners belongs to the model that --resume names"),
+        (["data.csv", "--resume", "m", "--hash-bits", "5"], "--hash-bits belongs to the model that --resume names"),
+        (["data.csv", "--resume", "m", "--task", "regression"], "--task belongs to the model that --resume names"),
         (["data.csv", "--target", "y", "--format", "xml"], "--format must be one of csv, tsv, parquet, vw"),
     ],
 )  # fmt: skip

@@ -144,6 +144,8 @@ def originals(tmp_path_factory):
                 "kinds": {"a": "number"},
                 "tally": dict.fromkeys(("weight", "loss", "last_weight", "last_loss", "label"), 0.5)
                 | {"rows": 3, "features": 4},
+                "weight": None,
+                "ignore": ["id"],
                 "examples": 3,
                 "source": {"bytes": 3, "sha256": "00"},
             }

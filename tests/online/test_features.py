@@ -98,12 +98,20 @@ def test_huge_values_whose_sum_overflows_are_fine():
     [
         ([1.0], "x must be a dict of features, got list"),
         ({"a": [1.0]}, r"x\['a'\] must be a number or text, got list"),
+        ({"a": 10**400}, r"x\['a'\] must be finite, got a number beyond all floats"),
         ({(1, 2): 1.0}, "a feature's name must be text or a whole number"),
     ],
 )
 def test_what_is_no_example_is_refused(x, reason):
     with pytest.raises(ValueError, match=reason):
         Features().row(x, grow=True)
+
+
+def test_a_number_beyond_all_floats_is_refused_by_a_remembered_plan_too():
+    features = Features()
+    features.row({"a": 1.0}, grow=True)
+    with pytest.raises(ValueError, match="beyond all floats"):
+        features.row({"a": 10**400}, grow=True)
 
 
 def test_text_and_numbers_may_take_turns():

@@ -23,6 +23,7 @@ from anyboost.cli._tables import TableError
 if TYPE_CHECKING:
     from anyboost.online.estimators import OnlineBoosting
 
+LABEL = "label"  # what Vowpal Wabbit's format has for a target
 OWN = [("constant", "loss"), ("single", "loss")]
 
 
@@ -33,6 +34,8 @@ class Position:
     target: str
     kinds: dict[str, str]
     tally: Tally
+    weight: str | None = None
+    ignore: tuple[str, ...] = ()
     examples: int = 0  # of its current source, learnt or passed over
     source: dict[str, Any] | None = None
 
@@ -42,13 +45,15 @@ class Position:
             "target": self.target,
             "kinds": self.kinds,
             "tally": self.tally.as_dict(),
+            "weight": self.weight,
+            "ignore": list(self.ignore),
             "examples": self.examples,
             "source": self.source,
         }
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Position:
-        return cls(**{**found, "tally": Tally(**found["tally"])})
+        return cls(**{**found, "tally": Tally(**found["tally"]), "ignore": tuple(found["ignore"])})
 
 
 class Reached:
@@ -102,7 +107,7 @@ class Stream:
         self.save_path, self.every, self.predictions = save, every, predictions
         self._make = make
         self.model: OnlineBoosting | None = None
-        self.position = Position(source.target or "label", source.kinds, Tally())
+        self.position = Position(source.target or LABEL, source.kinds, Tally(), source.weight, source.ignore)
         self.saved = 0  # examples at the last save, of this run or of the one it goes on from
         self._written = False
         self.reached = None if save is None else Reached(save)
@@ -113,10 +118,18 @@ class Stream:
         self.model = model
         if model._stream is None:
             return
-        before = Position.of(model._stream)
+        before, source = Position.of(model._stream), self.source
+        if source.target not in (None, before.target):
+            raise TableError(
+                f"--target is {source.target!r}, and the model predicts {before.target!r}: leave it out"
+            )
+        if source.format != "vw":
+            source.target = None if before.target == LABEL else before.target
+        source.kinds = before.kinds
+        source.weight, source.ignore = source.weight or before.weight, source.ignore or before.ignore
         # In a test the table is one of its own.
-        self.position = Position(before.target, before.kinds, Tally() if self.test else before.tally)
-        self.source.kinds = before.kinds
+        tally = Tally() if self.test else before.tally
+        self.position = Position(before.target, before.kinds, tally, source.weight, source.ignore)
         if not self.test and self._same(before.source):
             self.position.examples = before.examples
         self.saved = before.tally.rows

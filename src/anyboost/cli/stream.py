@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyboost.online.estimators import OnlineBoosting
 
 TASKS = ("regression", "classification")
+FIXED = " belongs to the model that --resume names: leave it out"
 
 
 def command(
@@ -33,9 +34,11 @@ def command(
     loss: Annotated[
         str | None, typer.Option(help="Any row-wise loss, e.g. absolute, quantile:0.9, logistic.")
     ] = None,
-    learner: Annotated[str, typer.Option(help="linear, stumps, net or tree.")] = "linear",
-    learners: Annotated[int, typer.Option(min=1, help="How many learners are boosted.")] = 20,
-    algorithm: Annotated[str, typer.Option(help="span or hull.")] = "span",
+    learner: Annotated[str | None, typer.Option(help="linear (the default), stumps, net or tree.")] = None,
+    learners: Annotated[
+        int | None, typer.Option(min=1, help="How many learners are boosted; 20 unless given.")
+    ] = None,
+    algorithm: Annotated[str | None, typer.Option(help="span (the default) or hull.")] = None,
     weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
@@ -81,8 +84,21 @@ def command(
             _fail("--target is missing: name the column to predict")
         source = Source(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
 
+        asked = {
+            "loss": loss,
+            "learner": learner,
+            "n_learners": learners,
+            "algorithm": algorithm,
+            "hash_bits": hash_bits,
+        }
+        options = {name: value for name, value in asked.items() if value is not None}
+        if resume is not None and (options or task):
+            _fail("--" + next(iter(options), "task").replace("n_", "").replace("_", "-") + FIXED)
+        if test and save is not None:
+            _fail("--save has nothing to save in a --test: leave it out")
+
         def make(guess: str) -> OnlineBoosting:
-            return _model(task or guess, loss, learner, learners, algorithm, hash_bits)
+            return _model(task or guess, options)
 
         if task is not None or loss is not None:
             make("regression")  # a wrong option is refused before the file is read
@@ -109,26 +125,18 @@ def _check(file: str, task: str | None, save: Path | None, predictions: Path | N
             raise ValueError(f"{option}: no such folder, create it first: {path.parent}")
 
 
-def _model(
-    task: str, loss: str | None, learner: str, learners: int, algorithm: str, hash_bits: int | None
-) -> OnlineBoosting:
+def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
     from anyboost.losses import domains
     from anyboost.online.classifier import OnlineBoostingClassifier
     from anyboost.online.estimators import OnlineBoostingRegressor
 
-    options: dict[str, Any] = {
-        "learner": learner,
-        "n_learners": learners,
-        "algorithm": algorithm,
-        "hash_bits": hash_bits,
-    }
     kind: type[OnlineBoosting] = OnlineBoostingRegressor
-    domain = domains.REALS if loss is None else losses.get(loss).domain
+    domain = losses.get(options.get("loss", "squared")).domain
     if task == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
-    model = kind(**options, loss=loss)
+    model = kind(**options)
     model.check_parameters()
     return model
 

@@ -17,6 +17,7 @@ from anyboost.online.estimators import OnlineBoosting, OnlineBoostingRegressor
 from anyboost.online.features import Features
 
 MOST_CLASSES = 1000
+MOST_IGNORED = 100_000
 PARAMETERS = ("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state")
 NUMBERS = ("step", "output_bound", "label_bound", "forget", "hash_bits")
 NAMES = ("learner", "loss")  # strings are kept as the user wrote them
@@ -213,9 +214,13 @@ def _unpack_stream(entry: Any) -> dict[str, Any] | None:
         "kinds": kinds,
         "tally": {name: tally.count(name) for name in ("rows", "features")}
         | {name: tally.real(name) for name in ("weight", "loss", "last_weight", "last_loss", "label")},
+        "weight": found.take("weight"),
+        "ignore": found.items("ignore", MOST_IGNORED),
         "examples": found.count("examples"),
         "source": None,
     }
+    if not all(isinstance(name, str) for name in (result["weight"] or "", *result["ignore"])):
+        raise Fault("its stream leaves out columns that have no names")
     tally.done()
     source = found.take("source")
     if source is not None:

@@ -85,7 +85,10 @@ class Features:
         if plan is not None:
             try:
                 plan.pack(*x.values())
-            except struct.error:  # text or None among the values
+            except (
+                struct.error,
+                OverflowError,
+            ):  # text or None among the values, or a number beyond all floats
                 return self._slow_row(x, grow)
             # A sum is finite where all its terms are, and costs less than a test of each.
             if not isfinite(sum(x.values())):
@@ -240,6 +243,10 @@ def _named_values(x: Mapping[Any, Any]) -> list[tuple[Any, float]]:
             continue
         try:
             pairs.append((name, float(value)))
+        except OverflowError:
+            raise ValueError(
+                f"x[{name!r}] must be finite, got a number beyond all floats: scale it"
+            ) from None
         except (TypeError, ValueError):
             raise ValueError(
                 f"x[{name!r}] must be a number or text, got {type(value).__name__}: convert it first"
