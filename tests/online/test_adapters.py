@@ -56,13 +56,13 @@ def models():
 
 @pytest.mark.parametrize("model", list(models()))
 def test_any_regressor_can_be_boosted(model):
-    X, y = sample()
-    boosted = Regressor(model, n_learners=5)
+    X, y = sample(100)
+    boosted = Regressor(model, n_learners=3, step=0.5)
     boosted.learn_many(dicts(X), y)
     regret = boosted.regret()
     assert regret.rows == len(y)
     assert regret.loss < regret.best_constant_loss
-    again = Regressor(model, n_learners=5)
+    again = Regressor(model, n_learners=3, step=0.5)
     for x, label in zip(dicts(X), y.tolist(), strict=True):
         again.learn_one(x, label)
     assert again.regret() == regret  # the model that was given is not the one that learnt

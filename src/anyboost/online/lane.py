@@ -34,14 +34,10 @@ class Lane:
         shared = (state.settings, state.chain, state.labels)
         self.learning = (*shared, state.totals, state.learner, *state.arrays)
         self.predicting = (*shared, state.learner, *state.arrays)
-        self._make_room(32)
+        self.width = state.booster.n_features
+        self.work = np.empty(state.booster.n_learners + 2 + self.width)
         self.learn_entry: Any = None
         self.predict_entry: Any = None
-
-    def _make_room(self, count: int) -> None:
-        """Space for kernels to work in, for rows of up to twice so many values."""
-        self.room = 2 * count
-        self.work = np.empty(self.state.booster.n_learners + 2 + self.room)
 
     def learn(self, columns: np.ndarray, values: np.ndarray, y: float, weight: float) -> float:
         """Learn one row of checked values; returns its score from before."""
@@ -50,9 +46,7 @@ class Lane:
             columns, values = self.no_columns, self.no_values
         self.begins[1] = count
         self.y[0], self.weight[0] = y, weight
-        if count > self.room:
-            self._make_room(count)
-        given = (values, columns, self.begins, count, self.y, self.weight, self.answer, self.work)
+        given = (values, columns, self.begins, self.width, self.y, self.weight, self.answer, self.work)
         if self.learn_entry is None:
             from anyboost.backends.online.rows import learn_rows
 
@@ -66,9 +60,7 @@ class Lane:
         if not count:
             columns, values = self.no_columns, self.no_values
         self.begins[1] = count
-        if count > self.room:
-            self._make_room(count)
-        given = (values, columns, self.begins, count, self.answer, self.work)
+        given = (values, columns, self.begins, self.width, self.answer, self.work)
         if self.predict_entry is None:
             from anyboost.backends.online.rows import predict_rows
 
