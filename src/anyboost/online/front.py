@@ -152,7 +152,7 @@ class BoosterFront(NamedFront):
         raise NotImplementedError
 
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
-        if self.state is not None:
+        if self.state is not None and width <= self.n_features:  # no column lies beyond the arrays
             lane = lane_of(self)
             if lane is not None:
                 return lane.predict(columns, values)
