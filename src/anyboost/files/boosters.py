@@ -26,6 +26,7 @@ LEARNERS = {
     "LinearLearner": (online.LinearLearner, ("rate", "power"), ("update", "precision")),
     "FeatureStumpLearner": (online.FeatureStumpLearner, ("rate", "power"), ()),
     "NetLearner": (online.NetLearner, ("units", "rate", "power"), ()),
+    "TreeLearner": (online.TreeLearner, ("max_leaves", "bins", "grace", "rate"), ()),
 }
 BOOSTERS = {"SpanBooster": online.SpanBooster, "HullBooster": online.HullBooster}
 NUMBERS = ("output_bound", "label_bound", "scale", "start", "forget")
