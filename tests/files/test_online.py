@@ -26,6 +26,7 @@ MODELS = {
     "net": ab.OnlineBoostingRegressor(NetLearner(units=3), n_learners=3, mode="linear", prefix="all"),
     "adaptive": ab.OnlineBoostingRegressor(LinearLearner(update="adaptive"), n_learners=3),
     "hashed": ab.OnlineBoostingRegressor(hash_bits=5, forget=0.01, output_bound=2.0, label_bound=4.0),
+    "tree": ab.OnlineBoostingRegressor(ab.online.TreeLearner(max_leaves=4, bins=8, grace=20), n_learners=2),
     "two": ab.OnlineBoostingClassifier(n_learners=5),
     "three": ab.OnlineBoostingClassifier(loss="squared_hinge", n_learners=5),
 }
@@ -135,7 +136,7 @@ def originals(tmp_path_factory):
     folder = tmp_path_factory.mktemp("online")
     X, y = sample(40)
     blobs = []
-    for name in ("hull", "net", "hashed", "three"):
+    for name in ("hull", "net", "hashed", "three", "tree"):
         model = MODELS[name].clone()
         model.learn_many(dicts(X), labels(name, y))
         if name == "hull":

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-NAMES = ("speed",)
+NAMES = ("speed", "online")
 
 
 def command(
@@ -21,19 +21,25 @@ def command(
         Path | None, typer.Option("--output", "-o", help="A JSON file for the figures.")
     ] = None,
 ) -> None:
-    """Race anyboost against LightGBM, XGBoost, scikit-learn and CatBoost on the same work.
+    """Race anyboost against others on the same work.
 
-    Prints one line a library: seconds, its time divided by ours, memory and training loss. Peers come with
-    `pip install "anyboost[bench]"`; those not installed are named and left out.
+    `speed`: LightGBM, XGBoost, scikit-learn and CatBoost; seconds, their time divided by ours, memory and training
+    loss. `online`: Vowpal Wabbit, River and CapyMOA; examples a second, and progressive losses on streams of
+    ANYBOOST_DATA. Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out.
     """
-    from anyboost.benchmarks import speed
-
     if name not in NAMES:
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
     if output is not None and not output.parent.is_dir():
         raise typer.BadParameter(f"no such folder, create it first: {output.parent}", param_hint="--output")
-    for line in speed.HEAD:
-        typer.echo(line)
-    results = speed.race(quick, repeats, say=typer.echo)
+    if name == "online":
+        from anyboost.benchmarks import online
+
+        results = online.race(quick, repeats, say=typer.echo)
+    else:
+        from anyboost.benchmarks import speed
+
+        for line in speed.HEAD:
+            typer.echo(line)
+        results = speed.race(quick, repeats, say=typer.echo)
     if output is not None:
         output.write_text(json.dumps(results, indent=2) + "\n")

@@ -19,7 +19,8 @@ from anyboost import datasets
 from anyboost.online import FeatureStumpLearner, HullBooster, LinearLearner, NetLearner, SpanBooster
 
 N_LEARNERS = 20
-STEPS = (0.05, 0.2, 0.5)
+STEPS = (0.05, 0.2, 0.5)  # of Algorithm 1
+SCALES = (1.0, 2.5)  # of Algorithm 2's class (supplement C.2)
 BASES: dict[str, tuple[Callable[[float], Any], tuple[float, ...]]] = {
     "SGD": (lambda rate: LinearLearner(rate), (0.01, 0.03, 0.1, 0.3, 0.7)),
     "stumps": (lambda rate: FeatureStumpLearner(rate), (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)),
@@ -93,7 +94,9 @@ def candidates(base: str) -> dict[str, list[Callable[[], Any]]]:
         "Algorithm 1": [
             lambda r=r, s=s: SpanBooster(make(r), N_LEARNERS, step=s) for r, s in product(rates, STEPS)
         ],
-        "Algorithm 2": [lambda r=r: HullBooster(make(r), N_LEARNERS) for r in rates],
+        "Algorithm 2": [
+            lambda r=r, s=s: HullBooster(make(r), N_LEARNERS, scale=s) for r, s in product(rates, SCALES)
+        ],
     }
 
 

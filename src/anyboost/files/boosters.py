@@ -8,7 +8,7 @@ import numpy as np
 
 from anyboost import online
 from anyboost.backends.online import chain as lines
-from anyboost.backends.online import labels
+from anyboost.backends.online import labels, trees
 from anyboost.backends.online.losses import OTHER
 from anyboost.files import names, parts
 from anyboost.files.container import Fault
@@ -26,6 +26,7 @@ LEARNERS = {
     "LinearLearner": (online.LinearLearner, ("rate", "power"), ("update", "precision")),
     "FeatureStumpLearner": (online.FeatureStumpLearner, ("rate", "power"), ()),
     "NetLearner": (online.NetLearner, ("units", "rate", "power"), ()),
+    "TreeLearner": (online.TreeLearner, ("max_leaves", "bins", "grace", "rate"), ()),
 }
 BOOSTERS = {"SpanBooster": online.SpanBooster, "HullBooster": online.HullBooster}
 NUMBERS = ("output_bound", "label_bound", "scale", "start", "forget")
@@ -53,7 +54,6 @@ def pack(booster: OnlineBooster) -> tuple[dict[str, Any], dict[str, np.ndarray]]
         "random_state": booster.random_state,
         "features": booster.n_features,
         "outputs": 0 if booster.state is None else booster.state.outputs,
-        "named": booster.named,
         "hash_bits": booster.hash_bits,
     }
     tensors = {} if booster.features is None else {"features": names.pack(booster.features.names)}
@@ -81,7 +81,9 @@ def _pack_state(state: Any) -> dict[str, np.ndarray]:
         "labels": finite(state.labels, "labels"),
         "shares": finite(state.shares, "shares"),
         "totals": finite(state.totals, "totals"),
-        **{key: finite(getattr(arrays, key), "weights") for key in ("main", "extra", "table", "seen")},
+        # The last edge of a tree's bins is infinite.
+        "table": finite(arrays.table, "weights", infinite=True),
+        **{key: finite(getattr(arrays, key), "weights") for key in ("main", "extra", "seen")},
     }
 
 
@@ -107,7 +109,7 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> OnlineBoo
     outputs = header.count("outputs", 0)
     booster: OnlineBooster = parts._make(lambda **found: BOOSTERS[name](learner, loss=loss, **found), values)
     booster.n_features = n_features
-    booster.named, booster.hash_bits = header.flag("named"), parts._number(header, "hash_bits")
+    booster.hash_bits = parts._number(header, "hash_bits")
     if tensors.has("features"):
         booster.features = names.unpack_features(tensors, booster.hash_bits)
         if n_features > booster.features.width:
@@ -156,13 +158,36 @@ def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outpu
 
 def _unpack_arrays(tensors: Tensors, booster: OnlineBooster, outputs: int) -> Arrays:
     shapes = booster.learner.shapes(booster.n_features, booster.n_learners, outputs)
-    main, extra, table = (
-        tensors.floats(key, shape) for key, shape in zip(("main", "extra", "table"), shapes[:3], strict=True)
-    )
+    main, extra = tensors.floats("main", shapes[0]), tensors.floats("extra", shapes[1])
+    grown = isinstance(booster.learner, online.TreeLearner)
+    table = tensors.floats("table", shapes[2], infinite=grown)
+    if grown:
+        _check_trees(booster.learner, booster.n_features, main, table)
     seen = tensors.floats("seen", shapes[4])
     if getattr(booster.learner, "precision", "double") == "single":
         main, extra = main.astype(np.float32), extra.astype(np.float32)
     return Arrays(main, extra, table, np.zeros(shapes[3]), seen)
+
+
+def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray, table: np.ndarray) -> None:
+    """A Fault unless kernels that follow the trees stay inside their arrays and come to an end."""
+    nodes = 2 * learner.max_leaves - 1
+    links = main[:, [trees.FEATURE, trees.BIN, trees.LEFT, trees.SLOT, trees.USED]]
+    own = np.arange(len(main)) % nodes
+    feature, cut, left, slot, used = links.T
+    split = feature > 0
+    inside = (
+        (links == np.floor(links)).all()
+        and (links >= 0).all()
+        and (feature <= n_features).all()
+        and (cut < learner.bins).all()
+        and (slot < learner.max_leaves).all()
+        and (used < learner.max_leaves).all()
+        and ((left[split] > own[split]) & (left[split] < nodes - 1)).all()
+    )
+    first = float(table[0, 0])
+    if not inside or not (0 <= first <= trees.FIRST and first == int(first)):
+        raise Fault("its trees lead nowhere")
 
 
 def _settings(entry: Fields, like: Any) -> Any:

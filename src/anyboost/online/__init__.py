@@ -14,6 +14,7 @@ from anyboost.online.linear import LinearLearner
 from anyboost.online.nets import NetLearner
 from anyboost.online.regret import Regret
 from anyboost.online.stumps import FeatureStumpLearner
+from anyboost.online.trees import TreeLearner
 
 __all__ = [
     "FeatureStumpLearner",
@@ -25,4 +26,5 @@ __all__ = [
     "Regret",
     "SpanBooster",
     "Stage",
+    "TreeLearner",
 ]

@@ -193,6 +193,15 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         check_is_fitted(self)
         return self.boosters_.regret()
 
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        if y.shape != (n_rows,):
+            raise ValueError(f"y must have one class a row, got shape {y.shape} for {n_rows} rows")
+        checked_weights(w, n_rows)
+        self._check_new(y.tolist())
+
+    def _joined(self, said: list[Any]) -> Any:
+        return _joined([part[0] for part in said]), np.concatenate([part[1] for part in said])
+
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> None:
         code = self.codes_.get(y)
         if code is not None:

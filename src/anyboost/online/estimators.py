@@ -20,7 +20,7 @@ from anyboost.online import frames
 from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
 from anyboost.online.drift import Guard
 from anyboost.online.features import Features, Rows
-from anyboost.online.front import NamedFront, matrix
+from anyboost.online.front import NamedFront, check_targets, matrix
 from anyboost.online.regret import Regret
 from anyboost.online.river import RiverFace, register
 
@@ -105,15 +105,11 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             "outputs": outputs,
             "random_state": self.random_state,
         }
-        booster: OnlineBooster
         if checks.choice(self.algorithm, "algorithm", ALGORITHMS) == "span":
-            booster = SpanBooster(self.learner, step=self.step, **options)
-        elif self.step is None:
-            booster = HullBooster(self.learner, **options)
-        else:
+            return SpanBooster(self.learner, step=self.step, **options)
+        if self.step is not None:
             raise ValueError(f"step belongs to 'span', got {self.step} with algorithm 'hull': leave it out")
-        booster.named = "features_" in self.__dict__ and self.hash_bits is None
-        return booster
+        return HullBooster(self.learner, **options)
 
     def _begin(self) -> None:
         """Set up what learning needs; parameters are known to be right."""
@@ -240,6 +236,9 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix."""
         check_is_fitted(self)
         return self.booster_.regret()
+
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        check_targets(self.loss_, y, w, n_rows)
 
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
         if self.guard_ is None:

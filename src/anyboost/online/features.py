@@ -66,9 +66,7 @@ class Features:
     @property
     def width(self) -> int:
         """How many columns a model needs; doubling, so that it need not grow with every new name."""
-        if self.bits is not None:
-            return 1 << self.bits
-        return max(LEAST_WIDTH, 1 << (len(self.names) - 1).bit_length()) if self.names else LEAST_WIDTH
+        return _width(len(self.names)) if self.bits is None else 1 << self.bits
 
     def truncate(self, width: int) -> None:
         """Forget the names after the first `width`: what came with rows that were then refused."""
@@ -161,31 +159,56 @@ class Features:
                 _check_column(name, cells)
         if not n_rows:
             return Rows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+        filled = {name: _filled(cells) for name, cells in columns.items()}
+        if grow and self.bits is None:
+            self._name_in_order(columns, filled)
         parts = []
         for name, cells in columns.items():
+            rows = filled[name]
             if cells.dtype == np.float64:
-                rows = np.flatnonzero(~np.isnan(cells))
-                column = self._column(name, grow) if len(rows) else None
+                column = self._column(name, False) if len(rows) else None
                 if column is not None:
                     parts.append((rows, np.full(len(rows), column, dtype=np.int64), cells[rows]))
             else:
-                rows, places = self._text_column(name, cells, grow)
-                parts.append((rows, places, np.ones(len(rows))))
+                places = self._text_column(name, cells[rows])
+                known = places >= 0
+                parts.append((rows[known], places[known], np.ones(int(known.sum()))))
         return _in_rows(parts, n_rows)
 
-    def _text_column(self, name: Any, cells: np.ndarray, grow: bool) -> tuple[np.ndarray, np.ndarray]:
-        rows, places = [], []
-        known: dict[str, int | None] = {}
-        for row, cell in enumerate(cells.tolist()):
-            if cell is None:
+    def _name_in_order(self, columns: Mapping[Any, np.ndarray], filled: dict[Any, np.ndarray]) -> None:
+        """Give new names their columns in the order in which a loop over the rows would meet them."""
+        new: list[tuple[int, int, Any]] = []
+        for number, (name, cells) in enumerate(columns.items()):
+            rows = filled[name]
+            if cells.dtype == np.float64:
+                if len(rows) and name not in self._columns:
+                    new.append((int(rows[0]), number, name))
                 continue
-            if cell not in known:
-                known[cell] = self._column(text_feature(name, cell), grow)
-            column = known[cell]
-            if column is not None:
-                rows.append(row)
-                places.append(column)
-        return np.array(rows, dtype=np.int64), np.array(places, dtype=np.int64)
+            first: dict[str, int] = {}
+            for row, cell in zip(rows.tolist(), cells[rows].tolist(), strict=True):
+                first.setdefault(cell, row)
+            named = ((row, number, text_feature(name, cell)) for cell, row in first.items())
+            new.extend(each for each in named if each[2] not in self._columns)
+        for _, _, name in sorted(new, key=lambda each: each[:2]):
+            self._column(name, True)
+
+    def _text_column(self, name: Any, cells: np.ndarray) -> np.ndarray:
+        """The column of each text; -1 where it has none."""
+        known: dict[str, int] = {}
+        for cell in dict.fromkeys(cells.tolist()):
+            column = self._column(text_feature(name, cell), False)
+            known[cell] = -1 if column is None else column
+        return np.array([known[cell] for cell in cells.tolist()], dtype=np.int64)
+
+    def widths(self, rows: Rows, before: int) -> np.ndarray:
+        """How many columns a model would have at each row, learnt one by one; `before`: names before the first."""
+        if self.bits is not None or len(self.names) == before:
+            return np.full(len(rows), self.width)
+        last = np.full(len(rows), before - 1)
+        some = np.flatnonzero(np.diff(rows.starts))
+        last[some] = rows.columns[rows.starts[some + 1] - 1]  # columns are ascending
+        names = np.maximum.accumulate(np.maximum(last, before - 1)) + 1
+        return np.array([_width(count) for count in names.tolist()])
 
     def _column(self, name: Any, grow: bool) -> int | None:
         if self.bits is not None:
@@ -202,6 +225,17 @@ class Features:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(Features.of(state["names"], state["bits"]).__dict__)
+
+
+def _width(names: int) -> int:
+    return max(LEAST_WIDTH, 1 << (names - 1).bit_length()) if names else LEAST_WIDTH
+
+
+def _filled(cells: np.ndarray) -> np.ndarray:
+    """The rows in which a column has a value."""
+    if cells.dtype == np.float64:
+        return np.flatnonzero(~np.isnan(cells))
+    return np.array([row for row, cell in enumerate(cells.tolist()) if cell is not None], dtype=np.int64)
 
 
 class _Pack:

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from anyboost.online import frames
-from anyboost.online.features import LEAST_WIDTH, Features
+from anyboost.online.features import Features
 from anyboost.online.lane import Lane, lane_of
-from anyboost.online.rows import NONE, Table
+from anyboost.online.rows import weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,16 +42,34 @@ class NamedFront:
         self._learn_named(X, y, w)
 
     def _learn_named(self, X: Any, y: Any, w: Any) -> tuple[Rows, Any]:
-        """The rows, and what `_learn_rows` says of them."""
+        """The rows, and what `_learn_rows` says of them.
+
+        Where new names make the model wider, rows before that are learnt apart, as they are in a loop.
+        """
         features = self._named()
         before = len(features.names)
         rows = frames.encode(features, X, True)
+        if not len(rows):
+            return rows, None
+        labels = np.asarray(y)
         try:
-            said = self._learn_rows(matrix(rows, features.width), np.asarray(y), w) if len(rows) else None
+            self._check_targets(labels, w, len(rows))  # all of them, before the first row is learnt
+            widths = features.widths(rows, before)
+            begins = [0, *(np.flatnonzero(np.diff(widths)) + 1).tolist()]
+            table, said = matrix(rows, features.width), []
+            for begin, end in zip(begins, [*begins[1:], len(rows)], strict=True):
+                part = table if len(begins) == 1 else table[begin:end, : widths[begin]]
+                said.append(self._learn_rows(part, labels[begin:end], None if w is None else w[begin:end]))
         except BaseException:
             features.truncate(before)
             raise
-        return rows, said
+        return rows, said[0] if len(said) == 1 else self._joined(said)
+
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        raise NotImplementedError
+
+    def _joined(self, said: list[Any]) -> Any:
+        return np.concatenate(said)
 
     def _score_one(self, x: Mapping[Any, Any]) -> Any:
         features = self._named()
@@ -87,7 +105,6 @@ class BoosterFront(NamedFront):
 
     hash_bits: int | None = None
     features: Features | None = None
-    named = False  # whether columns come as names do, and so double in number
     loss: RowwiseLoss
     n_features: int
     state: Any
@@ -121,7 +138,6 @@ class BoosterFront(NamedFront):
                     "this booster has learnt from arrays, whose columns have no names: use partial_fit and predict"
                 )
             self.features = Features(self.hash_bits)
-            self.named = self.hash_bits is None
         return self.features
 
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
@@ -135,21 +151,10 @@ class BoosterFront(NamedFront):
         return self._learn_rows(one_row(columns, values, width), np.array([y]), [w])[0]
 
     def _learn_rows(self, X: sparse.csr_matrix, y: np.ndarray, w: Any) -> Any:
-        if self.named:
-            self._widen(X.shape[1], y)
         return self.progressive_predict(X, y, w)
 
-    def _widen(self, width: int, y: np.ndarray) -> None:
-        """Double the columns until there are so many: then random weights of new ones are those of the loop."""
-        reached = LEAST_WIDTH
-        while reached <= width:
-            if reached > self.n_features:
-                self._ready(Table(0, reached, np.zeros(0), NONE, NONE), y)
-            reached *= 2
-
-    def _ready(self, table: Table, targets: Any) -> Any:
-        """A booster's own."""
-        raise NotImplementedError
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        check_targets(self.loss, y, w, n_rows)
 
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
         if self.state is not None and width <= self.n_features:  # no column lies beyond the arrays
@@ -160,6 +165,13 @@ class BoosterFront(NamedFront):
 
     def _score_rows(self, X: sparse.csr_matrix) -> Any:
         return self.predict(X)
+
+
+def check_targets(loss: RowwiseLoss, y: np.ndarray, w: Any, n_rows: int) -> None:
+    """Refuse targets or weights that a booster would refuse."""
+    if len(loss.check(y)) != n_rows:
+        raise ValueError(f"y must have one target a row, got {len(y)} for {n_rows} rows")
+    weights(w, n_rows)
 
 
 def matrix(rows: Rows, width: int) -> sparse.csr_matrix:

@@ -1,17 +1,17 @@
-"""What a stream's labels look like so far: where they lie and how far they spread, in nine numbers.
+"""What a stream's labels look like so far: where they lie and how far they spread, in ten numbers.
 
 Scores are measured from a center (the running mean of the labels; for losses with a link, its score), and the
 reach of the labels bounds what learners may answer. One wild label must not move either far, and a lasting
 change of scale must move both: so a label counts as at most ten deviations from the mean, and where 64 labels
-in a row all but coincide on the scale so far, that scale is forgotten.
+in a row differ, but by less than a hundredth of the deviation so far, that is forgotten.
 """
 
 import math
 
 from anyboost.backends.compiler import part
 
-ROWS, MEAN, VARIANCE, LOW, HIGH, QUIET, QUIET_REACH, WEIGHT, SUM = 0, 1, 2, 3, 4, 5, 6, 7, 8
-SIZE = 9
+ROWS, MEAN, VARIANCE, LOW, HIGH, QUIET, QUIET_REACH, WEIGHT, SUM, ANCHOR = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+SIZE = 10
 FAR = 10.0  # deviations
 MEAN_ROWS, SPREAD_ROWS = 10_000.0, 1_000.0  # how many rows back the running mean and deviation look
 QUIET_ROWS, QUIET_SHARE = 64.0, 0.01
@@ -22,9 +22,10 @@ MEANS, LOG_ODDS, HALF_LOG_ODDS, LOG_MEAN, LOG_SHARES, NOTHING = 0, 1, 2, 3, 4, 5
 @part
 def tame(labels, y):
     """The label, brought to within ten deviations of the mean."""
-    if labels[ROWS] < 2.0 or labels[VARIANCE] == 0.0:
+    gap, variance = y - labels[MEAN], labels[VARIANCE]
+    if gap * gap <= FAR * FAR * variance or labels[ROWS] < 2.0 or variance == 0.0:
         return y
-    far = FAR * math.sqrt(labels[VARIANCE])
+    far = FAR * math.sqrt(variance)
     return min(max(y, labels[MEAN] - far), labels[MEAN] + far)
 
 
@@ -37,7 +38,7 @@ def see(labels, y, weight, forget):
     if labels[ROWS] == 1.0:
         labels[MEAN], labels[LOW], labels[HIGH] = y, y, y
         return
-    _listen_for_quiet(labels, abs(y - labels[MEAN]), y)
+    _listen_for_quiet(labels, y)
     tamed = tame(labels, y)
     step = tamed - labels[MEAN]
     labels[MEAN] += step * max(1.0 / min(labels[ROWS], MEAN_ROWS), forget)
@@ -48,15 +49,16 @@ def see(labels, y, weight, forget):
 
 
 @part
-def _listen_for_quiet(labels, gap, y):
-    """Start the statistics again where labels have long stopped to vary on their scale."""
+def _listen_for_quiet(labels, y):
+    """Start the statistics again where labels have long varied on a far smaller scale only."""
+    gap = abs(y - labels[ANCHOR])
     if gap * gap >= QUIET_SHARE * QUIET_SHARE * labels[VARIANCE]:
-        labels[QUIET], labels[QUIET_REACH] = 0.0, 0.0
+        labels[ANCHOR], labels[QUIET], labels[QUIET_REACH] = y, 0.0, 0.0
         return
     labels[QUIET] += 1.0
     labels[QUIET_REACH] = max(labels[QUIET_REACH], gap)
-    if labels[QUIET] >= QUIET_ROWS:
-        far = labels[QUIET_REACH]
+    far = labels[QUIET_REACH]
+    if labels[QUIET] >= QUIET_ROWS and far > 0.0:
         labels[ROWS] = QUIET_ROWS
         labels[VARIANCE] = far * far
         labels[MEAN], labels[LOW], labels[HIGH] = y, y - far, y + far

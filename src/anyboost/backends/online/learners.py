@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from numba.extending import overload
 
-from anyboost.backends.online import linear, nets, stumps
+from anyboost.backends.online import linear, nets, stumps, trees
 
-KINDS = {linear.Linear: linear, stumps.Stumps: stumps, nets.Nets: nets}
+KINDS = {linear.Linear: linear, stumps.Stumps: stumps, nets.Nets: nets, trees.Trees: trees}
 
 
 class Row(NamedTuple):
@@ -60,6 +60,17 @@ def _predict(learner, main, extra, scratch, row, index, v, raw):
     return lambda learner, main, extra, scratch, row, index, v, raw: function(
         learner, main, extra, scratch, row, index, v, raw
     )
+
+
+def gain(learner, scratch, row, column):
+    """The share of the way to a squared loss's minimum that a step goes; negative where not known beforehand."""
+    return KINDS[type(learner)].gain(learner, scratch, row, column)
+
+
+@overload(gain, jit_options={"forceinline": True, "error_model": "numpy"})
+def _gain(learner, scratch, row, column):
+    function = KINDS[learner.instance_class].gain
+    return lambda learner, scratch, row, column: function(learner, scratch, row, column)
 
 
 def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):

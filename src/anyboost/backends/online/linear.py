@@ -70,6 +70,13 @@ def predict(learner, main, extra, scratch, row, index, v, raw):
 
 
 @part
+def gain(learner, scratch, row, column):
+    """How far towards a squared loss's minimum a step brings the answer."""
+    whole = row.weight * row.rate * (scratch[NORMS, column] if learner.update == ADAPTIVE else row.norm)
+    return -math.expm1(-whole) if learner.update == INVARIANT else min(whole, 1.0)
+
+
+@part
 def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):
     """Note one stage's step and move its answer by it; `finish` takes it.
 

@@ -64,6 +64,12 @@ def predict(learner, main, extra, scratch, row, index, v, raw):
 
 
 @part
+def gain(learner, scratch, row, column):
+    """Not known before the step."""
+    return -1.0
+
+
+@part
 def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):
     """Step against the slope in both layers, never past the minimum of a loss of this curvature."""
     own = len(extra) - 1

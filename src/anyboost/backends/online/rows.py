@@ -23,7 +23,7 @@ from anyboost.backends.online.chain import (
     unit_of,
 )
 from anyboost.backends.online.learners import Row
-from anyboost.backends.online.losses import slope, value
+from anyboost.backends.online.losses import SQUARED, slope, value
 
 
 @part
@@ -126,16 +126,28 @@ def learn_row(
         pull = slope(code, parameter, center + z, calm)
         if settings.greedy:
             inverse = chain[INVERSE, i + 1]
-            offset = new_center + ((1.0 - eta) * new_z if settings.hull else new_z)
-            point = min(max(offset + eta * clip(raw[i], new_D), low), high)
+            offset = new_center + (1.0 - (eta if settings.hull else shrink * eta)) * new_z
+            point = offset + eta * raw[i]
+            inside = low <= point <= high and abs(raw[i]) <= new_D  # as nearly always
+            least, most = -new_D, new_D
+            # What z will be, where that is known before the step: the next stage need not wait for it.
+            gain = learners.gain(learner, scratch, row, i) if code == SQUARED and inside else -1.0
+            ahead = point - gain * (point - calm) - new_center
+            moved = raw[i] - gain * (point - calm) * inverse
+            known = gain >= 0.0 and abs(moved) <= new_D and (settings.hull or abs(ahead) <= new_B)
+            if gain < 0.0:
+                point = min(max(offset + eta * clip(raw[i], new_D), low), high)
+                lowest, highest = (low - offset) * inverse, (high - offset) * inverse
+                least, most = min(max(-new_D, lowest), highest), max(min(new_D, highest), lowest)
             slopes[0] = slope(code, parameter, point, calm) * inverse
-            lowest, highest = (low - offset) * inverse, (high - offset) * inverse
-            least, most = min(max(-new_D, lowest), highest), max(min(new_D, highest), lowest)
             learners.learn(
                 learner, main, extra, table, scratch, row, index, v, i,
                 slopes, ease, unit * inverse, least, most, raw,
             )  # fmt: skip
-            new_z = advance(settings.hull, eta, shrink, new_z, clip(raw[i], new_D), new_B)
+            if known:
+                new_z = ahead
+            else:
+                new_z = advance(settings.hull, eta, shrink, new_z, clip(raw[i], new_D), new_B)
         elif L > 0.0:
             slopes[0] = pull / L
             learners.learn(learner, main, extra, table, scratch, row, index, v, i, slopes, D, D, -D, D, raw)

@@ -63,6 +63,12 @@ def _answer(main, extra, row, index, v, stage, stages, outputs, raw):
 
 
 @part
+def gain(learner, scratch, row, column):
+    """Not known before the step."""
+    return -1.0
+
+
+@part
 def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):
     """Let every feature of the row learn the target, and answer again."""
     sparse = len(index) > 0
