@@ -91,6 +91,8 @@ def test_a_batch_is_the_loop_where_names_and_classes_come_late(make, learner):
     pandas = pytest.importorskip("pandas")
     X, y = (classes if make is OnlineBoostingClassifier else regression)(80)
     X = [{**x, f"new{i % 40}": 1.0, "color": f"c{i % 7}"} for i, x in enumerate(dicts(X))]
+    names = list(dict.fromkeys(name for x in X for name in x))
+    X = [{name: x[name] for name in names if name in x} for x in X]
     loop, batch = make(learner, n_learners=5), make(learner, n_learners=5)
     for x, label in zip(X, y.tolist(), strict=True):
         loop.learn_one(x, label)
@@ -98,7 +100,6 @@ def test_a_batch_is_the_loop_where_names_and_classes_come_late(make, learner):
     batch.learn_many(X[3:], y[3:])
     same(loop, batch)
     table = make(learner, n_learners=5)
-    names = list(dict.fromkeys(name for x in X for name in x))
     table.learn_many(pandas.DataFrame([[x.get(name) for name in names] for x in X], columns=names), y)
     assert table.features_.names == loop.features_.names
     same(loop, table)
