@@ -63,6 +63,20 @@ def test_the_order_of_names_in_a_dict_does_not_matter():
             np.testing.assert_array_equal(values, [1.0, 2.0, 3.0])
 
 
+def test_columns_do_not_depend_on_the_order_of_names():
+    one, other = Features(), Features()
+    one.row({"b": 1.0, "a": "x", "c": 2.0}, grow=True)
+    other.row({"c": 2.0, "b": 1.0, "a": "x"}, grow=True)
+    assert one.names == other.names == ["a=x", "b", "c"]
+
+
+def test_a_text_may_spell_another_feature():
+    features = Features()
+    for _ in range(2):
+        columns, values = features.row({"a": "7", "a=7": 2.0}, grow=True)
+        assert (features.names, columns.tolist(), values.tolist()) == (["a=7"], [0], [3.0])
+
+
 def test_predicting_adds_no_columns():
     features = Features()
     features.row({"a": 1.0}, grow=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +25,8 @@ LEAST_WIDTH = 8
 class Plan(NamedTuple):
     """What to do with a dict whose names, in this order, have been seen before and whose values are all numbers."""
 
-    pack: Callable[..., None]
-    packed: np.ndarray  # values in the dict's order; what `pack` writes into
-    order: np.ndarray | None  # where the columns are not ascending yet
+    pick: Callable[[Any], tuple[Any, ...]]  # its values, columns ascending
+    pack: Callable[..., None]  # writes them into `values`
     columns: np.ndarray
     values: np.ndarray
 
@@ -81,18 +81,17 @@ class Features:
         names = tuple(x)
         plan = self._plans.get(names)
         if plan is not None:
+            picked = plan.pick(x)
             try:
-                plan.pack(*x.values())
+                plan.pack(plan.values, 0, *picked)
             except (
                 struct.error,
                 OverflowError,
             ):  # text or None among the values, or a number beyond all floats
                 return self._slow_row(x, grow)
             # A sum is finite where all its terms are, and costs less than a test of each.
-            if not isfinite(sum(x.values())):
+            if not isfinite(sum(picked)):
                 _check_finite(x.items())
-            if plan.order is not None:
-                np.take(plan.packed, plan.order, out=plan.values)
             return plan.columns, plan.values
         columns, values = self._slow_row(x, grow)
         self._remember(names, x)
@@ -105,31 +104,28 @@ class Features:
             )
         pairs = _named_values(x)
         _check_finite(pairs)
+        if grow:
+            self._name([name for name, _ in pairs])
         found: dict[int, float] = {}
         for name, value in pairs:
-            column = self._column(name, grow)
+            column = self._column(name)
             if column is not None:
                 found[column] = found.get(column, 0.0) + value
         columns = np.array(sorted(found), dtype=np.int64)
         return columns, np.array([found[column] for column in columns.tolist()], dtype=np.float64)
 
     def _remember(self, names: tuple[Any, ...], x: Mapping[Any, Any]) -> None:
-        columns = [self._column(name, grow=False) for name in names]
+        columns = [self._column(name) for name in names]
         if None in columns or len(set(columns)) < len(columns) or any(_is_text(v) for v in x.values()):
             return
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
-        packed = np.zeros(len(names))
-        pack = struct.Struct(f"{len(names)}d").pack_into
-        found = np.array(columns, dtype=np.int64)
-        order = np.argsort(found)
-        ascending = bool((order == np.arange(len(names))).all())
+        ascending = sorted(zip(columns, names, strict=True), key=lambda pair: pair[0] or 0)
         self._plans[names] = Plan(
-            _Pack(pack, packed),
-            packed,
-            None if ascending else order,
-            found[order],
-            packed if ascending else np.zeros(len(names)),
+            _picker([name for _, name in ascending]),
+            struct.Struct(f"{len(names)}d").pack_into,
+            np.array([column for column, _ in ascending], dtype=np.int64),
+            np.zeros(len(names)),
         )
 
     def rows(self, examples: Sequence[Mapping[Any, Any]], grow: bool) -> Rows:
@@ -166,7 +162,7 @@ class Features:
         for name, cells in columns.items():
             rows = filled[name]
             if cells.dtype == np.float64:
-                column = self._column(name, False) if len(rows) else None
+                column = self._column(name) if len(rows) else None
                 if column is not None:
                     parts.append((rows, np.full(len(rows), column, dtype=np.int64), cells[rows]))
             else:
@@ -177,26 +173,26 @@ class Features:
 
     def _name_in_order(self, columns: Mapping[Any, np.ndarray], filled: dict[Any, np.ndarray]) -> None:
         """Give new names their columns in the order in which a loop over the rows would meet them."""
-        new: list[tuple[int, int, Any]] = []
-        for number, (name, cells) in enumerate(columns.items()):
+        new: list[tuple[int, Any]] = []
+        for name, cells in columns.items():
             rows = filled[name]
             if cells.dtype == np.float64:
                 if len(rows) and name not in self._columns:
-                    new.append((int(rows[0]), number, name))
+                    new.append((int(rows[0]), name))
                 continue
             first: dict[str, int] = {}
             for row, cell in zip(rows.tolist(), cells[rows].tolist(), strict=True):
                 first.setdefault(cell, row)
-            named = ((row, number, text_feature(name, cell)) for cell, row in first.items())
-            new.extend(each for each in named if each[2] not in self._columns)
-        for _, _, name in sorted(new, key=lambda each: each[:2]):
-            self._column(name, True)
+            named = ((row, text_feature(name, cell)) for cell, row in first.items())
+            new.extend(each for each in named if each[1] not in self._columns)
+        for _, name in sorted(new, key=lambda each: (each[0], str(each[1]))):
+            self._name([name])
 
     def _text_column(self, name: Any, cells: np.ndarray) -> np.ndarray:
         """The column of each text; -1 where it has none."""
         known: dict[str, int] = {}
         for cell in dict.fromkeys(cells.tolist()):
-            column = self._column(text_feature(name, cell), False)
+            column = self._column(text_feature(name, cell))
             known[cell] = -1 if column is None else column
         return np.array([known[cell] for cell in cells.tolist()], dtype=np.int64)
 
@@ -210,15 +206,18 @@ class Features:
         names = np.maximum.accumulate(np.maximum(last, before - 1)) + 1
         return np.array([_width(count) for count in names.tolist()])
 
-    def _column(self, name: Any, grow: bool) -> int | None:
-        if self.bits is not None:
-            return hashed(name, self.bits)
-        column = self._columns.get(name)
-        if column is None and grow:
-            _check_name(name)
-            column = self._columns[name] = len(self.names)
-            self.names.append(name)
-        return column
+    def _column(self, name: Any) -> int | None:
+        return self._columns.get(name) if self.bits is None else hashed(name, self.bits)
+
+    def _name(self, names: list[Any]) -> None:
+        """Give those of one row that are new a column each, in an order that is not the dict's."""
+        if self.bits is None:
+            new = [name for name in dict.fromkeys(names) if name not in self._columns]
+            for name in new:
+                _check_name(name)
+            for name in sorted(new, key=str):
+                self._columns[name] = len(self.names)
+                self.names.append(name)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"bits": self.bits, "names": self.names}
@@ -238,16 +237,11 @@ def _filled(cells: np.ndarray) -> np.ndarray:
     return np.array([row for row, cell in enumerate(cells.tolist()) if cell is not None], dtype=np.int64)
 
 
-class _Pack:
-    """`struct`'s pack_into, bound to an array."""
-
-    __slots__ = ("array", "pack")
-
-    def __init__(self, pack: Callable[..., None], array: np.ndarray) -> None:
-        self.pack, self.array = pack, array
-
-    def __call__(self, *values: Any) -> None:
-        self.pack(self.array, 0, *values)
+def _picker(names: list[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """A dict's values by these names, as a tuple."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda x: tuple(x[name] for name in names)
 
 
 def hashed(name: Any, bits: int) -> int:
