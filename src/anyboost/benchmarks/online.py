@@ -1,7 +1,7 @@
 """Examples a second and progressive losses against Vowpal Wabbit, River and CapyMOA: `anyboost bench online`.
 
-Speed: half a million rows of 20 dense features; Vowpal Wabbit reads them from its binary cache, we from an array. Losses:
-the mean loss of answers given before each row is learned, on streams in their own order. Peers that are not installed
+Speed: half a million rows of 20 dense features; Vowpal Wabbit reads them from its binary cache, we from an array.
+Losses: the mean loss of answers given before each row is learned, on streams in their own order. Peers not installed
 are named and left out. Each has its turn in a process of its own.
 """
 
@@ -78,20 +78,6 @@ def river_linear(n: int) -> float:
     return (time.perf_counter() - began) * 25
 
 
-def our_learn_one(n: int) -> float:
-    X, y = rows(n // 25)
-    names = [str(j) for j in range(FEATURES)]
-    examples = [dict(zip(names, x, strict=True)) for x in X.tolist()]
-    from anyboost.online import OnlineRegressor  # type: ignore[attr-defined]
-
-    model = OnlineRegressor()
-    model.learn_one(examples[0], float(y[0]))
-    began = time.perf_counter()
-    for x, target in zip(examples, y.tolist(), strict=True):
-        model.learn_one(x, target)
-    return (time.perf_counter() - began) * 25
-
-
 SPEED: dict[str, Callable[[int], float]] = {
     "Vowpal Wabbit, --sgd, from cache": vowpal_wabbit("--sgd"),
     "Vowpal Wabbit, default, from cache": vowpal_wabbit(""),
@@ -153,7 +139,7 @@ def river_forest(X: np.ndarray, y: np.ndarray, loss: str) -> np.ndarray:
     from river import forest
 
     scores = []
-    model = forest.ARFRegressor(seed=0) if loss == "squared" else forest.ARFClassifier(seed=0)
+    model: Any = forest.ARFRegressor(seed=0) if loss == "squared" else forest.ARFClassifier(seed=0)
     for x, target in zip(X.tolist(), y.tolist(), strict=True):
         example = dict(enumerate(x))
         if loss == "squared":
