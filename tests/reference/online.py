@@ -72,7 +72,7 @@ def boost(X, y, *, loss, hull, greedy, N, eta, D, Y, rate):
         after = 0.0
         for i in range(N):
             if greedy:
-                offset = (1 - etas[i] * (1 if hull else shrink[i])) * after
+                offset = (1 - etas[i]) * after if hull else after
                 led = max(box[0], min(box[1], offset + etas[i] * clip(raw[i], D)))
                 low, high = ((end - offset) / etas[i] for end in box)
                 bounds = min(max(-D, low), high), max(min(D, high), low)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,12 +91,13 @@ def candidates(base: str) -> dict[str, list[Callable[[], Any]]]:
     """The boosters that each column of the table chooses from."""
     make, rates = BASES[base]
     return {
-        "baseline": [lambda r=r: SpanBooster(make(r), n_learners=1, step=1.0) for r in rates],
+        "baseline": [partial(SpanBooster, make(rate), 1, step=1.0) for rate in rates],
         "Algorithm 1": [
-            lambda r=r, s=s: SpanBooster(make(r), N_LEARNERS, step=s) for r, s in product(rates, STEPS)
+            partial(SpanBooster, make(rate), N_LEARNERS, step=step) for rate, step in product(rates, STEPS)
         ],
         "Algorithm 2": [
-            lambda r=r, s=s: HullBooster(make(r), N_LEARNERS, scale=s) for r, s in product(rates, SCALES)
+            partial(HullBooster, make(rate), N_LEARNERS, scale=scale)
+            for rate, scale in product(rates, SCALES)
         ],
     }
 

@@ -238,8 +238,7 @@ class InterpretedState(State):
             before = z
             z = self._advance(i, z, a, now.B)
             if settings.greedy:
-                kept = eta if settings.hull else self.chain[chain.SHRINK, i + 1] * eta
-                offset = then.center + (1.0 - kept) * new_z
+                offset = then.center + ((1.0 - eta) * new_z if settings.hull else new_z)
                 step = self._greedy_step(raw[i], offset, then, i, calm, ease, unit)
                 self.stages.learn(i, raw, step, weight)
                 new_z = self._advance(i, new_z, into_ball(raw[i], then.D), then.B)

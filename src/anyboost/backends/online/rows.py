@@ -126,14 +126,14 @@ def learn_row(
         pull = slope(code, parameter, center + z, calm)
         if settings.greedy:
             inverse = chain[INVERSE, i + 1]
-            offset = new_center + (1.0 - (eta if settings.hull else shrink * eta)) * new_z
+            offset = new_center + ((1.0 - eta) * new_z if settings.hull else new_z)
             point = offset + eta * raw[i]
             inside = low <= point <= high and abs(raw[i]) <= new_D  # as nearly always
             least, most = -new_D, new_D
             # What z will be, where that is known before the step: the next stage need not wait for it.
             gain = learners.gain(learner, scratch, row, i) if code == SQUARED and inside else -1.0
-            ahead = point - gain * (point - calm) - new_center
             moved = raw[i] - gain * (point - calm) * inverse
+            ahead = (1.0 - (eta if settings.hull else shrink * eta)) * new_z + eta * moved
             known = gain >= 0.0 and abs(moved) <= new_D and (settings.hull or abs(ahead) <= new_B)
             if gain < 0.0:
                 point = min(max(offset + eta * clip(raw[i], new_D), low), high)
@@ -144,10 +144,7 @@ def learn_row(
                 learner, main, extra, table, scratch, row, index, v, i,
                 slopes, ease, unit * inverse, least, most, raw,
             )  # fmt: skip
-            if known:
-                new_z = ahead
-            else:
-                new_z = advance(settings.hull, eta, shrink, new_z, clip(raw[i], new_D), new_B)
+            new_z = ahead if known else advance(settings.hull, eta, shrink, new_z, clip(raw[i], new_D), new_B)
         elif L > 0.0:
             slopes[0] = pull / L
             learners.learn(learner, main, extra, table, scratch, row, index, v, i, slopes, D, D, -D, D, raw)

@@ -165,7 +165,7 @@ def learn_row(
         advance(settings.hull, eta, shrink, z, a, B)
         if settings.greedy:
             inverse = chain[INVERSE, i + 1]
-            kept = 1.0 - (eta if settings.hull else shrink * eta)
+            kept = 1.0 - eta if settings.hull else 1.0
             take(raw, i, new_D, a)
             for k in range(outputs):
                 point[k] = min(max(new_center[k] + kept * new_z[k] + eta * a[k], low), high)
