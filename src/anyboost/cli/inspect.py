@@ -71,6 +71,8 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
 
     header = contents.header
     model = header["model"]
+    if header["kind"] == "booster":
+        return _booster_rows(file, contents)
     ensemble = model.get("ensemble", model)
     ensemble = ensemble if isinstance(ensemble, dict) else {}
     found = [
@@ -91,6 +93,26 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
             ("training", _continuation(model)),
         ]
     return found
+
+
+def _booster_rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
+    from anyboost.files.parts import spell
+
+    header, model = contents.header, contents.header["model"]
+    return [
+        ("file", f"{file}, {contents.size:,} bytes, checksum right"),
+        ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
+        ("booster", f"{model.get('class')} of {model.get('n_learners')} learners, {model.get('mode')} mode"),
+        ("features", str(model.get("features"))),
+        ("outputs", str(model.get("outputs"))),
+        *((name, spell(model.get(name))) for name in ("loss", "learner")),
+        (
+            "training",
+            "can continue: load(path).partial_fit(X, y)"
+            if not model.get("needs")
+            else "load(path, loss=...)",
+        ),
+    ]
 
 
 def _length(contents: Contents, name: str) -> str:
