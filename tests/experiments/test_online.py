@@ -10,7 +10,7 @@ from anyboost import cli
 from anyboost.experiments import online
 
 
-def small_stream(name, most=None):
+def small_stream(name, most=None):  # noqa: ARG001
     random = np.random.default_rng(len(name))
     X = random.normal(size=(120, 3))
     return online.Stream(X, X[:, 0] + 0.1 * random.normal(size=120))

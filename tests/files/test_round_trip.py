@@ -316,7 +316,7 @@ def test_a_classifier_with_an_estimator_is_refused(tmp_path):
 
 
 def test_what_is_no_model_is_refused(tmp_path):
-    with pytest.raises(TypeError, match=r"kind that has a file \(ensemble, run\), got dict"):
+    with pytest.raises(TypeError, match=r"kind that has a file \(ensemble, run, booster\), got dict"):
         ab.save({"a": 1}, tmp_path / "model")
     ab.save(fit("absolute", "stump", "naive", 1).ensemble, tmp_path / "model")
     with pytest.raises(ValueError, match="loss belongs to a run"):
