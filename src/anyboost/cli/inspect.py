@@ -104,16 +104,16 @@ def _online_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
     boosters = model.get("boosters", [model])
     boosters = boosters if isinstance(boosters, list) else []
     first = boosters[0] if boosters and isinstance(boosters[0], dict) else {}
-    classes, stream = model.get("classes"), model.get("stream")
+    kind = f"{first.get('class')} of {first.get('n_learners')} learners, {first.get('mode')} mode"
+    again = "load(path, loss=...)" if first.get("needs") else "load(path)"
     found = [
-        (
-            "boosters",
-            f"{len(boosters)}, each of {first.get('n_learners')} learners, {first.get('algorithm')}",
-        ),
-        ("learner", spell(first.get("learner"))),
-        ("loss", spell(first.get("loss"))),
-        ("columns", str(first.get("features"))),
+        ("booster", kind if len(boosters) == 1 else f"{len(boosters)} times {kind}"),
+        ("features", str(first.get("features"))),
+        ("outputs", str(first.get("outputs"))),
+        *((name, spell(first.get(name))) for name in ("loss", "learner")),
+        ("training", f"can continue: {again}.partial_fit(X, y)"),
     ]
+    classes, stream = model.get("classes"), model.get("stream")
     if isinstance(classes, dict):
         found.append(("classes", spell(classes.get("labels"))))
     if isinstance(stream, dict) and isinstance(stream.get("tally"), dict):
