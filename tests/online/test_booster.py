@@ -324,6 +324,24 @@ def test_the_best_constant_is_the_one_of_hindsight(loss):
     assert booster.regret().best_constant_loss == pytest.approx(found.values(scores, found.check(y)).sum())
 
 
+@pytest.mark.parametrize(
+    "loss", ["absolute", "quantile:0.9", "huber:0.5", "expectile:0.8", "multi_quantile:0.2,0.7"]
+)
+def test_the_best_constant_of_other_losses_is_nearly_that_of_hindsight(loss):
+    X, y = stream(5000)
+    batch, parts = (SpanBooster(loss=loss, n_learners=2) for _ in range(2))
+    batch.partial_fit(X, y)
+    for begin in range(0, 5000, 77):
+        parts.partial_fit(X[begin : begin + 77], y[begin : begin + 77])
+    assert batch.regret() == parts.regret()
+    found = ab.losses.get(loss)
+    best = found.values(
+        np.broadcast_to(found.best_constant(y), (5000, *np.shape(found.best_constant(y)))), y
+    ).sum()
+    assert batch.regret().best_constant_loss == pytest.approx(best, rel=0.01)
+    assert batch.state.sketch.points.shape[1] < 512
+
+
 def test_labels_are_counted_by_mean_and_deviation():
     from anyboost.backends.online import labels
 

@@ -17,6 +17,7 @@ from anyboost.files.fields import Fields, Tensors, finite
 from anyboost.online.base import Arrays
 from anyboost.online.booster import OnlineBooster
 from anyboost.online.interpreted import CompiledStages, InterpretedState
+from anyboost.online.regret import Sketch
 from anyboost.online.settings import compiled_loss
 from anyboost.online.state import CompiledState, State
 
@@ -81,6 +82,7 @@ def _pack_state(state: Any) -> dict[str, np.ndarray]:
         "labels": finite(state.labels, "labels"),
         "shares": finite(state.shares, "shares"),
         "totals": finite(state.totals, "totals"),
+        "sketch": finite(state.sketch.points, "labels"),
         # The last edge of a tree's bins is infinite.
         "table": finite(arrays.table, "weights", infinite=True),
         **{key: finite(getattr(arrays, key), "weights") for key in ("main", "extra", "seen")},
@@ -152,6 +154,9 @@ def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outpu
     state.labels = tensors.floats("labels", (labels.SIZE,))
     state.shares = tensors.floats("shares", (outputs,))
     state.totals = tensors.floats("totals", (lines.TOTALS,))
+    state.sketch = Sketch(tensors.floats("sketch", (2, None)))
+    if state.sketch.points.shape[1] >= Sketch.SIZE or (state.sketch.points[1] <= 0).any():
+        raise Fault("its labels are not what they have to be")
     state.settings = _settings(entry, state.settings)
     return state
 

@@ -15,7 +15,7 @@ from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import adapters, rows
 from anyboost.online.front import BoosterFront
-from anyboost.online.regret import Regret
+from anyboost.online.regret import Regret, needs_sketch
 from anyboost.online.settings import compiled_loss
 from anyboost.online.state import State
 
@@ -72,7 +72,11 @@ class OnlineBooster(BoosterFront):
         if len(targets) != table.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")
         weights = rows.weights(sample_weight, table.n)
-        return self._ready(table, targets).learn(table, targets, weights)
+        state = self._ready(table, targets)
+        answers = state.learn(table, targets, weights)
+        if needs_sketch(self.loss):
+            state.sketch.add(targets, weights)
+        return answers
 
     def predict(self, X: Any) -> Floats:
         """Raw scores (n,), or (n, k) for k outputs; 0 before the first row was learned."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anyboost.losses import domains
+from anyboost.online.regret import needs_sketch
 
 if TYPE_CHECKING:
     from anyboost.online.front import BoosterFront
@@ -23,6 +24,7 @@ class Lane:
 
     def __init__(self, state: CompiledState, domain: domains.Domain) -> None:
         self.state, self.arrays = state, state.arrays
+        self.sketched = needs_sketch(state.booster.loss)
         self.real, self.signs = domain is domains.REALS, domain is domains.SIGNS
         self.y, self.weight, self.answer, self.begins = (
             np.zeros(1),
@@ -52,6 +54,8 @@ class Lane:
 
             self.learn_entry = _entry(learn_rows, (*given, *self.learning))
         self.learn_entry(*given, *self.learning)
+        if self.sketched:
+            self.state.sketch.add(self.y, self.weight)
         return self.answer.item()
 
     def predict(self, columns: np.ndarray, values: np.ndarray) -> float:

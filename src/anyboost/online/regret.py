@@ -31,17 +31,48 @@ class Regret(NamedTuple):
     rows: int
     loss: float  # of the booster's answers
     first_learner_loss: float  # of the chain's first learner alone
-    best_constant_loss: float | None  # of the constant that is best in hindsight; None where not kept
+    best_constant_loss: float | None  # of the constant that is best in hindsight
     best_prefix_loss: float  # of the prefix of the chain that is best in hindsight
     best_prefix: int  # how many learners that prefix has
     bound: float | None  # by how much the theorem lets `loss` exceed a comparator's; None: unknown
 
 
-def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats) -> float | None:
-    """The least cumulative loss of a constant, from sums of w, w y and w y^2, or the classes' weights.
+class Sketch:
+    """A distribution of labels in at most 512 weighted points: when full, neighbors are joined in pairs.
 
-    Exact for squared loss and losses of classes, counts and amounts; None for the others, which would need
-    all labels.
+    What is kept depends on the labels in their order, not on how they were batched.
+    """
+
+    SIZE = 512
+
+    def __init__(self, points: Floats | None = None) -> None:
+        self.points = np.zeros((2, 0)) if points is None else points  # labels; weights
+
+    def add(self, y: Floats, weights: Floats) -> None:
+        new = np.array([y[weights > 0], weights[weights > 0]], dtype=np.float64)
+        while new.shape[1]:
+            room = self.SIZE - self.points.shape[1]
+            self.points = np.concatenate([self.points, new[:, :room]], axis=1)
+            new = new[:, room:]
+            if self.points.shape[1] == self.SIZE:
+                y, weight = self.points[:, np.argsort(self.points[0], kind="stable")]
+                joined = weight[::2] + weight[1::2]
+                self.points = np.array([(y[::2] * weight[::2] + y[1::2] * weight[1::2]) / joined, joined])
+
+
+def needs_sketch(loss: RowwiseLoss) -> bool:
+    """Whether the best constant cannot be had from a few sums."""
+    return type(loss).__name__ not in CLOSED and not loss.domain.classes
+
+
+CLOSED = ("Squared", "Logistic", "Hinge", "SquaredHinge", "Exponential", "Poisson", "Gamma", "Tweedie")
+
+
+def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats, sketch: Sketch) -> float | None:
+    """The least cumulative loss of a constant, from sums of w, w y and w y^2, the classes' weights, or a sketch.
+
+    Exact for squared loss and losses of classes, counts and amounts. For the others it is that of the sketch,
+    whose 512 points stand for all labels.
     """
     weight, first, second = (float(number) for number in moments)
     name = type(loss).__name__
@@ -55,7 +86,10 @@ def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats) -> float |
         return _of_points(loss, list(range(len(shares))), shares.tolist())
     if name in ("Poisson", "Gamma", "Tweedie"):  # linear in the label, so all labels may be their mean
         return _of_points(loss, [first / weight], [weight])
-    return None
+    try:
+        return _of_points(loss, sketch.points[0].tolist(), sketch.points[1].tolist())
+    except (ValueError, TypeError):  # a loss whose functions were not in its file
+        return None
 
 
 def _of_points(loss: RowwiseLoss, labels: list[float], weights: list[float]) -> float:
@@ -63,10 +97,8 @@ def _of_points(loss: RowwiseLoss, labels: list[float], weights: list[float]) -> 
     kept = np.maximum(weights, 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one class so far: the constant is far out, as it should be
-        constant = loss.best_constant(y, kept, len(labels) if loss.vector else None)
-    scores = np.broadcast_to(
-        np.asarray(constant, dtype=np.float64), (len(y), len(y)) if loss.vector else (len(y),)
-    )
+        constant = loss.best_constant(y, kept, len(labels) if loss.domain.classes else None)
+    scores = np.broadcast_to(np.asarray(constant, dtype=np.float64), (len(y), *np.shape(constant)))
     return float(kept @ loss.values(scores, y))
 
 

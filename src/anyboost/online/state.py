@@ -35,6 +35,7 @@ class State:
         self.labels = np.zeros(labels.SIZE)
         self.shares = np.zeros(outputs)  # weight of each class
         self.totals = np.zeros(chain.TOTALS)
+        self.sketch = regret.Sketch()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a pickle, whose arrays may lie in memory that cannot be written."""
@@ -72,7 +73,9 @@ class State:
             rows=int(self.totals[ROWS]),
             loss=float(self.totals[ANSWERS]),
             first_learner_loss=float(losses[1]),
-            best_constant_loss=regret.constant_loss(self.booster.loss, self.totals[MOMENTS:], self.shares),
+            best_constant_loss=regret.constant_loss(
+                self.booster.loss, self.totals[MOMENTS:], self.shares, self.sketch
+            ),
             best_prefix_loss=float(losses[best]),
             best_prefix=best,
             bound=regret.bound(self.booster, int(self.totals[ROWS]), gain=float(losses[0])),
