@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         losses,
         metrics,
         mirror,
+        online,
         plot,
         space,
         steps,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
     from anyboost.files import Checkpoint, ModelFileError, load, save
     from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
+    from anyboost.online.classifier import OnlineBoostingClassifier
+    from anyboost.online.estimators import OnlineBoostingRegressor
     from anyboost.space import Binned
     from anyboost.validation import cv
 
@@ -40,6 +43,7 @@ _MODULES = {
     "metrics",
     "mirror",
     "plot",
+    "online",
     "space",
     "steps",
     "weak",
@@ -53,6 +57,8 @@ _NAMES = {
     "MirrorAveragingClassifier": "anyboost.mirror.estimators",
     "MirrorAveragingRegressor": "anyboost.mirror.estimators",
     "ModelFileError": "anyboost.files",
+    "OnlineBoostingClassifier": "anyboost.online.classifier",
+    "OnlineBoostingRegressor": "anyboost.online.estimators",
     "Run": "anyboost.boosting",
     "boost": "anyboost.boosting",
     "cv": "anyboost.validation",
@@ -69,6 +75,8 @@ __all__ = [
     "MirrorAveragingClassifier",
     "MirrorAveragingRegressor",
     "ModelFileError",
+    "OnlineBoostingClassifier",
+    "OnlineBoostingRegressor",
     "Run",
     "__version__",
     "boost",
@@ -82,6 +90,7 @@ __all__ = [
     "losses",
     "metrics",
     "mirror",
+    "online",
     "plot",
     "save",
     "space",

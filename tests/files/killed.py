@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -41,17 +42,17 @@ def fit(path, resume=None):
     )
 
 
-def attempt(path, moment, after):
-    """Fork a child that goes on from the file; True once it has ended by itself."""
+def attempt(work, moment, after):
+    """Fork a child that does the work; True once it has ended by itself."""
     child = os.fork()
     if child == 0:
         try:
             if moment is not None:
                 die_at(moment, after)
-            fit(path, ab.load(path) if path.exists() else None)
+            work()
             os._exit(0)
         except BaseException as error:
-            print(repr(error), file=sys.stderr, flush=True)
+            print(repr(error), file=sys.__stderr__, flush=True)
             os._exit(1)
     if moment is None:
         time.sleep(after)
@@ -117,6 +118,22 @@ def die_at(moment, save_number):
         os.replace = replace
 
 
+def report_of(program, folder, kills, seed):
+    """What such a program prints, run in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", program, folder, str(kills), str(seed)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    print(report)
+    assert report["kills"]["timed"] >= kills
+    return report
+
+
 def main(folder, kills, seed):
     draw = random.Random(seed)
     fit(folder / "whole")
@@ -127,7 +144,7 @@ def main(folder, kills, seed):
         while True:
             moment = draw.choice([None, None, None, *MOMENTS])
             after = draw.uniform(0.0, 0.1) if moment is None else draw.randint(1, 6)
-            if attempt(path, moment, after):
+            if attempt(lambda path=path: fit(path, ab.load(path) if path.exists() else None), moment, after):
                 break
             done[moment or "timed"] += 1
             if path.exists():

@@ -9,7 +9,8 @@ import threading
 from functools import partial
 
 import numba
-from numba.core import event
+from numba.core import cgutils, event
+from numba.extending import intrinsic
 
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__))
 _NOTICE = "anyboost: compiling kernels for this machine, once; this takes some seconds."
@@ -32,6 +33,27 @@ def kernel(function=None, *, fastmath=False):
 def inlined(function):
     """A few lines that several kernels share, written into each of them: a call would keep a loop from being fast."""
     return numba.njit(function, inline="always", nogil=True, error_model="numpy")
+
+
+def part(function):
+    """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call would cost more."""
+    return numba.njit(function, nogil=True, error_model="numpy", forceinline=True)
+
+
+@intrinsic
+def borrowed(typing_context, array):
+    """The same array without a claim to its memory: Numba then counts no references to it.
+
+    Only for arguments of a kernel, whose caller keeps them alive.
+    """
+
+    def generate(context, builder, signature, arguments):
+        view = context.make_array(signature.args[0])(context, builder, value=arguments[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), generate
 
 
 class _FirstCompile(event.Listener):

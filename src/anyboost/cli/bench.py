@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-NAMES = ("speed", "combine")
+NAMES = ("speed", "online", "combine")
 
 
 def command(
@@ -29,7 +29,9 @@ def command(
     """Race anyboost against its peers on the same work.
 
     speed: LightGBM, XGBoost, scikit-learn and CatBoost; seconds, their time divided by ours, memory and training
-    loss. combine: mirror averaging against NumPy and River, and over stumps by the hundred thousand; steps a second.
+    loss. online: Vowpal Wabbit, River and CapyMOA; examples a second, and progressive losses on streams of
+    ANYBOOST_DATA. combine: mirror averaging against NumPy and River, and over stumps by the hundred thousand; steps a
+    second.
     Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out.
     """
     import importlib
@@ -39,7 +41,7 @@ def command(
     if output is not None and not output.parent.is_dir():
         raise typer.BadParameter(f"no such folder, create it first: {output.parent}", param_hint="--output")
     race = importlib.import_module(f"anyboost.benchmarks.{name}")
-    for line in race.HEAD:
+    for line in getattr(race, "HEAD", ()):
         typer.echo(line)
     results = race.race(quick, repeats, say=typer.echo)
     if output is not None:

@@ -79,6 +79,9 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
     ]
     if header["kind"] in ("averager", "tracker", "stump averager", "mirror estimator"):
         return found + _averager_rows(contents)
+
+    if header["kind"] in ("booster", "online_model"):
+        return found + _online_rows(model)
     ensemble = model.get("ensemble", model)
     ensemble = ensemble if isinstance(ensemble, dict) else {}
     found += [
@@ -130,6 +133,30 @@ def _estimator_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
 def _some(values: list[Any]) -> str:
     shown = ", ".join(str(value) for value in values[:_SHOWN])
     return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
+
+
+def _online_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
+    """The lines of an online booster or estimator."""
+    from anyboost.files.parts import spell
+
+    boosters = model.get("boosters", [model])
+    boosters = boosters if isinstance(boosters, list) else []
+    first = boosters[0] if boosters and isinstance(boosters[0], dict) else {}
+    kind = f"{first.get('class')} of {first.get('n_learners')} learners, {first.get('mode')} mode"
+    again = "load(path, loss=...)" if first.get("needs") else "load(path)"
+    found = [
+        ("booster", kind if len(boosters) == 1 else f"{len(boosters)} times {kind}"),
+        ("features", str(first.get("features"))),
+        ("outputs", str(first.get("outputs"))),
+        *((name, spell(first.get(name))) for name in ("loss", "learner")),
+        ("training", f"can continue: {again}.partial_fit(X, y)"),
+    ]
+    classes, stream = model.get("classes"), model.get("stream")
+    if isinstance(classes, dict):
+        found.append(("classes", spell(classes.get("labels"))))
+    if isinstance(stream, dict) and isinstance(stream.get("tally"), dict):
+        found.append(("learnt from", f"{stream['tally'].get('rows')} examples of a stream"))
+    return found
 
 
 def _length(contents: Contents, name: str) -> str:

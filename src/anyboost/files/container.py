@@ -23,7 +23,7 @@ import numpy as np
 
 FORMAT = 1
 MOST_HEADER = 4 << 20  # bytes: JSON of this size stays under 100 MB as Python objects
-MOST_TENSORS = 100
+MOST_TENSORS = 10_000
 MOST_DEPTH = 32  # of JSON: what is deeper no model needs, and every walk through it stays short
 DTYPES = {"F64": np.float64, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32}
 _MARK = rb"{\"sha256\":\""

@@ -97,9 +97,24 @@ class Tensors:
         assert contents.data is not None
         self._data = contents.data
         self._left = dict(contents.tensors)
+        self._prefix = ""
 
     def has(self, name: str) -> bool:
-        return name in self._left
+        return self._prefix + name in self._left
+
+    def under(self, prefix: str) -> "Tensors":
+        """Those whose names begin so, to be taken by the rest of their names."""
+        part = Tensors.__new__(Tensors)
+        part._data, part._left, part._prefix = self._data, self._left, self._prefix + prefix
+        return part
+
+    def width(self, name: str) -> int:
+        """The second dimension of a tensor that is still to be taken."""
+        name = self._prefix + name
+        shape = self._left[name].shape if name in self._left else ()
+        if len(shape) != 2:
+            raise Fault(f"its tensor {name!a} is missing or has no width")
+        return shape[1]
 
     def floats(self, name: str, shape: Shape, infinite: bool = False, nan: bool = False) -> np.ndarray:
         """A float64 array of its own; None in `shape` stands for any length."""
@@ -126,6 +141,7 @@ class Tensors:
 
     def length(self, name: str) -> int:
         """The first dimension of a tensor that is still to be taken."""
+        name = self._prefix + name
         shape = self._left[name].shape if name in self._left else ()
         if not shape:
             raise Fault(f"its tensor {name!a} is missing or has no length")
@@ -136,6 +152,7 @@ class Tensors:
             raise Fault(f"it has a tensor {next(iter(self._left))!a}, which this version does not know")
 
     def _take(self, name: str, shape: Shape, dtypes: tuple[str, ...]) -> np.ndarray:
+        name = self._prefix + name
         if name not in self._left:
             raise Fault(f"its tensor {name!a} is missing")
         tensor = self._left.pop(name)

@@ -1,0 +1,149 @@
+"""The chain of stages, whatever the learners:
+
+    z_0 = 0;  z_i = P_B((1 - s_i eta) z_{i-1} + eta a_i)           (span)
+              z_i = (1 - eta_i) z_{i-1} + eta_i a_i                (hull)
+
+with a_i the stage's answer, no longer than D, and center + z_i the score after i stages.
+"""
+
+import math
+from typing import NamedTuple
+
+from anyboost.backends.compiler import part
+from anyboost.backends.online import labels
+from anyboost.backends.online.losses import EXPECTILE, HUBER, SQUARED
+
+# Rows of the (5, stages + 1) chain, with stage i in column i, from 1: eta_i, s_i, cumulative loss, the same on tamed
+# labels less that of column 0 and discounted, 1 / eta_i.
+STEP, SHRINK, LOSS, SCORE, INVERSE = 0, 1, 2, 3, 4
+LINES = 5
+ANSWERS, ROWS, MOMENTS = (
+    0,
+    1,
+    2,
+)  # totals: loss of the answers; rows; from MOMENTS on sums of w, w y and w y^2
+TOTALS = 5
+
+
+class Chain(NamedTuple):
+    """The booster's settings."""
+
+    code: int  # of the loss
+    parameter: float  # of the loss
+    located: bool  # scores lie on the scale of the labels
+    center: int  # how a constant answers; see `labels`
+    curvature: float  # of the loss; 0: one that fits the labels
+    hull: bool
+    greedy: bool
+    best_prefix: bool  # answer with the prefix of least loss so far, not with the whole chain
+    running_center: bool
+    start: float  # the center, where it does not run
+    output_bound: float  # D; 0: follow the labels
+    label_bound: float  # Y; 0: follow the labels
+    radius: float  # B; 0: from D and Y
+    lipschitz: float  # L; 0: curvature (B + Y)
+    scale: float  # lambda of the scaled class
+    forget: float
+
+
+@part
+def best_prefix(chain):
+    """The prefix of least loss; the longest among equals."""
+    best = chain.shape[1] - 1
+    for i in range(best - 1, -1, -1):
+        if chain[SCORE, i] < chain[SCORE, best]:
+            best = i
+    return best
+
+
+@part
+def answering_prefix(settings, chain):
+    """How many stages answer."""
+    return best_prefix(chain) if settings.best_prefix else chain.shape[1] - 1
+
+
+@part
+def bounds_now(settings, chain, seen_labels):
+    """D, B, and the range of scores outside which slopes are taken at its ends."""
+    reach = settings.label_bound if settings.label_bound > 0.0 else labels.reach(seen_labels)
+    D = reach
+    if settings.output_bound > 0.0:
+        D = settings.output_bound
+    elif settings.greedy and not settings.hull:
+        D = reach * chain[INVERSE, 1]  # so that the first stage alone can reach any label
+    D *= settings.scale
+    B = settings.radius
+    if B == 0.0:
+        B = reach if settings.greedy and settings.output_bound == 0.0 else ball(settings, chain, D, reach)
+    if not settings.located:
+        return D, B, -math.inf, math.inf
+    if settings.label_bound > 0.0:
+        return D, B, -reach, reach
+    return D, B, seen_labels[labels.LOW], seen_labels[labels.HIGH]
+
+
+@part
+def ball(settings, chain, D, Y):
+    """B = min(eta N D, inf{b >= D: eta beta_b b^2 >= eps_b D}), for losses on the labels' own scale."""
+    if D <= 0.0:
+        return 0.0
+    eta = chain[STEP, 1]
+    radius = Y
+    if settings.code == SQUARED or settings.code == EXPECTILE or settings.code == HUBER:
+        radius = min(Y, (math.sqrt(D * D + 4.0 * eta * Y * D) - D) / (2.0 * eta))
+    if settings.code == HUBER:
+        radius = min(radius, math.sqrt(settings.parameter * D / eta))
+    return min(eta * (chain.shape[1] - 1) * D, max(D, radius))
+
+
+@part
+def ease_of(settings, seen_labels):
+    """1 over the curvature that steps are measured by."""
+    if settings.curvature > 0.0:
+        return 1.0 / settings.curvature
+    unit = math.sqrt(seen_labels[labels.VARIANCE])
+    return unit if unit > 0.0 else 1.0
+
+
+@part
+def unit_of(settings, seen_labels):
+    """The labels' deviation, where scores lie on their scale."""
+    return math.sqrt(seen_labels[labels.VARIANCE]) if settings.located else 1.0
+
+
+@part
+def lipschitz_of(settings, B, reach):
+    """L_B."""
+    return settings.lipschitz if settings.lipschitz > 0.0 else max(settings.curvature, 1e-300) * (B + reach)
+
+
+@part
+def shrink_rate(settings, totals, L, B):
+    """a_t = 1 / (L_B B sqrt t)."""
+    age = totals[ROWS] + 1.0
+    if settings.forget > 0.0:
+        age = min(age, 1.0 / settings.forget)
+    return 1.0 / (L * B * math.sqrt(age)) if L * B > 0.0 else 0.0
+
+
+@part
+def count_row(totals, weight, y, loss):
+    """Count an answered row."""
+    totals[ANSWERS] += weight * loss
+    totals[ROWS] += 1.0
+    totals[MOMENTS] += weight
+    totals[MOMENTS + 1] += weight * y
+    totals[MOMENTS + 2] += weight * y * y
+
+
+@part
+def clip(number, bound):
+    return min(max(number, -bound), bound)
+
+
+@part
+def advance(hull, eta, shrink, z, a, B):
+    """z_i from z_{i-1} and the stage's answer."""
+    if hull:
+        return (1.0 - eta) * z + eta * a
+    return clip((1.0 - shrink * eta) * z + eta * a, B)

@@ -1,0 +1,161 @@
+"""The loop: rows in order, each through all stages. One score a row; `vectors` has several.
+
+In linear mode a stage learns from the slope at the point before it; in greedy mode from the slope at the point it
+leads to, where later stages see what earlier ones answer after their step.
+"""
+
+from anyboost.backends.compiler import borrowed, kernel, part
+from anyboost.backends.online import labels, learners
+from anyboost.backends.online.chain import (
+    INVERSE,
+    LOSS,
+    SCORE,
+    SHRINK,
+    STEP,
+    advance,
+    answering_prefix,
+    bounds_now,
+    clip,
+    count_row,
+    ease_of,
+    lipschitz_of,
+    shrink_rate,
+    unit_of,
+)
+from anyboost.backends.online.learners import Row
+from anyboost.backends.online.losses import SQUARED, slope, value
+
+
+@part
+def load_row(learner, table, seen, data, index, begins, width, number, weight, v):
+    """Row `number` as the learner sees it; a row of weight 0 leaves no trace."""
+    begin = begins[number] if len(begins) > 0 else number * width
+    count = begins[number + 1] - begin if len(begins) > 0 else width
+    norm = learners.load(learner, table, data, index, begin, count, weight > 0.0, v)
+    return Row(begin, count, norm, learners.rate_of_row(learner, seen, norm), weight)
+
+
+@part
+def center_of(settings, seen_labels):
+    """y_0."""
+    return labels.center(settings.center, seen_labels) if settings.running_center else settings.start
+
+
+@kernel
+def learn_rows(
+    data, index, begins, width, y, weights, answers, work,
+    settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
+):  # fmt: skip
+    """Answer and learn all rows; answers[row] is the score before the row was learned."""
+    data, index, begins, y, weights = (
+        borrowed(data),
+        borrowed(index),
+        borrowed(begins),
+        borrowed(y),
+        borrowed(weights),
+    )
+    answers, chain, seen_labels, totals = (
+        borrowed(answers),
+        borrowed(chain),
+        borrowed(seen_labels),
+        borrowed(totals),
+    )
+    main, extra, table, scratch = borrowed(main), borrowed(extra), borrowed(table), borrowed(scratch)
+    seen, work = borrowed(seen), borrowed(work)
+    stages = chain.shape[1] - 1
+    raw, slopes, v = work[:stages], work[stages : stages + 1], work[stages + 1 :]
+    for number in range(len(y)):
+        row = load_row(learner, table, seen, data, index, begins, width, number, weights[number], v)
+        learners.predict(learner, main, extra, scratch, row, index, v, raw)
+        if row.weight > 0.0:
+            answers[number] = learn_row(
+                settings, chain, seen_labels, totals, learner, main, extra, table, scratch,
+                row, index, v, y[number], raw, slopes,
+            )  # fmt: skip
+            learners.finish(learner, main, extra, table, scratch, seen, row, index, v)
+        else:
+            answers[number] = answer(settings, chain, seen_labels, raw)
+
+
+@kernel
+def predict_rows(
+    data, index, begins, width, answers, work,
+    settings, chain, seen_labels, learner, main, extra, table, scratch, seen,
+):  # fmt: skip
+    """Answer all rows."""
+    stages = chain.shape[1] - 1
+    raw, v = work[:stages], work[stages + 1 :]
+    for number in range(len(answers)):
+        row = load_row(learner, table, seen, data, index, begins, width, number, 0.0, v)
+        learners.predict(learner, main, extra, scratch, row, index, v, raw)
+        answers[number] = answer(settings, chain, seen_labels, raw)
+
+
+@part
+def answer(settings, chain, seen_labels, raw):
+    """The score that the stages' raw answers give."""
+    D, B, _, _ = bounds_now(settings, chain, seen_labels)
+    z = 0.0
+    for i in range(answering_prefix(settings, chain)):
+        z = advance(settings.hull, chain[STEP, i + 1], chain[SHRINK, i + 1], z, clip(raw[i], D), B)
+    return center_of(settings, seen_labels) + z
+
+
+@part
+def learn_row(
+    settings, chain, seen_labels, totals, learner, main, extra, table, scratch, row, index, v, y, raw, slopes
+):
+    """One row through all stages; returns its score before it was learned."""
+    code, parameter, weight = settings.code, settings.parameter, row.weight
+    center, (D, B, low, high) = center_of(settings, seen_labels), bounds_now(settings, chain, seen_labels)
+    L = lipschitz_of(settings, B, max(center - low, high - center))
+    calm = labels.tame(seen_labels, y) if settings.located and settings.label_bound == 0.0 else y
+    labels.see(seen_labels, y, weight, settings.forget)
+    new_center = center_of(settings, seen_labels)
+    new_D, new_B, low, high = bounds_now(settings, chain, seen_labels)
+    ease, unit = ease_of(settings, seen_labels), unit_of(settings, seen_labels)
+    length, keep = answering_prefix(settings, chain), 1.0 - settings.forget
+    shrink_step = weight * shrink_rate(settings, totals, L, B)
+    z, new_z = 0.0, 0.0
+    result, result_loss = center, value(code, parameter, center, y)
+    first = result_loss if calm == y else value(code, parameter, center, calm)
+    chain[LOSS, 0] += weight * result_loss
+    for i in range(len(raw)):
+        eta, shrink = chain[STEP, i + 1], chain[SHRINK, i + 1]
+        a = clip(raw[i], D)
+        pull = slope(code, parameter, center + z, calm)
+        if settings.greedy:
+            inverse = chain[INVERSE, i + 1]
+            offset = new_center + ((1.0 - eta) * new_z if settings.hull else new_z)
+            point = offset + eta * raw[i]
+            inside = low <= point <= high and abs(raw[i]) <= new_D  # as nearly always
+            least, most = -new_D, new_D
+            # What z will be, where that is known before the step: the next stage need not wait for it.
+            gain = learners.gain(learner, scratch, row, i) if code == SQUARED and inside else -1.0
+            moved = raw[i] - gain * (point - calm) * inverse
+            ahead = (1.0 - (eta if settings.hull else shrink * eta)) * new_z + eta * moved
+            known = gain >= 0.0 and abs(moved) <= new_D and (settings.hull or abs(ahead) <= new_B)
+            if gain < 0.0:
+                point = min(max(offset + eta * clip(raw[i], new_D), low), high)
+                lowest, highest = (low - offset) * inverse, (high - offset) * inverse
+                least, most = min(max(-new_D, lowest), highest), max(min(new_D, highest), lowest)
+            slopes[0] = slope(code, parameter, point, calm) * inverse
+            learners.learn(
+                learner, main, extra, table, scratch, row, index, v, i,
+                slopes, ease, unit * inverse, least, most, raw,
+            )  # fmt: skip
+            new_z = ahead if known else advance(settings.hull, eta, shrink, new_z, clip(raw[i], new_D), new_B)
+        elif L > 0.0:
+            slopes[0] = pull / L
+            learners.learn(learner, main, extra, table, scratch, row, index, v, i, slopes, D, D, -D, D, raw)
+        chain[SHRINK, i + 1] = min(max(shrink + shrink_step * pull * z, 0.0), 1.0)
+        z = advance(settings.hull, eta, shrink, z, a, B)
+        loss = value(code, parameter, center + z, y)
+        chain[LOSS, i + 1] += weight * loss
+        if i + 1 == length:
+            result, result_loss = center + z, loss
+        if calm != y:
+            loss = value(code, parameter, center + z, calm)
+        chain[SCORE, i + 1] = keep * chain[SCORE, i + 1] + weight * (loss - first)
+    count_row(totals, weight, y, result_loss)
+    return result

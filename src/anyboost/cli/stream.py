@@ -1,0 +1,214 @@
+"""`anyboost stream`: online boosting from a file or a pipe, in one pass."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from anyboost.cli._stream import Stream
+    from anyboost.online.estimators import OnlineBoosting
+
+TASKS = ("regression", "classification")
+FIXED = " belongs to the model that --resume names: leave it out"
+
+
+def command(
+    file: Annotated[
+        str,
+        typer.Argument(help="A CSV, TSV, Parquet or VW text file, or - for standard input.", metavar="FILE"),
+    ],
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict. VW's format has its own label.", metavar="COL")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet or vw; else told by the file's name.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="regression or classification; else told by the target and the loss.")
+    ] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="Any row-wise loss, e.g. absolute, quantile:0.9, logistic.")
+    ] = None,
+    learner: Annotated[str | None, typer.Option(help="linear (the default), stumps, net or tree.")] = None,
+    learners: Annotated[
+        int | None, typer.Option(min=1, help="How many learners are boosted; 20 unless given.")
+    ] = None,
+    algorithm: Annotated[str | None, typer.Option(help="span (the default) or hull.")] = None,
+    weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A column of codes, text though it looks like numbers; may be repeated.", metavar="COL"
+        ),
+    ] = None,
+    hash_bits: Annotated[
+        int | None, typer.Option(min=1, max=30, help="Hash features into 2^N columns: memory stays fixed.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the model here, as it goes and at the end.")
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Examples from one save to the next.")] = 100_000,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the model in this file.")] = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="With --resume: learn the same file once more, from its beginning."),
+    ] = False,
+    test: Annotated[
+        bool, typer.Option("--test", help="Do not learn: score the examples and print the loss.")
+    ] = False,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Write the prediction of each example here, made before it is learnt.")
+    ] = None,
+) -> None:
+    """Learn from a stream in one pass and bounded memory, and print its progressive loss.
+
+    Each example is scored before it is learnt, so the average loss is an honest one. Lines come at 1, 2, 4, 8, ...
+    examples, in Vowpal Wabbit's layout, with the loss of the best constant and of one learner alone beside it.
+    """
+    from anyboost.cli._examples import Source
+    from anyboost.cli._stream import Stream
+    from anyboost.cli._tables import format_of
+
+    try:
+        _check(file, task, save, predictions)
+        form = format_of(file, format)
+        if form != "vw" and target is None and resume is None:
+            _fail("--target is missing: name the column to predict")
+        source = Source(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
+
+        asked = {
+            "loss": loss,
+            "learner": learner,
+            "n_learners": learners,
+            "algorithm": algorithm,
+            "hash_bits": hash_bits,
+        }
+        options = {name: value for name, value in asked.items() if value is not None}
+        if resume is not None and (options or task):
+            _fail("--" + next(iter(options), "task").replace("n_", "").replace("_", "-") + FIXED)
+        if test and save is not None:
+            _fail("--save has nothing to save in a --test: leave it out")
+
+        def make(guess: str) -> OnlineBoosting:
+            return _model(task or guess, options)
+
+        if task is not None or loss is not None:
+            make("regression")  # a wrong option is refused before the file is read
+        with contextlib.ExitStack() as stack:
+            out = None if predictions is None else stack.enter_context(predictions.open("w"))
+            stream = Stream(source, make, typer.echo, test, None if save is None else str(save), every, out)
+            _prepare(stream, resume, again)
+            stack.enter_context(_signals(stream))
+            try:
+                stream.run()
+            finally:
+                _finish(stream)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+
+
+def _check(file: str, task: str | None, save: Path | None, predictions: Path | None) -> None:
+    if task is not None and task not in TASKS:
+        raise ValueError(f"--task must be {' or '.join(TASKS)}, got {task!r}")
+    if file != "-" and not Path(file).is_file():
+        raise ValueError(f"{file} cannot be read: there is no such file")
+    for option, path in (("--save", save), ("--predictions", predictions)):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ValueError(f"{option}: no such folder, create it first: {path.parent}")
+
+
+def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:
+    """The estimator of the options; a loss of classes makes it a classifier."""
+    from anyboost import losses
+    from anyboost.losses import domains
+    from anyboost.online.classifier import OnlineBoostingClassifier
+    from anyboost.online.estimators import OnlineBoostingRegressor
+
+    kind: type[OnlineBoosting] = OnlineBoostingRegressor
+    domain = losses.get(options.get("loss", "squared")).domain
+    if task == "classification" or domain.classes or domain is domains.SIGNS:
+        kind = OnlineBoostingClassifier
+    model = kind(**options)
+    model.check_parameters()
+    return model
+
+
+def _prepare(stream: Stream, resume: Path | None, again: bool) -> None:
+    """Load what to go on with, and say what a killed run has lost."""
+    if resume is None:
+        return
+    from anyboost.cli._stream import Reached
+    from anyboost.files import load
+    from anyboost.online.estimators import OnlineBoosting
+
+    reached = Reached(str(resume)).read()
+    if not resume.exists() and reached:
+        raise ValueError(
+            f"{resume} does not exist: the run was killed before its first save, and {reached} examples were lost"
+        )
+    model = load(resume)
+    if not isinstance(model, OnlineBoosting):
+        raise ValueError(f"{resume} holds no model of a stream, it holds {type(model).__name__}")
+    stream.resume(model)
+    if again:
+        stream.position.examples = 0
+    _say(_resumed(stream, resume, reached))
+
+
+def _resumed(stream: Stream, resume: Path, reached: int) -> str:
+    """What the model has learnt, where it goes on, and how many examples a kill has cost."""
+    said = f"{resume}: {stream.saved} examples learnt"
+    lost = max(0, reached - stream.saved)
+    if lost:
+        said += f"; {lost} more were taken after its last save and lost when the run was killed"
+    passed = stream.position.examples
+    if not stream.test and passed:
+        said += f"; going on in {stream.source.path} after its first {passed} examples"
+    elif lost:
+        said += ", send them again if you have them"
+    return said
+
+
+@contextlib.contextmanager
+def _signals(stream: Stream) -> Any:
+    """Stop between examples, and save, where a user or the system asks to end."""
+    before = {number: signal.signal(number, stream.stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _finish(stream: Stream) -> None:
+    """The sums under the table."""
+    lines = stream.table.ending()
+    beside = stream.beside()
+    if beside:
+        names = ("best constant's loss", "single learner's loss")
+        lines[-1:-1] = [
+            (name, "n.a." if value is None else f"{value:.6f}")
+            for name, value in zip(names, beside, strict=True)
+        ]
+    if stream.save_path is not None:
+        lines.append(("saved", f"{stream.saved} examples in {stream.save_path}"))
+    typer.echo("\nfinished run")
+    for name, value in lines:
+        typer.echo(f"{name} = {value}")
+
+
+def _say(sentence: str) -> None:
+    typer.echo(sentence, err=True)
+
+
+def _fail(sentence: str) -> NoReturn:
+    _say(sentence)
+    raise typer.Exit(1)

@@ -1,0 +1,198 @@
+"""The boosters of a classifier: one a class against the rest, or one with a score a class.
+
+Two classes need one booster, of the second class. When a third comes, its copy with all labels and scores turned
+round is the booster of the first class: the losses here are the same at (f, y) and (-f, -y).
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from anyboost.losses import RowwiseLoss
+from anyboost.online.drift import Guard
+from anyboost.online.regret import Regret
+
+Maker = Callable[[int | None], tuple[Any, Guard | None]]
+
+
+class AgainstRest:
+    """Boosters of two-class losses."""
+
+    def __init__(self, make: Maker, loss: RowwiseLoss) -> None:
+        self.make, self.loss = make, loss
+        self.classes = 0
+        self.members: list[tuple[Any, Guard | None]] = []
+        self.signs: list[float] = []
+        self.weights = np.zeros(0)  # of each class's rows so far
+        self.rows = 0
+        # Losses of the time when there were fewer boosters, and of each booster up to then.
+        self.past = np.zeros(3)
+        self.before: list[np.ndarray] = []
+
+    def cover(self, classes: int) -> None:
+        """Have a booster for each of so many classes."""
+        if classes <= self.classes:
+            return
+        self.past, self.before = self._sums(), [_losses_of(member[0]) for member in self.members]
+        if not self.members:
+            self._add(1.0)
+        if classes > 2 and len(self.members) == 1:
+            turned = copy.deepcopy(self.members[0])
+            self.members.insert(0, turned)
+            self.signs.insert(0, -self.signs[0])
+            self.before.insert(0, self.before[0])
+        while classes > 2 and len(self.members) < classes:
+            self._add(1.0)
+        self.weights = np.pad(self.weights, (0, classes - self.classes))
+        self.classes = classes
+
+    def _add(self, sign: float) -> None:
+        self.members.append(self.make(None))
+        self.signs.append(sign)
+        self.before.append(np.zeros(3))
+
+    def _aims(self) -> list[int]:
+        """The class that each booster's label +1 stands for."""
+        return [1] if len(self.members) == 1 else list(range(self.classes))
+
+    def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
+        """Learn one encoded row."""
+        for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
+            learn = booster._learn_row if guard is None else guard.learn_row
+            learn(columns, values, width, sign if code == aim else -sign, w)
+        self.weights[code] += w
+        self.rows += w > 0
+
+    def learn_rows(self, X: Any, codes: np.ndarray, w: Any) -> np.ndarray:
+        """Learn rows in order; returns the classes' scores from before, (n, k)."""
+        found = []
+        for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
+            learn = booster._learn_rows if guard is None else guard.learn_rows
+            found.append(learn(X, np.where(codes == aim, sign, -sign), w))
+        weights = np.ones(len(codes)) if w is None else np.asarray(w, dtype=np.float64)
+        np.add.at(self.weights, codes, weights)  # one by one, as the loop does
+        self.rows += int((weights > 0).sum())
+        return self._spread(np.column_stack(found))
+
+    def scores_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
+        """The classes' scores of one encoded row."""
+        found = [member[0]._score_row(columns, values, width) for member in self.members]
+        return self._spread(np.array(found)[None])[0]
+
+    def scores(self, X: Any) -> np.ndarray:
+        """The classes' scores, (n, k)."""
+        found = [member[0].predict(X) for member in self.members]
+        return self._spread(np.column_stack(found) if found else np.zeros((X.shape[0], 0)))
+
+    def _spread(self, found: np.ndarray) -> np.ndarray:
+        """With one booster: its score is the second class's, and the first has the opposite one."""
+        if len(self.members) == 1:
+            return np.column_stack([-found[:, 0], found[:, 0]])[:, : self.classes]
+        return found * np.array(self.signs)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Each class's own probability, over their sum."""
+        own = self.loss.probabilities(scores)[..., 1]
+        total = own.sum(axis=1, keepdims=True)
+        even = np.full_like(own, 1.0 / max(1, self.classes))
+        return np.divide(own, total, out=even, where=total > 0)
+
+    def losses(self, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """The mean over classes of each one's loss against the rest."""
+        signs = np.where(np.arange(max(2, self.classes)) == codes[:, None], 1.0, -1.0)
+        if self.classes == 1:
+            scores = np.column_stack([scores, -scores])
+        return self.loss.values(scores.ravel(), signs.ravel()).reshape(scores.shape).mean(axis=1)
+
+    def regret(self) -> Regret:
+        """Cumulative losses, each the mean over classes of the losses against the rest."""
+        if len(self.members) == 1:
+            found = self.members[0][0].regret()
+            return found._replace(best_constant_loss=self._constant_loss())
+        loss, first, prefix = self._sums().tolist()
+        return Regret(self.rows, loss, first, self._constant_loss(), prefix, self._longest(), None)
+
+    def _sums(self) -> np.ndarray:
+        if not self.members:
+            return np.zeros(3)
+        grown = [
+            _losses_of(booster) - before
+            for (booster, _), before in zip(self.members, self.before, strict=True)
+        ]
+        return self.past + np.mean(grown, axis=0)
+
+    def _longest(self) -> int:
+        return max(member[0].regret().best_prefix for member in self.members)
+
+    def _constant_loss(self) -> float:
+        """The loss of the constant scores that are best in hindsight: a question of how often each class came."""
+        total = float(self.weights.sum())
+        found = [self._two_class_loss(own, total - own) for own in self.weights.tolist()]
+        return float(np.mean(found)) if self.classes > 1 else 0.0
+
+    def _two_class_loss(self, plus: float, minus: float) -> float:
+        if plus <= 0 or minus <= 0:
+            return 0.0
+        labels, weights = np.array([1.0, -1.0]), np.array([plus, minus])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            constant = self.loss.best_constant(labels, weights)
+        return float(weights @ self.loss.values(np.full(2, constant), labels))
+
+
+class OneForAll:
+    """One booster of a loss with a score a class."""
+
+    def __init__(self, make: Maker, loss: RowwiseLoss) -> None:
+        self.make, self.loss = make, loss
+        self.classes = 0
+        self.members: list[tuple[Any, Guard | None]] = []
+
+    def cover(self, classes: int) -> None:
+        """Have a score for each of so many classes; said once."""
+        if not self.members:
+            self.classes = max(2, classes)
+            self.members = [self.make(self.classes)]
+
+    def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
+        """Learn one encoded row."""
+        booster, guard = self.members[0]
+        (booster._learn_row if guard is None else guard.learn_row)(columns, values, width, code, w)
+
+    def learn_rows(self, X: Any, codes: np.ndarray, w: Any) -> np.ndarray:
+        """Learn rows in order; returns the classes' scores from before, (n, k)."""
+        booster, guard = self.members[0]
+        learn = booster._learn_rows if guard is None else guard.learn_rows
+        return np.asarray(learn(X, codes, w))
+
+    def scores_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
+        """The classes' scores of one encoded row."""
+        return (
+            np.asarray(self.members[0][0]._score_row(columns, values, width)) if self.members else np.zeros(0)
+        )
+
+    def scores(self, X: Any) -> np.ndarray:
+        """The classes' scores, (n, k)."""
+        return self.members[0][0].predict(X) if self.members else np.zeros((X.shape[0], 0))
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Those of the loss's link."""
+        return self.loss.probabilities(scores)
+
+    def losses(self, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """The loss of each row."""
+        return self.loss.values(scores, codes)
+
+    def regret(self) -> Regret:
+        """That of the booster."""
+        return self.members[0][0].regret()
+
+
+def _losses_of(booster: Any) -> np.ndarray:
+    found = booster.regret()
+    return np.array([found.loss, found.first_learner_loss, found.best_prefix_loss])

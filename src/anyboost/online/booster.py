@@ -1,0 +1,229 @@
+"""The two boosters: SpanBooster (Algorithm 1) and HullBooster (Algorithm 2).
+
+Both pass a row through a chain of learners and let each learn from what the ones before it left; `backends.online.rows`
+has the equations. This module holds the state, checks what comes in, and hands whole arrays to the kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from anyboost import checks, losses
+from anyboost.checks import Floats
+from anyboost.losses import RowwiseLoss
+from anyboost.online import adapters, rows
+from anyboost.online.front import BoosterFront
+from anyboost.online.regret import Regret, needs_sketch
+from anyboost.online.settings import compiled_loss
+from anyboost.online.state import State
+
+
+class OnlineBooster(BoosterFront):
+    """What both boosters share; see `SpanBooster`."""
+
+    _hull = False
+
+    def __init__(
+        self,
+        learner: Any,
+        n_learners: int,
+        loss: Any,
+        mode: str,
+        output_bound: float | None,
+        label_bound: float | None,
+        *,
+        scale: float,
+        start: float | None,
+        prefix: str,
+        forget: float,
+        outputs: int | None,
+        random_state: int,
+    ) -> None:
+        self.learner = adapters.get(learner)
+        self.n_learners = checks.count(n_learners, "n_learners", least=1)
+        self.loss = _rowwise(loss)
+        self.mode = checks.choice(mode, "mode", ("greedy", "linear"))
+        self.output_bound = None if output_bound is None else checks.positive(output_bound, "output_bound")
+        self.label_bound = None if label_bound is None else checks.positive(label_bound, "label_bound")
+        self.scale = checks.positive(scale, "scale")
+        self.start = None if start is None else checks.real(start, "start")
+        self.prefix = checks.choice(prefix, "prefix", ("best", "all"))
+        self.forget = checks.fraction(forget, "forget")
+        self.outputs = None if outputs is None else checks.count(outputs, "outputs", least=1)
+        self.random_state = checks.count(random_state, "random_state", least=0)
+        self.n_features = 0
+        self.state: State | None = None
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rows in order. A batch gives the model of its rows one by one, bit for bit.
+
+        X : (n, d) array, or a SciPy sparse matrix, which may have more columns than those before it.
+        sample_weight : a row of weight 0 is answered and leaves no trace.
+        """
+        self.progressive_predict(X, y, sample_weight)
+        return self
+
+    def progressive_predict(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+        """Learn like `partial_fit`; returns each row's score as it was before that row was learned."""
+        table = rows.read(X, self.n_features)
+        targets = self.loss.check(y)
+        if len(targets) != table.n:
+            raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")
+        weights = rows.weights(sample_weight, table.n)
+        state = self._ready(table, targets)
+        answers = state.learn(table, targets, weights)
+        if needs_sketch(self.loss):
+            state.sketch.add(targets, weights)
+        return answers
+
+    def predict(self, X: Any) -> Floats:
+        """Raw scores (n,), or (n, k) for k outputs; 0 before the first row was learned."""
+        table = rows.read(X, self.n_features, fixed=True)
+        if self.state is None:
+            return np.zeros(table.n if not self.loss.vector else (table.n, self.outputs or 1))
+        return self.state.predict(table)
+
+    def regret(self) -> Regret:
+        """Cumulative losses so far, in memory that does not grow with the stream."""
+        if self.state is None:
+            return Regret(0, 0.0, 0.0, 0.0, 0.0, self.n_learners, None)
+        return self.state.regret()
+
+    def reset_stage(self, stage: int) -> None:
+        """Let one learner of the chain (0 .. n_learners - 1) begin again."""
+        checks.count(stage, "stage", 0, self.n_learners - 1)
+        if self.state is not None:
+            self.state.reset(stage)
+
+    def steps(self) -> Floats:
+        """eta_i of every stage."""
+        raise NotImplementedError
+
+    def _ready(self, table: rows.Table, targets: Any) -> State:
+        """The state, begun or grown to the table's width."""
+        outputs = self._outputs(targets)
+        if self.state is None:
+            self.state = self._begin(table.width, outputs)
+        elif table.width > self.n_features:
+            self.state.grow(table.width)
+        self.n_features = table.width
+        return self.state
+
+    def _outputs(self, targets: Any) -> int:
+        if not self.loss.vector:
+            return 1
+        if self.state is not None:
+            return self.loss._fitting_outputs(targets, self.state.outputs)
+        return self.loss._fitting_outputs(targets, self.outputs)
+
+    def _begin(self, n_features: int, outputs: int) -> State:
+        from anyboost.online.interpreted import InterpretedState
+        from anyboost.online.state import CompiledState
+
+        if hasattr(self.learner, "arrays") and compiled_loss(self.loss):
+            return CompiledState.begin(self, n_features, outputs)
+        return InterpretedState.begin(self, n_features, outputs)
+
+
+class SpanBooster(OnlineBooster):
+    """Online boosting against the span of the learners (Algorithm 1): step eta, learnt shrinkage, ball of radius B.
+
+    learner : a learner of `anyboost.online` (default: `LinearLearner()`), or any `OnlineLearner`.
+    n_learners : N, the length of the chain.
+    loss : a row-wise loss or its name. The bound of the theorem needs a smooth one.
+    step : eta, between 1/N and 1 (default: 0.2, or 1/N where that is more).
+    mode : "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is
+        given the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
+    output_bound, label_bound : D, the bound on learners' answers, and Y, that on labels (default: both
+        follow the labels seen so far).
+    scale : lambda, by which the learners' class is scaled up (supplement C.2).
+    start : the score y_0 before the first learner (default: follows the labels, for squared loss their mean).
+    prefix : "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : by how much statistics are discounted a row; 0.001 looks about 1000 rows back.
+    outputs : the number of scores a row, for losses of classes.
+    """
+
+    def __init__(
+        self,
+        learner: Any = None,
+        n_learners: int = 20,
+        loss: Any = "squared",
+        step: float | None = None,
+        mode: str = "greedy",
+        output_bound: float | None = None,
+        label_bound: float | None = None,
+        *,
+        scale: float = 1.0,
+        start: float | None = None,
+        prefix: str = "best",
+        forget: float = 0.0,
+        outputs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            *(learner, n_learners, loss, mode, output_bound, label_bound),
+            scale=scale,
+            start=start,
+            prefix=prefix,
+            forget=forget,
+            outputs=outputs,
+            random_state=random_state,
+        )
+        self.step = max(0.2, 1 / n_learners) if step is None else checks.fraction(step, "step", zero=False)
+        if self.step * self.n_learners < 1 - 1e-12:
+            raise ValueError(
+                f"step must be at least 1/n_learners = {1 / self.n_learners:g}, got {step}: "
+                "a chain of smaller steps cannot reach the answer of one learner"
+            )
+
+    def steps(self) -> Floats:
+        return np.full(self.n_learners, self.step)
+
+
+class HullBooster(OnlineBooster):
+    """Online boosting against the convex hull of the learners (Algorithm 2): eta_i = 2 / (i + 1).
+
+    Arguments as for `SpanBooster`, which has the step besides.
+    """
+
+    _hull = True
+
+    def __init__(
+        self,
+        learner: Any = None,
+        n_learners: int = 20,
+        loss: Any = "squared",
+        mode: str = "greedy",
+        output_bound: float | None = None,
+        label_bound: float | None = None,
+        *,
+        scale: float = 1.0,
+        start: float | None = None,
+        prefix: str = "best",
+        forget: float = 0.0,
+        outputs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            *(learner, n_learners, loss, mode, output_bound, label_bound),
+            scale=scale,
+            start=start,
+            prefix=prefix,
+            forget=forget,
+            outputs=outputs,
+            random_state=random_state,
+        )
+
+    def steps(self) -> Floats:
+        return 2.0 / np.arange(2.0, self.n_learners + 2.0)
+
+
+def _rowwise(loss: Any) -> RowwiseLoss:
+    found = losses.get(loss)
+    if not isinstance(found, RowwiseLoss):
+        raise ValueError(
+            f"loss must be row-wise, got {found}: rows of a stream come one by one, and this loss couples them"
+        )
+    return found

@@ -1,0 +1,261 @@
+"""The online classifier. Two classes are one booster; more are one a class against the rest, so that classes may come
+at any time:
+
+    loss of a row = mean over classes c of l(f_c(x), +1 if y = c else -1),      P(c) = p(f_c) / sum_j p(f_j)
+
+With two classes f_0 = -f_1, and this is the loss of f_1. A loss of several scores (softmax, multiclass hinge) is one
+booster with a score a class, and has to know all classes from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from anyboost import losses
+from anyboost.online import frames
+from anyboost.online.against_rest import AgainstRest, OneForAll
+from anyboost.online.drift import Guard
+from anyboost.online.estimators import OnlineBoosting, Seen
+from anyboost.online.front import matrix, one_row
+from anyboost.online.regret import Regret
+from anyboost.online.river import register
+from anyboost.online.rows import weights as checked_weights
+
+
+def _has_probabilities(model: OnlineBoostingClassifier) -> bool:
+    loss = losses.get(model._usual_loss if model.loss is None else model.loss)
+    return isinstance(loss, losses.RowwiseLoss) and loss.link_.probabilities is not None
+
+
+class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
+    """Online gradient boosting of classes: `partial_fit` on arrays, `learn_one` on dicts of features.
+
+    Parameters are those of `OnlineBoostingRegressor`, with a loss of classes: "logistic" (the default),
+    "squared_hinge", "exponential", "hinge" (more than two classes: one booster a class, and new classes may come at any
+    time), "softmax" or "multiclass_hinge" (one booster for all classes, which the first call of `partial_fit` has to be
+    given).
+    """
+
+    classifies = True
+    _usual_loss = "logistic"
+
+    def _begin(self) -> None:
+        self.loss_ = self._checked_loss()
+        self.boosters_ = (OneForAll if self.loss_.vector else AgainstRest)(self._new_member, self.loss_)
+        self.classes_: np.ndarray = np.array([])
+        self.open_ = True  # whether classes that were not named may come
+        self.codes_: dict[Any, int] = {}
+
+    def _new_member(self, outputs: int | None) -> tuple[Any, Guard | None]:
+        booster = self._new_booster(self._checked_loss(), outputs)
+        return booster, None if self.drift is None else Guard(booster, self.drift)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows in their order, starting anew."""
+        self._restart()
+        X, y = self._checked_pair(X, y, reset=True)
+        self._begin()
+        self._know(np.unique(y).tolist(), more=False)
+        for _ in range(self.max_iter):
+            self._learn_rows(X, y, None)
+        self.n_iter_ = self.max_iter
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the rows in their order, on top of what was learnt before.
+
+        classes : all that may come, at the first call; without it, classes are taken as they come.
+        """
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self.check_parameters()
+        X, y = self._checked_pair(X, y, reset=first)
+        if first:
+            self._begin()
+        known = None if classes is None else np.unique(column_or_1d(classes)).tolist()
+        if first and known is not None:
+            self._know(known, more=False)
+        elif known is not None and set(known) != set(self.codes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()}, got {known}: leave them out"
+            )
+        elif first:
+            self._know(np.unique(y).tolist(), more=not self.loss_.vector)
+        self._learn_rows(X, y, sample_weight)
+        return self
+
+    def _checked_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
+        X, y = self._checked_table(X, reset=reset, y=y)
+        check_classification_targets(y)
+        return X, y
+
+    def _know(self, labels: list[Any], more: bool) -> None:
+        """Add classes; `more` says whether others may follow."""
+        for label in labels:
+            self.codes_.setdefault(label, len(self.codes_))
+        self.open_ = more
+        self.classes_ = self._class_array()
+        self.boosters_.cover(len(self.codes_))
+
+    def _class_array(self) -> np.ndarray:
+        kinds = {type(label) for label in self.codes_}
+        return np.array(list(self.codes_), dtype=None if len(kinds) == 1 else object)
+
+    def _check_new(self, labels: list[Any]) -> list[Any]:
+        """The labels' classes that were never seen, in order; refused where no more may come."""
+        new = [label for label in dict.fromkeys(labels) if label not in self.codes_]
+        for label in new:
+            _check_label(label, labels.index(label))
+        if new and not self.open_:
+            raise ValueError(
+                f"y holds the class {new[0]!r} at row {labels.index(new[0])}, and the classes are "
+                f"{self.classes_.tolist()}: name all of them in the first partial_fit(X, y, classes=...)"
+            )
+        if new and self.loss_.vector:
+            raise ValueError(
+                f"loss {self.loss_} has to know all classes from the start: call partial_fit(X, y, classes=...) "
+                "first, or use the loss logistic, which takes classes as they come"
+            )
+        return new
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores: (n,) for two classes, above 0 for the second; (n, k) for more."""
+        check_is_fitted(self)
+        scores = self.boosters_.scores(self._checked_table(X))
+        return scores[:, 1] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row."""
+        check_is_fitted(self)
+        return self.classes_[self.boosters_.scores(self._checked_table(X)).argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, in the order of `classes_`."""
+        check_is_fitted(self)
+        return self.boosters_.probabilities(self.boosters_.scores(self._checked_table(X)))
+
+    def predict_one(self, x: Mapping[Any, Any], **_: Any) -> Any:
+        """The class of one dict of features; None before the first example."""
+        scores = self._score_one(x)
+        return _plain(self.classes_[scores.argmax()]) if len(scores) else None
+
+    def predict_proba_one(self, x: Mapping[Any, Any], **_: Any) -> dict[Any, float]:
+        """The probability of each class seen so far."""
+        if not _has_probabilities(self):
+            raise NotImplementedError(
+                f"the loss {self._checked_loss()} gives no probabilities: use logistic or softmax"
+            )
+        scores = self._score_one(x)
+        if not len(scores):
+            return {}
+        chances = self.boosters_.probabilities(scores[None])[0]
+        return dict(zip(self.codes_, chances.tolist(), strict=True))
+
+    def predict_many(self, X: Any) -> Any:
+        """The class of each row of a data frame or list of dicts."""
+        return frames.like_rows(X, self._best(self._score_many(X)), "prediction")
+
+    @available_if(_has_probabilities)
+    def predict_proba_many(self, X: Any) -> Any:
+        """The probability of each class, a column each, for a data frame or list of dicts."""
+        chances = self.boosters_.probabilities(self._score_many(X))
+        return frames.like_frame(X, {label: chances[:, code] for label, code in self.codes_.items()})
+
+    def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
+        """Score named examples and then learn from them: one step of progressive validation."""
+        self._named()
+        labels = np.asarray(y)
+        if learn:
+            rows, (predictions, losses) = self._learn_named(X, labels, sample_weight)
+        else:
+            features = self._named()
+            rows = frames.encode(features, X, False)
+            scores = self._score_rows(matrix(rows, features.width))
+            codes = np.array([self.codes_.get(label, -1) for label in labels.tolist()])
+            predictions, losses = self._best(scores), self.boosters_.losses(scores, codes)
+        return Seen(predictions, losses, np.diff(rows.starts))
+
+    def _best(self, scores: np.ndarray) -> np.ndarray:
+        """The class of the largest score; None where there is no class yet."""
+        return self.classes_[scores.argmax(axis=1)] if scores.shape[1] else np.full(len(scores), None)
+
+    def regret(self) -> Regret:
+        """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix."""
+        check_is_fitted(self)
+        return self.boosters_.regret()
+
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        if y.shape != (n_rows,):
+            raise ValueError(f"y must have one class a row, got shape {y.shape} for {n_rows} rows")
+        checked_weights(w, n_rows)
+        self._check_new(y.tolist())
+
+    def _joined(self, said: list[Any]) -> Any:
+        return _joined([part[0] for part in said]), np.concatenate([part[1] for part in said])
+
+    def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> None:
+        code = self.codes_.get(y)
+        if code is not None:
+            self.boosters_.learn_row(columns, values, width, code, w)
+        else:
+            self._learn_rows(one_row(columns, values, width), np.array([y]), [w])
+
+    def _learn_rows(self, X: Any, y: np.ndarray, w: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows in order; returns predictions and losses from before each.
+
+        A class's booster begins at the class's first row, as it does in a loop: rows before that are learnt apart.
+        """
+        labels = y.tolist()
+        weights = checked_weights(w, len(labels))  # all is checked before the first row is learnt
+        new = self._check_new(labels)
+        begins = sorted({0, *map(labels.index, new)})
+        predictions, losses = [], []
+        for begin, end in zip(begins, [*begins[1:], len(labels)], strict=True):
+            known = len(self.codes_)
+            if labels[begin] not in self.codes_:
+                self._know([labels[begin]], more=True)
+            codes = np.array([self.codes_[label] for label in labels[begin:end]], dtype=np.int64)
+            scores = self.boosters_.learn_rows(X[begin:end], codes, weights[begin:end])
+            losses.append(self.boosters_.losses(scores, codes))
+            # The first row of a new class was not to be foreseen.
+            predictions += [self._best(scores[:1, :known]), self._best(scores[1:])]
+        kinds = {part.dtype for part in predictions if len(part)}
+        return np.concatenate(
+            [part.astype(object) if len(kinds) > 1 else part for part in predictions]
+        ), np.concatenate(losses)
+
+    def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
+        return self.boosters_.scores_row(columns, values, width)
+
+    def _score_rows(self, X: sparse.csr_matrix) -> Any:
+        return self.boosters_.scores(X)
+
+
+def _check_label(label: Any, row: int) -> None:
+    if label is None or label != label or not isinstance(label, Hashable):
+        raise ValueError(f"y must name a class, got {label} at row {row}: leave that row out")
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Labels one after another; their own type, unless there are several."""
+    filled = [part for part in parts if len(part)]
+    if len({part.dtype.kind for part in filled}) > 1:
+        filled = [part.astype(object) for part in filled]
+    return np.concatenate(filled)
+
+
+def _plain(label: Any) -> Any:
+    """A label as Python has it: True rather than NumPy's."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+register("MiniBatchClassifier", OnlineBoostingClassifier)

@@ -1,0 +1,259 @@
+"""Online boosting with the faces people know: scikit-learn's `partial_fit` on arrays, River's `learn_one` on dicts.
+
+Both feed the same booster, row by row in order: a batch gives exactly the model of the loop, in either face.
+`OnlineBoosting` has what the regressor and the classifier share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from anyboost import checks, losses
+from anyboost.losses import RowwiseLoss, domains
+from anyboost.online import frames
+from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
+from anyboost.online.drift import Guard
+from anyboost.online.features import Features, Rows
+from anyboost.online.front import NamedFront, check_targets, matrix
+from anyboost.online.regret import Regret
+from anyboost.online.river import RiverFace, register
+
+ALGORITHMS = ("span", "hull")
+
+
+class Seen(NamedTuple):
+    """What `observe` says of each example, as it was before the example was learnt."""
+
+    predictions: np.ndarray
+    losses: np.ndarray
+    features: np.ndarray  # how many features each had
+
+
+class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
+    """What the regressor and the classifier share: parameters, and the two kinds of input."""
+
+    classifies = False
+    _usual_loss = "squared"
+    _stream: dict[str, Any] | None = None  # where `anyboost stream` stopped; kept in the model file
+
+    def __init__(
+        self,
+        learner: Any = "linear",
+        n_learners: int = 20,
+        loss: Any = None,
+        algorithm: str = "span",
+        step: float | None = None,
+        mode: str = "greedy",
+        output_bound: float | None = None,
+        label_bound: float | None = None,
+        prefix: str = "best",
+        forget: float = 0.0,
+        drift: Any = None,
+        hash_bits: int | None = None,
+        max_iter: int = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.learner = learner
+        self.n_learners = n_learners
+        self.loss = loss
+        self.algorithm = algorithm
+        self.step = step
+        self.mode = mode
+        self.output_bound = output_bound
+        self.label_bound = label_bound
+        self.prefix = prefix
+        self.forget = forget
+        self.drift = drift
+        self.hash_bits = hash_bits
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        """Refuse wrong parameters in a sentence, before any data are seen."""
+        booster = self._new_booster(self._checked_loss(), outputs=None)
+        if self.drift is not None:
+            Guard(booster, self.drift)
+        Features(self.hash_bits)
+        checks.count(self.max_iter, "max_iter", 1)
+
+    def _checked_loss(self) -> RowwiseLoss:
+        """The loss, if it is one of rows and of the right targets."""
+        loss = losses.get(self._usual_loss if self.loss is None else self.loss)
+        if not isinstance(loss, RowwiseLoss):
+            raise ValueError(f"loss {loss} couples rows, which come one by one here: use a row-wise one")
+        classes = loss.domain.classes or loss.domain is domains.SIGNS
+        if classes != self.classifies:
+            instead = "OnlineBoostingClassifier" if classes else "OnlineBoostingRegressor"
+            raise ValueError(f"loss {loss} is for {'classes' if classes else 'numbers'}: use {instead}")
+        return loss
+
+    def _new_booster(self, loss: RowwiseLoss, outputs: int | None) -> OnlineBooster:
+        options: dict[str, Any] = {
+            "n_learners": self.n_learners,
+            "loss": loss,
+            "mode": self.mode,
+            "output_bound": self.output_bound,
+            "label_bound": self.label_bound,
+            "prefix": self.prefix,
+            "forget": self.forget,
+            "outputs": outputs,
+            "random_state": self.random_state,
+        }
+        if checks.choice(self.algorithm, "algorithm", ALGORITHMS) == "span":
+            return SpanBooster(self.learner, step=self.step, **options)
+        if self.step is not None:
+            raise ValueError(f"step belongs to 'span', got {self.step} with algorithm 'hull': leave it out")
+        return HullBooster(self.learner, **options)
+
+    def _begin(self) -> None:
+        """Set up what learning needs; parameters are known to be right."""
+        raise NotImplementedError
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "loss_" in self.__dict__
+
+    def _restart(self) -> None:
+        """Forget all that was learnt."""
+        for name in [name for name in self.__dict__ if name.endswith("_") or name == "_stream"]:
+            del self.__dict__[name]
+        self.check_parameters()
+
+    def _named(self) -> Features:
+        """The columns of named features: begun here, or taken over from the data frames of `partial_fit`."""
+        features: Features | None = self.__dict__.get("features_")
+        if features is not None:
+            return features
+        if not self.__sklearn_is_fitted__():
+            self.check_parameters()
+            self.features_ = Features(self.hash_bits)
+            self._begin()
+        elif hasattr(self, "feature_names_in_"):
+            self.features_ = Features.of(self.feature_names_in_.tolist())
+        else:
+            raise ValueError(
+                "this model has learnt from arrays, whose columns have no names: use partial_fit and predict"
+            )
+        return self.features_
+
+    def _checked_table(self, X: Any, reset: bool = False, **targets: Any) -> Any:
+        """Arrays as scikit-learn checks them; a model of named features takes none."""
+        if "features_" in self.__dict__ and not reset:
+            raise ValueError("this model has learnt from named features: use learn_many and predict_many")
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, **targets)
+
+    def _encoded(self, X: Any, y: Any, w: Any, learn: bool) -> tuple[Rows, Any]:
+        """Named examples, scored and, where `learn`, learnt."""
+        if learn:
+            return self._learn_named(X, y, w)
+        features = self._named()
+        rows = frames.encode(features, X, False)
+        return rows, self._score_rows(matrix(rows, features.width))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
+    """Online gradient boosting of numbers: `partial_fit` on arrays, `learn_one` on dicts of features.
+
+    Parameters
+    ----------
+    learner : what is boosted: "linear", "stumps", "net", "tree", a learner of `anyboost.online`, a River regressor,
+        or a scikit-learn regressor with `partial_fit`.
+    n_learners : how many of them.
+    loss : any row-wise convex loss of the library for numbers, or its name ("absolute", "quantile:0.9"). None is
+        "squared".
+    algorithm : "span" (Algorithm 1 of Beygelzimer et al., its step is `step`) or "hull" (Algorithm 2).
+    mode : "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    output_bound, label_bound : D and Y of the theorems; None follows the labels.
+    prefix : "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : share by which the past fades with each example; 0 keeps all.
+    drift : a River drift detector; learners begin again where it finds that their loss has risen.
+    hash_bits : hash named features into 2**hash_bits columns; None gives every name a column.
+    max_iter : passes that `fit` makes; `partial_fit` and `learn_one` make one.
+    random_state : seed of learners that begin at random.
+    """
+
+    def _begin(self) -> None:
+        self.loss_ = self._checked_loss()
+        self.booster_ = self._new_booster(self.loss_, outputs=None)
+        self.guard_ = None if self.drift is None else Guard(self.booster_, self.drift)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows in their order, starting anew."""
+        self._restart()
+        X, y = self._checked_table(X, reset=True, y=y, y_numeric=True)
+        self._begin()
+        for _ in range(self.max_iter):
+            self._learn_rows(X, y, None)
+        self.n_iter_ = self.max_iter
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the rows in their order, on top of what was learnt before."""
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self.check_parameters()
+        X, y = self._checked_table(X, reset=first, y=y, y_numeric=True)
+        if first:
+            self._begin()
+        self._learn_rows(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The prediction of each row."""
+        check_is_fitted(self)
+        return self.loss_.link(self.booster_.predict(self._checked_table(X)))
+
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The prediction for one dict of features; before the first example, that of the score 0."""
+        self._named()
+        prediction = self.loss_.link(self._score_one(x))
+        return prediction.item() if prediction.ndim == 0 else prediction
+
+    def predict_many(self, X: Any) -> Any:
+        """The prediction of each row of a data frame or list of dicts."""
+        self._named()
+        predictions = self.loss_.link(self._score_many(X))
+        return frames.like_rows(X, predictions, "prediction") if predictions.ndim == 1 else predictions
+
+    def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
+        """Score named examples and then learn from them: one step of progressive validation."""
+        self._named()
+        targets = self.loss_.check(y)
+        rows, scores = self._encoded(X, targets, sample_weight, learn)
+        return Seen(self.loss_.link(scores), self.loss_.values(scores, targets), np.diff(rows.starts))
+
+    def regret(self) -> Regret:
+        """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix."""
+        check_is_fitted(self)
+        return self.booster_.regret()
+
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        check_targets(self.loss_, y, w, n_rows)
+
+    def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
+        if self.guard_ is None:
+            return self.booster_._learn_row(columns, values, width, y, w)
+        return self.guard_.learn_row(columns, values, width, y, w)
+
+    def _learn_rows(self, X: sparse.csr_matrix, y: np.ndarray, w: Any) -> Any:
+        learner = self.booster_._learn_rows if self.guard_ is None else self.guard_.learn_rows
+        return learner(X, y, w)
+
+    def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
+        return self.booster_._score_row(columns, values, width)
+
+    def _score_rows(self, X: sparse.csr_matrix) -> Any:
+        return self.booster_.predict(X)
+
+
+register("MiniBatchRegressor", OnlineBoostingRegressor)

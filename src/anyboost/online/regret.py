@@ -1,0 +1,150 @@
+"""Regret in view: what the answers have cost so far, beside what simpler ones would have, and what the theorems allow.
+
+Theorem 1 (span), for any comparator f of norm W >= 1, Delta_0 its gain over the zero answer:
+
+    (1 - eta/W)^N Delta_0 + 3 eta beta_B B^2 W T + L_B W R(T) + 2 L_B B W sqrt(T)
+
+Theorem 2 (hull):   8 beta_D D^2 T / N + L_D R(T)
+
+with R(T) the base learner's regret for linear losses of Lipschitz constant 1.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from anyboost.checks import Floats
+from anyboost.losses import RowwiseLoss
+from anyboost.online import constants
+
+if TYPE_CHECKING:
+    from anyboost.online.booster import OnlineBooster
+
+
+class Regret(NamedTuple):
+    """Cumulative losses, weighted, of rows that were answered before they were learned."""
+
+    rows: int
+    loss: float  # of the booster's answers
+    first_learner_loss: float  # of the chain's first learner alone
+    best_constant_loss: float | None  # of the constant that is best in hindsight
+    best_prefix_loss: float  # of the prefix of the chain that is best in hindsight
+    best_prefix: int  # how many learners that prefix has
+    bound: float | None  # by how much the theorem lets `loss` exceed a comparator's; None: unknown
+
+
+class Sketch:
+    """A distribution of labels in at most 512 weighted points: when full, neighbors are joined in pairs.
+
+    What is kept depends on the labels in their order, not on how they were batched.
+    """
+
+    SIZE = 512
+
+    def __init__(self, points: Floats | None = None) -> None:
+        self.points = np.zeros((2, 0)) if points is None else points  # labels; weights
+
+    def add(self, y: Floats, weights: Floats) -> None:
+        new = np.array([y[weights > 0], weights[weights > 0]], dtype=np.float64)
+        while new.shape[1]:
+            room = self.SIZE - self.points.shape[1]
+            self.points = np.concatenate([self.points, new[:, :room]], axis=1)
+            new = new[:, room:]
+            if self.points.shape[1] == self.SIZE:
+                y, weight = self.points[:, np.argsort(self.points[0], kind="stable")]
+                joined = weight[::2] + weight[1::2]
+                self.points = np.array([(y[::2] * weight[::2] + y[1::2] * weight[1::2]) / joined, joined])
+
+
+def needs_sketch(loss: RowwiseLoss) -> bool:
+    """Whether the best constant cannot be had from a few sums."""
+    return type(loss).__name__ not in CLOSED and not loss.domain.classes
+
+
+CLOSED = ("Squared", "Logistic", "Hinge", "SquaredHinge", "Exponential", "Poisson", "Gamma", "Tweedie")
+
+
+def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats, sketch: Sketch) -> float | None:
+    """The least cumulative loss of a constant, from sums of w, w y and w y^2, the classes' weights, or a sketch.
+
+    Exact for squared loss and losses of classes, counts and amounts. For the others it is that of the sketch,
+    whose 512 points stand for all labels.
+    """
+    weight, first, second = (float(number) for number in moments)
+    name = type(loss).__name__
+    if weight == 0:
+        return 0.0
+    if name == "Squared":
+        return max(0.5 * (second - first * first / weight), 0.0)
+    if name in ("Logistic", "Hinge", "SquaredHinge", "Exponential"):
+        return _of_points(loss, [-1.0, 1.0], [0.5 * (weight - first), 0.5 * (weight + first)])
+    if name in ("Softmax", "MulticlassHinge"):
+        return _of_points(loss, list(range(len(shares))), shares.tolist())
+    if name in ("Poisson", "Gamma", "Tweedie"):  # linear in the label, so all labels may be their mean
+        return _of_points(loss, [first / weight], [weight])
+    try:
+        return _of_points(loss, sketch.points[0].tolist(), sketch.points[1].tolist())
+    except (ValueError, TypeError):  # a loss whose functions were not in its file
+        return None
+
+
+def _of_points(loss: RowwiseLoss, labels: list[float], weights: list[float]) -> float:
+    y = loss.check(labels)
+    kept = np.maximum(weights, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one class so far: the constant is far out, as it should be
+        constant = loss.best_constant(y, kept, len(labels) if loss.domain.classes else None)
+    scores = np.broadcast_to(np.asarray(constant, dtype=np.float64), (len(y), *np.shape(constant)))
+    return float(kept @ loss.values(scores, y))
+
+
+def bound(
+    booster: OnlineBooster, rows: int, base_regret: float | None = None, norm: float = 1.0, gain: float = 0.0
+) -> float | None:
+    """The bound of Theorem 1 or 2 after this many rows of weight 1; None where its constants are not known.
+
+    base_regret : R(T) of a base learner (default: the learner's own `regret_bound(T, D)`, where it has one).
+    norm, gain : of the comparator in the span: W, and by how much it beats the zero answer. A comparator
+        of the hull needs neither.
+    """
+    D, loss = booster.output_bound, booster.loss
+    needs = (
+        D is None
+        or booster.mode != "linear"
+        or booster.start != 0.0
+        or booster.forget
+        or booster.prefix == "best"
+    )
+    if needs or D is None or (booster.label_bound is None and constants_need_labels(loss)):
+        return None
+    if base_regret is None:
+        own = getattr(booster.learner, "regret_bound", None)
+        if own is None:
+            return None
+        base_regret = float(own(rows, D))
+    known = constants.on_ball(loss, booster.label_bound or 1.0)
+    if known is None or known.smoothness is None:
+        return None
+    D = D * booster.scale
+    base_regret *= booster.scale
+    N = booster.n_learners
+    if booster._hull:
+        return 8 * known.smoothness(D) * D * D * rows / N + known.lipschitz(D) * base_regret
+    eta, W = float(booster.steps()[0]), max(norm / booster.scale, 1.0)
+    B = constants.radius(known, eta, N, D)
+    beta, L = known.smoothness(B), known.lipschitz(B)
+    return (
+        (1 - eta / W) ** N * gain
+        + 3 * eta * beta * B * B * W * rows
+        + L * W * base_regret
+        + 2 * L * B * W * math.sqrt(rows)
+    )
+
+
+def constants_need_labels(loss: RowwiseLoss) -> bool:
+    """Whether the loss's constants depend on how large labels are."""
+    return type(loss).__name__ not in ("Logistic", "Exponential", "Hinge", "SquaredHinge")

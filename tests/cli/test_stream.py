@@ -1,0 +1,386 @@
+"""`anyboost stream`: one pass, honest losses, and files that go on where they stopped."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+from typer.testing import CliRunner
+
+import anyboost as ab
+from anyboost.cli import _tables, build
+from anyboost.cli._stream import Reached
+from files.killed import report_of
+from reference.files import split
+
+
+def run(*arguments, text=None):
+    return CliRunner().invoke(build(), ["stream", *map(str, arguments)], input=text)
+
+
+def well(*arguments, text=None):
+    done = run(*arguments, text=text)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def ending(output):
+    """The sums under the table."""
+    return dict(
+        line.split(" = ", 1) for line in output.split("finished run\n")[1].splitlines() if " = " in line
+    )
+
+
+def lines(output):
+    """The lines of the table, as lists of words."""
+    return [line.split() for line in output.split("\n\nfinished run")[0].splitlines()[2:]]
+
+
+def sample(n=300, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 2))
+    color = random.choice(["red", "green", "blue"], n)
+    y = X @ [1.0, -2.0] + 2.0 * (color == "red") + 0.1 * random.normal(size=n)
+    return X, color, y
+
+
+def rows_of(X, color, y):
+    return [
+        f"{a!r},{b!r},{c},{t!r}" for (a, b), c, t in zip(X.tolist(), color.tolist(), y.tolist(), strict=True)
+    ]
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(["a,b,color,y", *rows_of(*sample())]) + "\n")
+    return path
+
+
+def dicts(X, color):
+    return [{"a": a, "b": b, "color": c} for (a, b), c in zip(X.tolist(), color.tolist(), strict=True)]
+
+
+def test_the_table_shows_progressive_losses(data):
+    X, color, y = sample()
+    output = well(data, "--target", "y")
+    model, losses = ab.OnlineBoostingRegressor(), []
+    for x, label in zip(dicts(X, color), y.tolist(), strict=True):
+        losses.append(0.5 * (model.predict_one(x) - label) ** 2)
+        model.learn_one(x, label)
+    found = lines(output)
+    assert [int(words[2]) for words in found] == [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    for words in found:
+        count = int(words[2])
+        assert float(words[0]) == pytest.approx(np.mean(losses[:count]), abs=1e-6)
+        constant = 0.5 * np.var(y[:count])
+        assert float(words[7]) == pytest.approx(constant, abs=1e-6)
+        assert int(words[6]) == 3
+    sums = ending(output)
+    assert sums["number of examples"] == "300"
+    assert float(sums["average loss"]) == pytest.approx(np.mean(losses), abs=1e-6)
+    assert float(sums["single learner's loss"]) == pytest.approx(
+        model.regret().first_learner_loss / 300, abs=1e-6
+    )
+
+
+def test_every_format_gives_the_same_losses(data, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    X, color, y = sample()
+    table = tmp_path / "data.parquet"
+    parquet.write_table(pyarrow.table({"a": X[:, 0], "b": X[:, 1], "color": color, "y": y}), table)
+    tabs = tmp_path / "data.tsv"
+    tabs.write_text(data.read_text().replace(",", "\t"))
+    lines = [
+        f"{t!r} | a:{a!r} b:{b!r} color={c}\n"
+        for (a, b), c, t in zip(X.tolist(), color.tolist(), y.tolist(), strict=True)
+    ]
+    vw = tmp_path / "data.vw"
+    vw.write_text("".join(lines))
+    expected = well(data, "--target", "y")
+    assert well(table, "--target", "y") == expected
+    assert well(tabs, "--target", "y") == expected
+    assert well(vw) == expected
+    assert well("-", "--target", "y", text=data.read_text()) == expected
+    assert well("-", "--format", "vw", text="".join(lines)) == expected
+
+
+def test_a_text_target_is_classified(tmp_path):
+    X, color, y = sample()
+    path = tmp_path / "data.csv"
+    names = np.array(["low", "middle", "high"])[np.digitize(y, [-1, 1])]
+    body = [f"{a!r},{b!r},{c},{t}" for (a, b), c, t in zip(X.tolist(), color, names, strict=True)]
+    path.write_text("\n".join(["a,b,color,y", *body]) + "\n")
+    output = well(path, "--target", "y", "--save", tmp_path / "model", "--predictions", tmp_path / "p.txt")
+    assert {words[4] for words in lines(output)} <= {"low", "middle", "high"}
+    predictions = (tmp_path / "p.txt").read_text().split()
+    assert predictions[0] == "none"
+    assert np.mean(np.array(predictions) == names) > 0.7
+    assert set(ab.load(tmp_path / "model").classes_) == {"low", "middle", "high"}
+    sums = ending(output)
+    assert float(sums["average loss"]) < float(sums["best constant's loss"])
+
+
+def test_two_numbers_are_classes_where_the_loss_says_so(tmp_path):
+    path = tmp_path / "data.vw"
+    path.write_text("".join(f"{1 if i % 3 else -1} | x:{i % 3}\n" for i in range(64)))
+    output = well(path, "--loss", "logistic", "--save", tmp_path / "model")
+    assert set(ab.load(tmp_path / "model").classes_.tolist()) == {-1, 1}
+    assert float(ending(output)["average loss"]) < np.log(2)
+    again = well(path, "--task", "classification")
+    assert ending(again).items() <= ending(output).items()
+
+
+@pytest.mark.parametrize("cut", [1, 100, 299])
+def test_stopping_and_going_on_is_not_stopping(data, tmp_path, cut):
+    text = data.read_text().splitlines(keepends=True)
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    expected = well(data, "--target", "y", "--save", whole)
+    data.write_text("".join(text[: cut + 1]))
+    first = well(data, "--target", "y", "--save", part)
+    data.write_text("".join(text))  # the file has grown
+    done = run(data, "--target", "y", "--resume", part, "--save", part)
+    assert f"going on in {data} after its first {cut} examples" in done.stderr
+    assert lines(first) + lines(done.stdout) == lines(expected)
+    kept = [name for name in ending(expected) if name != "saved"]
+    assert [ending(done.stdout)[name] for name in kept] == [ending(expected)[name] for name in kept]
+    assert meaning(part) == meaning(whole)
+
+
+def meaning(path):
+    """All that a file says, but for the fingerprint of a source that was shorter when it was taken."""
+    header = split(path.read_bytes())[1]
+    header.pop("sha256")
+    header["model"]["stream"].pop("source")
+    return header, {name: tensor.tobytes() for name, tensor in load_file(path).items()}
+
+
+def test_another_file_is_learnt_from_its_beginning(data, tmp_path):
+    model, other = tmp_path / "model", tmp_path / "other.csv"
+    well(data, "--target", "y", "--save", model)
+    other.write_text("\n".join(["a,b,color,y", *rows_of(*sample(seed=1))]) + "\n")
+    assert ending(well(other, "--target", "y", "--resume", model))["number of examples"] == "600"
+    assert ending(well(data, "--target", "y", "--resume", model))["number of examples"] == "300"
+    assert ending(well(data, "--target", "y", "--resume", model, "--again"))["number of examples"] == "600"
+
+
+def test_a_test_learns_nothing(data, tmp_path):
+    model = tmp_path / "model"
+    well(data, "--target", "y", "--save", model)
+    before = model.read_bytes()
+    output = well(data, "--target", "y", "--resume", model, "--test", "--predictions", tmp_path / "p.txt")
+    assert model.read_bytes() == before
+    X, color, y = sample()
+    expected = ab.load(model).predict_many(dicts(X, color))
+    np.testing.assert_allclose(np.loadtxt(tmp_path / "p.txt"), expected, rtol=1e-9)
+    assert float(ending(output)["average loss"]) == pytest.approx(
+        0.5 * np.mean((expected - y) ** 2), abs=1e-6
+    )
+
+
+def test_examples_without_a_label_are_answered_in_their_place(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n1,2\n1,\n1,2\n,\n1,3\n")
+    output = well(path, "--target", "y", "--predictions", tmp_path / "p.txt")
+    assert ending(output)["number of examples"] == "3"
+    predictions = np.loadtxt(tmp_path / "p.txt")
+    assert len(predictions) == 5
+    assert predictions[0] == 0.0
+    assert predictions[1] == predictions[2] == 2.0
+
+
+def test_weights_ignored_columns_and_codes(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("id,x,w,zip,y\n1,1,2,01,1\n2,2,0,02,5\n3,3,1,01,2\n")
+    options = [
+        "--target",
+        "y",
+        "--weight",
+        "w",
+        "--ignore",
+        "id",
+        "--text",
+        "zip",
+        "--save",
+        tmp_path / "model",
+    ]
+    output = well(path, *options)
+    assert ending(output)["weighted example sum"] == "3.000000"
+    assert ending(output)["weighted label sum"] == "4.000000"
+    assert ab.load(tmp_path / "model").features_.names == ["x", "zip=01", "zip=02"]
+
+
+def test_a_resumed_stream_remembers_its_columns(tmp_path):
+    path, model = tmp_path / "data.csv", tmp_path / "model"
+    path.write_text("id,x,w,zip,y\n1,1,2,01,1\n2,2,0,02,5\n")
+    options = ["--weight", "w", "--ignore", "id", "--text", "zip"]
+    well(path, "--target", "y", *options, "--save", model)
+    with path.open("a") as file:
+        file.write("3,3,1,01,2\n")
+    assert ending(well(path, "--resume", model, "--save", model))["weighted example sum"] == "3.000000"
+    assert ab.load(model).features_.names == ["x", "zip=01", "zip=02"]
+    done = run(path, "--resume", model, "--target", "x")
+    assert "--target is 'x', and the model predicts 'y': leave it out" in done.stderr
+
+
+def test_examples_lost_from_a_pipe_are_counted(data, tmp_path):
+    model = tmp_path / "model"
+    well("-", "--target", "y", "--save", model, text=data.read_text())
+    reached = Reached(str(model))
+    reached.open()
+    reached.note(345)  # as a run that was killed leaves it
+    done = run("-", "--resume", model, text=data.read_text())
+    assert (
+        "300 examples learnt; 45 more were taken after its last save and lost when the run was killed"
+        in done.stderr
+    )
+    assert "send them again if you have them" in done.stderr
+    assert ending(done.stdout)["number of examples"] == "600"
+
+
+def test_hashing_keeps_memory_fixed(data, tmp_path):
+    well(data, "--target", "y", "--hash-bits", 6, "--save", tmp_path / "model")
+    model = ab.load(tmp_path / "model")
+    assert model.features_.names == []
+    assert model.booster_.n_features == 64
+
+
+def test_a_bad_row_is_named_and_what_came_before_is_kept(data, tmp_path):
+    text = data.read_text().splitlines()
+    text[101] = "1.0,oops,red,2.0"
+    data.write_text("\n".join(text) + "\n")
+    done = run(data, "--target", "y", "--save", tmp_path / "model")
+    assert done.exit_code == 1
+    assert "line 102: column 'b' is 'oops', and it held numbers so far" in done.stderr
+    assert ending(done.stdout)["saved"].startswith("100 examples")
+    text[101] = "1.0,0.5,red,2.0"
+    data.write_text("\n".join(text) + "\n")
+    rest = well(data, "--target", "y", "--resume", tmp_path / "model")
+    assert ending(rest)["number of examples"] == "300"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["data.csv"], "--target is missing: name the column to predict"),
+        (["data.csv", "--target", "z"], "--target names a column 'z' that"),
+        (["data.csv", "--target", "y", "--weight", "z"], "--weight names a column 'z' that"),
+        (["data.csv", "--target", "y", "--weight", "color"], "--weight names the column 'color', which holds text"),
+        (["data.csv", "--target", "y", "--weight", "a"], "line 2: the weight must be a number that is not negative"),
+        (["data.csv", "--target", "y", "--loss", "sqared"], "loss 'sqared' is not known"),
+        (["data.csv", "--target", "y", "--learner", "forest"], "learner 'forest' is not known"),
+        (["data.csv", "--target", "y", "--algorithm", "spam"], "algorithm must be 'span' or 'hull'"),
+        (["data.csv", "--target", "y", "--task", "ranking"], "--task must be regression or classification"),
+        (["data.csv", "--target", "color", "--task", "regression"], "the target 'color' must be a finite number"),
+        (["nowhere.csv", "--target", "y"], "nowhere.csv cannot be read: there is no such file"),
+        (["data.csv", "--target", "y", "--save", "nowhere/model"], "--save: no such folder, create it first: nowhere"),
+        (["data.csv", "--target", "y", "--resume", "nowhere"], "No such file"),
+        (["data.csv", "--target", "y", "--resume", "data.csv"], "cannot be loaded: it is not a model file"),
+        (["data.csv", "--target", "y", "--test"], "--test needs a model: add --resume MODEL"),
+        (["data.csv", "--target", "y", "--test", "--save", "m"], "--save has nothing to save in a --test"),
+        (["data.csv", "--resume", "m", "--learners", "5"], "--learners belongs to the model that --resume names"),
+        (["data.csv", "--resume", "m", "--hash-bits", "5"], "--hash-bits belongs to the model that --resume names"),
+        (["data.csv", "--resume", "m", "--task", "regression"], "--task belongs to the model that --resume names"),
+        (["data.csv", "--target", "y", "--format", "xml"], "--format must be one of csv, tsv, parquet, vw"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_in_a_sentence(data, monkeypatch, arguments, reason):
+    monkeypatch.chdir(data.parent)
+    (data.parent / "data.csv").write_text("a,b,color,y\n-1,2,red,1\n")
+    done = run(*arguments)
+    assert done.exit_code == 1
+    assert reason in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_a_count_outlives_a_killed_process(tmp_path):
+    model = tmp_path / "model"
+    code = (
+        "import os, sys, signal; from anyboost.cli._stream import Reached\n"
+        "reached = Reached(sys.argv[1]); reached.open(); reached.note(12345)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code, model], check=False)
+    assert Reached(str(model)).read() == 12345
+    done = run("-", "--target", "y", "--resume", model, text="x,y\n1,1\n")
+    assert done.exit_code == 1
+    assert "killed before its first save, and 12345 examples were lost" in done.stderr
+
+
+def test_an_interrupt_saves_between_examples(data, tmp_path, monkeypatch):
+    """Ctrl-C while examples are being learnt: they are finished, counted and saved."""
+    observe = ab.OnlineBoostingRegressor.observe
+    calls = []
+
+    def interrupted(self, *arguments, **options):
+        calls.append(1)
+        if len(calls) == 5:
+            os.kill(os.getpid(), 2)
+        return observe(self, *arguments, **options)
+
+    monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", interrupted)
+    done = run(data, "--target", "y", "--save", tmp_path / "model")
+    assert "interrupted after 16 examples" in done.stdout
+    monkeypatch.undo()
+    assert ab.load(tmp_path / "model").regret().rows == 16
+    rest = well(data, "--target", "y", "--resume", tmp_path / "model")
+    assert ending(rest)["average loss"] == ending(well(data, "--target", "y"))["average loss"]
+
+
+def test_memory_stays_bounded(tmp_path, monkeypatch):
+    """Batches, not the file, are in memory."""
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "1,2\n" * 20_000)
+    sizes = []
+    turn = _tables.Columns.turn
+
+    def watched(self, names, rows, lines):
+        sizes.append(len(rows))
+        return turn(self, names, rows, lines)
+
+    calls = []
+    observe = ab.OnlineBoostingRegressor.observe
+
+    def counted(self, *arguments, **options):
+        calls.append(1)
+        return observe(self, *arguments, **options)
+
+    monkeypatch.setattr(_tables.Columns, "turn", watched)
+    monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", counted)
+    well(path, "--target", "y", "--every", 10)  # which means nothing without --save
+    assert max(sizes) <= _tables.ROWS
+    assert sum(sizes) == 20_000
+    assert len(calls) < 40
+
+
+def kill_and_resume(folder, kills, seed):
+    report = report_of(Path(__file__).with_name("stream_killed.py"), folder, kills, seed)
+    for number in range(report["runs"]):
+        assert (folder / f"killed-{number}").read_bytes() == (folder / "whole").read_bytes()
+        assert not (folder / f"killed-{number}.reached").exists()
+    return report
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, which this system lacks")
+def test_a_killed_stream_resumes_to_the_same_file(tmp_path):
+    report = kill_and_resume(tmp_path, 4, seed=0)
+    assert 0 < report["most_lost"] <= 16
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, which this system lacks")
+def test_a_hundred_kills(tmp_path):
+    report = kill_and_resume(tmp_path, 100, seed=1)
+    assert min(report["kills"].values()) > 0
+
+
+def test_help_names_every_option():
+    done = CliRunner().invoke(build(), ["stream", "--help"], terminal_width=200)
+    for option in ("--target", "--save", "--resume", "--test", "--hash-bits", "--format"):
+        assert re.search(option, done.output)
