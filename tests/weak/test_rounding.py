@@ -1,0 +1,67 @@
+"""What fixed point may cost: the bound of docs/engine.md, at sizes where sums could overflow."""
+
+import numpy as np
+import pytest
+
+from anyboost.backends import sums
+from anyboost.space import Space
+from anyboost.weak import Stump, Tree
+
+
+@pytest.mark.parametrize("rows", [40, 3000])
+def test_leaf_means_keep_the_bound_at_a_hundred_million_rows(rows):
+    # Weights stand for repeated rows, so sums are those of a table of 10^8 rows.
+    random = np.random.default_rng(rows)
+    X = random.normal(size=(rows, 3))
+    target = random.normal(size=rows) ** 3
+    weights = random.integers(1, 2 * 10**8 // rows, rows).astype(float)
+    space = Space(X, weights)
+    assert space.whole
+    assert space.total > 0.9e8
+    found = Tree(max_leaves=6).project(space, target)
+    bound = 2.0 ** -(sums.target_bits(int(space.total)) + 1) * 2 * np.abs(target).max()
+    for leaf in range(len(found.leaf_values)):
+        inside = found.leaf == leaf
+        exact = np.average(target[inside], weights=weights[inside])
+        assert found.leaf_values[leaf, 0] == pytest.approx(exact, abs=bound + 1e-12 * abs(exact))
+
+
+def test_huge_and_tiny_targets_in_one_vector():
+    X = np.arange(6.0)[:, None]
+    target = np.array([1e300, 1e300, 1e-300, -1e-300, 1e-300, -1e300])
+    found = Tree(max_leaves=3).project(Space(X), target)
+    assert np.isfinite(found.leaf_values).all()
+    np.testing.assert_allclose(found.values[[0, 5]], [1e300, -1e300], rtol=1e-9)
+    assert np.all(np.abs(found.values[2:5]) < 1e285)  # under the unit: nothing is left of them
+    tiny = Stump().project(Space(X), 1e-300 * np.sign(X[:, 0] - 2.5))
+    np.testing.assert_allclose(tiny.values, 1e-300 * np.sign(X[:, 0] - 2.5))
+
+
+def test_a_target_that_is_not_finite_is_seen():
+    fixed = Space(np.arange(4.0)[:, None]).fixed(np.array([1.0, np.inf, 0.0, 2.0]))
+    assert np.isnan(fixed.unit)
+    assert not (fixed.channels >> fixed.shift).any()
+
+
+def test_histograms_that_were_dropped_are_counted_again(monkeypatch):
+    random = np.random.default_rng(3)
+    X, target = random.normal(size=(500, 9)), random.normal(size=(500, 2))
+    everything = Tree(max_leaves=20).project(Space(X), target)
+    monkeypatch.setattr("anyboost.weak.grow.MOST_MEMORY", 1)  # room for two
+    sparing = Tree(max_leaves=20).project(Space(X), target)
+    np.testing.assert_array_equal(sparing.values, everything.values)
+    np.testing.assert_array_equal(sparing.hypothesis.feature, everything.hypothesis.feature)
+
+
+def test_growth_by_level_fills_a_level_before_the_next():
+    random = np.random.default_rng(4)
+    X = random.normal(size=(400, 2))
+    target = np.where(X[:, 0] > 1.0, 50.0 * X[:, 1] ** 3, X[:, 1])  # one side gains far more
+    for leaves in (4, 8):
+        tree = Tree(max_leaves=leaves, growth="depth").project(Space(X), target).hypothesis
+        depth = np.zeros(len(tree.feature), dtype=int)
+        for node in np.flatnonzero(tree.feature >= 0):
+            depth[[tree.left[node], tree.right[node]]] = depth[node] + 1
+        assert set(depth[tree.feature < 0]) == {int(np.log2(leaves))}
+    greedy = Tree(max_leaves=8).project(Space(X), target).hypothesis
+    assert not np.array_equal(greedy.feature, tree.feature)
