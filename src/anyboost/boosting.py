@@ -16,7 +16,8 @@ from anyboost.certificates import Evidence, Witness
 from anyboost.descent import Descent, State, Step, descend
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
-from anyboost.space import Binned, Bins, Space
+from anyboost.samples import Sample, Sampling, check_valid
+from anyboost.space import Binned, Space
 from anyboost.weak import Learner
 
 Callback = Callable[[Step, "Run"], object]
@@ -203,8 +204,11 @@ def boost(
     checks.codes(sample.X, "X", options.categorical)
     if hasattr(method.learner, "check"):
         method.learner.check(sample.X.shape[1], options.categorical, sample.outputs)
-    sampling = Sampling.check(sample.X.shape, options, random_state, resume)
-    valid_sample = _check_valid(method.loss, valid, sample)
+    n, n_features = sample.X.shape
+    sampling = Sampling(
+        (n, n_features), options.row_fraction, options.feature_fraction, _seed(random_state, resume)
+    )
+    valid_sample = check_valid(method.loss, valid, sample)
     if patience is not None:
         checks.count(patience, "patience", least=1)
         if valid_sample is None:
@@ -242,107 +246,6 @@ class Method(NamedTuple):
     descent: Descent
 
 
-class Sample(NamedTuple):
-    """A checked sample, rows of weight zero dropped. `start` is None, a number, or scores."""
-
-    X: np.ndarray
-    y: np.ndarray
-    weights: np.ndarray | None
-    groups: np.ndarray | None
-    start: float | np.ndarray | None
-    outputs: int
-    bins: Bins | None = None
-
-    @classmethod
-    def check(
-        cls,
-        prefix: str,
-        loss: Loss,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        start: Any = None,
-        outputs: int | None = None,
-    ) -> "Sample":
-        binned = X if isinstance(X, Binned) else None
-        table = checks.table(X, f"{prefix}X") if binned is None else binned.X
-        targets = loss.check(y)
-        n = len(table)
-        if len(targets) != n:
-            raise ValueError(
-                f"{prefix}y must have one value for each of the {n} rows of X, got {len(targets)}"
-            )
-        weights = (
-            None
-            if sample_weight is None
-            else checks.sample_weight(sample_weight, n, f"{prefix}sample_weight")
-        )
-        labels = None if groups is None else checks.labels(groups, f"{prefix}groups", n)
-        outputs = loss.outputs(targets) if outputs is None else outputs
-        if start is not None:
-            start = checks.scores(start, f"{prefix}start", n, outputs)
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            binned = None if binned is None else binned.take(kept)
-            table, targets, weights = table[kept], targets[kept], weights[kept]
-            labels = None if labels is None else labels[kept]
-            start = start[kept] if isinstance(start, np.ndarray) else start
-        return cls(table, targets, weights, labels, start, outputs, None if binned is None else binned.bins)
-
-    def scores(self, constant: np.ndarray) -> np.ndarray:
-        """f_0 on this sample: the offset where one is given, else the constant."""
-        if isinstance(self.start, np.ndarray):
-            return self.start
-        scores = np.empty((len(self.X), self.outputs))
-        scores[:] = constant
-        return scores[:, 0] if self.outputs == 1 else scores
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Which rows and columns a projection sees, drawn from (seed, round, projection): no state to keep."""
-
-    shape: tuple[int, int]
-    row_fraction: float
-    feature_fraction: float
-    seed: int
-
-    @classmethod
-    def check(
-        cls,
-        shape: tuple[int, ...],
-        options: "Options",
-        random_state: int | None,
-        resume: Run | None,
-    ) -> "Sampling":
-        if random_state is not None:
-            checks.count(random_state, "random_state", least=0)
-        if resume is None:
-            seed = secrets.randbits(64) if random_state is None else int(random_state)
-        elif random_state not in (None, resume.seed):
-            raise ValueError(
-                f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out"
-            )
-        else:
-            seed = resume.seed
-        return cls((shape[0], shape[1]), options.row_fraction, options.feature_fraction, seed)
-
-    def __call__(self, t: int, k: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-        if self.row_fraction == 1.0 and self.feature_fraction == 1.0:
-            return None, None
-        random = np.random.default_rng((self.seed, t, k))
-        n, n_features = self.shape
-        rows = features = None
-        if self.row_fraction < 1.0:
-            rows = np.flatnonzero(random.random(n, dtype=np.float32) < self.row_fraction)
-            rows = rows if len(rows) else random.integers(n, size=1)
-        if self.feature_fraction < 1.0:
-            count = max(1, round(self.feature_fraction * n_features))
-            features = np.sort(random.choice(n_features, size=count, replace=False))
-        return rows, features
-
-
 def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     if resume is None:
         return default if given is None else given
@@ -355,26 +258,16 @@ def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     return earlier
 
 
-def _check_valid(loss: Loss, valid: Any, sample: Sample) -> Sample | None:
-    if valid is None:
-        return None
-    if not isinstance(valid, Mapping):
-        if not (isinstance(valid, tuple | list) and len(valid) == 2):
-            raise TypeError(
-                'valid must be (X, y), or a mapping with "X", "y" and optional "sample_weight", ...'
-            )
-        valid = {"X": valid[0], "y": valid[1]}
-    unknown = set(valid) - {"X", "y", "sample_weight", "groups", "start"}
-    if unknown or not {"X", "y"} <= set(valid):
+def _seed(random_state: int | None, resume: Run | None) -> int:
+    if random_state is not None:
+        checks.count(random_state, "random_state", least=0)
+    if resume is None:
+        return secrets.randbits(64) if random_state is None else int(random_state)
+    if random_state not in (None, resume.seed):
         raise ValueError(
-            f'valid needs "X" and "y" and may have "sample_weight", "groups", "start"; got {list(valid)}'
+            f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out"
         )
-    checked = Sample.check("valid ", loss, **valid, outputs=sample.outputs)
-    if checked.X.shape[1] != sample.X.shape[1]:
-        raise ValueError(f"valid X must have the {sample.X.shape[1]} columns of X, got {checked.X.shape[1]}")
-    if isinstance(sample.start, np.ndarray) and not isinstance(checked.start, np.ndarray):
-        raise ValueError('start is an array, so valid needs its own: a mapping with "X", "y" and "start"')
-    return checked
+    return resume.seed
 
 
 def _begin(
