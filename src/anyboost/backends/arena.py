@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 
 _MOST = 16
-_UNHELD = (
-    3  # references to an array that only the arena knows: its list, the loop below, and the question itself
-)
+
+
+def _references(arrays: list[np.ndarray]) -> list[int]:
+    return [sys.getrefcount(array) for array in arrays]
+
+
+# Of an array that only its list holds; Pythons differ in how they count.
+_UNHELD = _references([np.empty(0)])[0]
 
 
 class Arena:
@@ -25,8 +30,8 @@ class Arena:
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
         """Like np.empty."""
         wanted = (shape,) if isinstance(shape, int) else tuple(shape)
-        for array in self._arrays:
-            if array.shape == wanted and array.dtype == dtype and sys.getrefcount(array) == _UNHELD:
+        for array, references in zip(self._arrays, _references(self._arrays), strict=True):
+            if references == _UNHELD and array.shape == wanted and array.dtype == dtype:
                 return array
         fresh = np.empty(wanted, dtype=dtype)
         if len(self._arrays) < _MOST:
