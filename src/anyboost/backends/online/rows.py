@@ -19,6 +19,7 @@ from anyboost.backends.online.chain import (
     count_row,
     ease_of,
     lipschitz_of,
+    room,
     shrink_rate,
     unit_of,
 )
@@ -94,11 +95,12 @@ def predict_rows(
 @part
 def answer(settings, chain, seen_labels, raw):
     """The score that the stages' raw answers give."""
-    D, B, _, _ = bounds_now(settings, chain, seen_labels)
+    center, (D, B, low, high) = center_of(settings, seen_labels), bounds_now(settings, chain, seen_labels)
+    least, most = room(settings, B, low, high, center)
     z = 0.0
     for i in range(answering_prefix(settings, chain)):
-        z = advance(settings.hull, chain[STEP, i + 1], chain[SHRINK, i + 1], z, clip(raw[i], D), B)
-    return center_of(settings, seen_labels) + z
+        z = advance(settings.hull, chain[STEP, i + 1], chain[SHRINK, i + 1], z, clip(raw[i], D), least, most)
+    return center + z
 
 
 @part
@@ -109,10 +111,12 @@ def learn_row(
     code, parameter, weight = settings.code, settings.parameter, row.weight
     center, (D, B, low, high) = center_of(settings, seen_labels), bounds_now(settings, chain, seen_labels)
     L = lipschitz_of(settings, B, max(center - low, high - center))
+    bottom, top = room(settings, B, low, high, center)
     calm = labels.tame(seen_labels, y) if settings.located and settings.label_bound == 0.0 else y
     labels.see(seen_labels, y, weight, settings.forget)
     new_center = center_of(settings, seen_labels)
     new_D, new_B, low, high = bounds_now(settings, chain, seen_labels)
+    new_bottom, new_top = room(settings, new_B, low, high, new_center)
     ease, unit = ease_of(settings, seen_labels), unit_of(settings, seen_labels)
     length, keep = answering_prefix(settings, chain), 1.0 - settings.forget
     shrink_step = weight * shrink_rate(settings, totals, L, B)
@@ -134,7 +138,7 @@ def learn_row(
             gain = learners.gain(learner, scratch, row, i) if code == SQUARED and inside else -1.0
             moved = raw[i] - gain * (point - calm) * inverse
             ahead = (1.0 - (eta if settings.hull else shrink * eta)) * new_z + eta * moved
-            known = gain >= 0.0 and abs(moved) <= new_D and (settings.hull or abs(ahead) <= new_B)
+            known = gain >= 0.0 and abs(moved) <= new_D and new_bottom <= ahead <= new_top
             if gain < 0.0:
                 point = min(max(offset + eta * clip(raw[i], new_D), low), high)
                 lowest, highest = (low - offset) * inverse, (high - offset) * inverse
@@ -144,12 +148,16 @@ def learn_row(
                 learner, main, extra, table, scratch, row, index, v, i,
                 slopes, ease, unit * inverse, least, most, raw,
             )  # fmt: skip
-            new_z = ahead if known else advance(settings.hull, eta, shrink, new_z, clip(raw[i], new_D), new_B)
+            if known:
+                new_z = ahead
+            else:
+                a_after = clip(raw[i], new_D)
+                new_z = advance(settings.hull, eta, shrink, new_z, a_after, new_bottom, new_top)
         elif L > 0.0:
             slopes[0] = pull / L
             learners.learn(learner, main, extra, table, scratch, row, index, v, i, slopes, D, D, -D, D, raw)
         chain[SHRINK, i + 1] = min(max(shrink + shrink_step * pull * z, 0.0), 1.0)
-        z = advance(settings.hull, eta, shrink, z, a, B)
+        z = advance(settings.hull, eta, shrink, z, a, bottom, top)
         loss = value(code, parameter, center + z, y)
         chain[LOSS, i + 1] += weight * loss
         if i + 1 == length:
