@@ -52,9 +52,10 @@ class Chain(NamedTuple):
 def best_prefix(chain):
     """The prefix of least loss; the longest among equals."""
     best = chain.shape[1] - 1
+    lowest = chain[SCORE, best]
     for i in range(best - 1, -1, -1):
-        if chain[SCORE, i] < chain[SCORE, best]:
-            best = i
+        if chain[SCORE, i] < lowest:
+            best, lowest = i, chain[SCORE, i]
     return best
 
 

@@ -124,7 +124,15 @@ def answer(settings, chain, seen_labels, shares, raw, lines):
     for i in range(answering_prefix(settings, chain)):
         take(raw, i, D, lines[A])
         advance(
-            settings, chain[STEP, i + 1], chain[SHRINK, i + 1], lines[Z], lines[A], lines[CENTER], B, low, high
+            settings,
+            chain[STEP, i + 1],
+            chain[SHRINK, i + 1],
+            lines[Z],
+            lines[A],
+            lines[CENTER],
+            B,
+            low,
+            high,
         )
     for k in range(lines.shape[1]):
         lines[RESULT, k] = lines[CENTER, k] + lines[Z, k]
