@@ -136,17 +136,19 @@ def test_nothing_blows_up_and_the_model_recovers(learner, what):
         assert np.mean((answers[late] - y[late]) ** 2) < 0.7 * constant
 
 
-@pytest.mark.full
 @every_learner
-def test_a_million_zero_rows(learner):
-    X, y = stream(2000)
-    booster = SpanBooster(learner, n_learners=2).partial_fit(X, y)
-    booster.partial_fit(np.zeros((1_000_000, 4)), np.zeros(1_000_000))
-    assert np.isfinite(booster.predict(X)).all()
-    # Finite, and learning again; how soon it answers as before is another matter (see docs/online_table.md).
-    answers = booster.progressive_predict(np.tile(X, (4, 1)), np.tile(y, 4))
-    assert np.isfinite(answers).all()
-    assert np.abs(answers[-1000:] - y[-1000:]).mean() < np.abs(y).mean()
+@pytest.mark.parametrize("make", [SpanBooster, HullBooster])
+@pytest.mark.parametrize("zeros", [50_000, pytest.param(1_000_000, marks=pytest.mark.full)])
+def test_many_zero_rows_are_recovered_from(learner, make, zeros):
+    X, y = stream(5000, seed=1)
+    booster = make(learner, n_learners=3).partial_fit(X[:2000], y[:2000])
+    silent = booster.progressive_predict(np.zeros((zeros, 4)), np.zeros(zeros))
+    assert np.abs(silent[-10_000:]).max() < 0.2
+    answers = booster.progressive_predict(X, y)
+    for array in (answers, booster.state.chain, booster.state.labels, *booster.state.arrays[:2]):
+        assert np.isfinite(array).all()
+    late = slice(2000, None)
+    assert np.mean((answers[late] - y[late]) ** 2) < 0.5 * y[late].var()
 
 
 @pytest.mark.parametrize(
@@ -361,3 +363,7 @@ def test_labels_are_counted_by_mean_and_deviation():
         for number in random.normal(size=10) * 1e-4:
             labels.see(seen, number, 1.0, 0.0)
     assert labels.reach(seen) < 1e-2
+    for number in 1e6 + random.normal(size=40) * 1e4:
+        labels.see(seen, number, 1.0, 0.0)
+    assert seen[labels.MEAN] == pytest.approx(1e6, rel=0.1)
+    assert 1e3 < np.sqrt(seen[labels.VARIANCE]) < 1e6

@@ -187,13 +187,17 @@ class InterpretedState(State):
             center = np.full(self.outputs, rows.center_of(settings, self.labels))
         return Bounds(D, B, low, high, center)
 
-    def _advance(self, i: int, z: Floats, a: Floats, B: float) -> Floats:
+    def _advance(self, i: int, z: Floats, a: Floats, now: Bounds) -> Floats:
         from anyboost.backends.online.chain import SHRINK, STEP
 
         eta = self.chain[STEP, i + 1]
         if self.settings.hull:
-            return (1.0 - eta) * z + eta * a
-        return into_ball((1.0 - self.chain[SHRINK, i + 1] * eta) * z + eta * a, B)
+            z = (1.0 - eta) * z + eta * a
+        else:
+            z = into_ball((1.0 - self.chain[SHRINK, i + 1] * eta) * z + eta * a, now.B)
+        if not self.settings.greedy:
+            return z
+        return np.clip(z, np.minimum(now.low - now.center, 0.0), np.maximum(now.high - now.center, 0.0))
 
     def _answer(self, raw: Floats) -> Floats:
         from anyboost.backends.online.chain import answering_prefix
@@ -201,7 +205,7 @@ class InterpretedState(State):
         now = self._bounds()
         z = np.zeros(self.outputs)
         for i in range(answering_prefix(self.settings, self.chain)):
-            z = self._advance(i, z, into_ball(raw[i], now.D), now.B)
+            z = self._advance(i, z, into_ball(raw[i], now.D), now)
         return now.center + z
 
     def _loss(self, score: Floats, y: Any) -> float:
@@ -236,12 +240,12 @@ class InterpretedState(State):
             a = into_ball(raw[i], now.D)
             pull = self._slope(now.center + z, calm)
             before = z
-            z = self._advance(i, z, a, now.B)
+            z = self._advance(i, z, a, now)
             if settings.greedy:
                 offset = then.center + ((1.0 - eta) * new_z if settings.hull else new_z)
                 step = self._greedy_step(raw[i], offset, then, i, calm, ease, unit)
                 self.stages.learn(i, raw, step, weight)
-                new_z = self._advance(i, new_z, into_ball(raw[i], then.D), then.B)
+                new_z = self._advance(i, new_z, into_ball(raw[i], then.D), then)
             elif L > 0:
                 self.stages.learn(i, raw, Step(pull / L, now.D, now.D, -now.D, now.D), weight)
             shrink = self.chain[chain.SHRINK, i + 1] + shrink_step * float(pull @ before)

@@ -37,7 +37,7 @@ class Lane:
         self.learning = (*shared, state.totals, state.learner, *state.arrays)
         self.predicting = (*shared, state.learner, *state.arrays)
         self.width = state.booster.n_features
-        self.work = np.empty(state.booster.n_learners + 2 + self.width)
+        self.work = np.empty(2 * state.booster.n_learners + 3 + self.width)
         self.learn_entry: Any = None
         self.predict_entry: Any = None
 

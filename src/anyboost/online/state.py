@@ -131,7 +131,7 @@ class CompiledState(State):
 
         stages, k = self.booster.n_learners, self.outputs
         if k == 1:
-            return np.empty(table.n), (np.empty(stages + 2 + table.width),)
+            return np.empty(table.n), (np.empty(2 * stages + 3 + table.width),)
         taus = np.array(getattr(self.booster.loss, "taus", [0.0]))
         work = (np.empty(table.width + 1), np.empty(stages * k), np.zeros((LINES, k)), taus, self.shares)
         return np.empty((table.n, k)), work

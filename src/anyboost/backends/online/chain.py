@@ -3,7 +3,9 @@
     z_0 = 0;  z_i = P_B((1 - s_i eta) z_{i-1} + eta a_i)           (span)
               z_i = (1 - eta_i) z_{i-1} + eta_i a_i                (hull)
 
-with a_i the stage's answer, no longer than D, and center + z_i the score after i stages.
+with a_i the stage's answer, no longer than D, and center + z_i the score after i stages. In greedy mode center + z_i
+is also brought to the range of labels: slopes are taken there, so that a score beyond it would not be pulled back
+when the center moves.
 """
 
 import math
@@ -50,9 +52,10 @@ class Chain(NamedTuple):
 def best_prefix(chain):
     """The prefix of least loss; the longest among equals."""
     best = chain.shape[1] - 1
+    lowest = chain[SCORE, best]
     for i in range(best - 1, -1, -1):
-        if chain[SCORE, i] < chain[SCORE, best]:
-            best = i
+        if chain[SCORE, i] < lowest:
+            best, lowest = i, chain[SCORE, i]
     return best
 
 
@@ -94,6 +97,15 @@ def ball(settings, chain, D, Y):
     if settings.code == HUBER:
         radius = min(radius, math.sqrt(settings.parameter * D / eta))
     return min(eta * (chain.shape[1] - 1) * D, max(D, radius))
+
+
+@part
+def room(settings, B, low, high, center):
+    """Where z may lie: in the ball and, in greedy mode, where labels have been."""
+    least, most = (-math.inf, math.inf) if settings.hull else (-B, B)
+    if settings.greedy:
+        least, most = max(least, min(low - center, 0.0)), min(most, max(high - center, 0.0))
+    return least, most
 
 
 @part
@@ -142,8 +154,6 @@ def clip(number, bound):
 
 
 @part
-def advance(hull, eta, shrink, z, a, B):
+def advance(hull, eta, shrink, z, a, least, most):
     """z_i from z_{i-1} and the stage's answer."""
-    if hull:
-        return (1.0 - eta) * z + eta * a
-    return clip((1.0 - shrink * eta) * z + eta * a, B)
+    return min(max((1.0 - (eta if hull else shrink * eta)) * z + eta * a, least), most)

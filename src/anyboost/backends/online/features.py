@@ -48,7 +48,8 @@ def load(normal, table, data, index, begin, count, learning, v):
                 table[feature, SCALE], table[feature, LEFT] = size, WINDOW
             tamed = min(size, FAR * table[feature, SCALE])
             table[feature, COUNT] += 1.0
-            share = 1.0 / min(table[feature, COUNT], MEMORY)
+            # Divisions are slow, and old features need none.
+            share = 1.0 / table[feature, COUNT] if table[feature, COUNT] < MEMORY else 1.0 / MEMORY
             table[feature, SQUARE] += share * (tamed * tamed - table[feature, SQUARE])
             table[feature, PEAK] = max(table[feature, PEAK], tamed)
             table[feature, DUE] -= 1.0

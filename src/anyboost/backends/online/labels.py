@@ -1,20 +1,22 @@
-"""What a stream's labels look like so far: where they lie and how far they spread, in ten numbers.
+"""What a stream's labels look like so far: where they lie and how far they spread, in eleven numbers.
 
 Scores are measured from a center (the running mean of the labels; for losses with a link, its score), and the
 reach of the labels bounds what learners may answer. One wild label must not move either far, and a lasting
-change of scale must move both: so a label counts as at most ten deviations from the mean, and where 64 labels
-in a row differ, but by less than a hundredth of the deviation so far, that is forgotten.
+change of scale must move both: so a label counts as at most ten deviations from the mean; where 16 labels in a
+row lie further out than that, mean and deviation begin again with them; and where 64 labels in a row differ, but
+by less than a hundredth of the deviation so far, that is forgotten.
 """
 
 import math
 
 from anyboost.backends.compiler import part
 
-ROWS, MEAN, VARIANCE, LOW, HIGH, QUIET, QUIET_REACH, WEIGHT, SUM, ANCHOR = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-SIZE = 10
+ROWS, MEAN, VARIANCE, LOW, HIGH, QUIET, QUIET_REACH, WEIGHT, SUM, ANCHOR, LOUD = range(11)
+SIZE = 11
 FAR = 10.0  # deviations
 MEAN_ROWS, SPREAD_ROWS = 10_000.0, 1_000.0  # how many rows back the running mean and deviation look
 QUIET_ROWS, QUIET_SHARE = 64.0, 0.01
+LOUD_ROWS = 16.0
 # What a constant would answer: the mean, log odds, half of them, the logarithm of the mean, log class shares, 0.
 MEANS, LOG_ODDS, HALF_LOG_ODDS, LOG_MEAN, LOG_SHARES, NOTHING = 0, 1, 2, 3, 4, 5
 
@@ -40,6 +42,10 @@ def see(labels, y, weight, forget):
         return
     _listen_for_quiet(labels, y)
     tamed = tame(labels, y)
+    if tamed == y:
+        labels[LOUD] = 0.0
+    else:
+        tamed = _listen_for_noise(labels, y, tamed)
     step = tamed - labels[MEAN]
     labels[MEAN] += step * max(1.0 / min(labels[ROWS], MEAN_ROWS), forget)
     share = max(1.0 / min(labels[ROWS], SPREAD_ROWS), forget)
@@ -63,6 +69,18 @@ def _listen_for_quiet(labels, y):
         labels[VARIANCE] = far * far
         labels[MEAN], labels[LOW], labels[HIGH] = y, y - far, y + far
         labels[QUIET], labels[QUIET_REACH] = 0.0, 0.0
+
+
+@part
+def _listen_for_noise(labels, y, tamed):
+    """Start mean and deviation again where labels have long lain far out; returns what the label counts as."""
+    labels[LOUD] += 1.0
+    if labels[LOUD] < LOUD_ROWS:
+        return tamed
+    gap = min(abs(y - labels[MEAN]), 1e150)  # its square must be finite
+    labels[ROWS], labels[LOUD] = LOUD_ROWS, 0.0
+    labels[MEAN], labels[VARIANCE] = y, gap * gap
+    return y
 
 
 @part

@@ -15,6 +15,7 @@ from anyboost.backends.online.chain import (
     count_row,
     ease_of,
     lipschitz_of,
+    room,
     shrink_rate,
     unit_of,
 )
@@ -66,13 +67,17 @@ def take(raw, stage, D, out):
 
 
 @part
-def advance(hull, eta, shrink, z, a, B):
+def advance(settings, eta, shrink, z, a, center, B, low, high):
     """z_i from z_{i-1} and the stage's answer, in place."""
-    kept = 1.0 - eta if hull else 1.0 - shrink * eta
+    kept = 1.0 - eta if settings.hull else 1.0 - shrink * eta
     for k in range(len(z)):
         z[k] = kept * z[k] + eta * a[k]
-    if not hull:
+    if not settings.hull:
         fit_into_ball(z, B)
+    if settings.greedy:
+        for k in range(len(z)):
+            least, most = room(settings, B, low, high, center[k])
+            z[k] = min(max(z[k], least), most)
 
 
 @kernel
@@ -113,12 +118,22 @@ def predict_rows(
 @kernel
 def answer(settings, chain, seen_labels, shares, raw, lines):
     """The scores that the stages' raw answers give, into lines[RESULT]."""
-    D, B, _, _ = bounds_now(settings, chain, seen_labels)
+    D, B, low, high = bounds_now(settings, chain, seen_labels)
     fill_center(settings, seen_labels, shares, lines[CENTER])
     lines[Z, :] = 0.0
     for i in range(answering_prefix(settings, chain)):
         take(raw, i, D, lines[A])
-        advance(settings.hull, chain[STEP, i + 1], chain[SHRINK, i + 1], lines[Z], lines[A], B)
+        advance(
+            settings,
+            chain[STEP, i + 1],
+            chain[SHRINK, i + 1],
+            lines[Z],
+            lines[A],
+            lines[CENTER],
+            B,
+            low,
+            high,
+        )
     for k in range(lines.shape[1]):
         lines[RESULT, k] = lines[CENTER, k] + lines[Z, k]
 
@@ -142,6 +157,7 @@ def learn_row(
         for k in range(outputs):
             shares[k] *= keep
         shares[int(y)] += weight
+    old_low, old_high = low, high
     new_D, new_B, low, high = bounds_now(settings, chain, seen_labels)
     fill_center(settings, seen_labels, shares, new_center)
     ease, unit = ease_of(settings, seen_labels), unit_of(settings, seen_labels)
@@ -162,7 +178,7 @@ def learn_row(
             inner += pulls[k] * z[k]
         take(raw, i, D, a)
         chain[SHRINK, i + 1] = min(max(shrink + shrink_step * inner, 0.0), 1.0)
-        advance(settings.hull, eta, shrink, z, a, B)
+        advance(settings, eta, shrink, z, a, center, B, old_low, old_high)
         if settings.greedy:
             inverse = chain[INVERSE, i + 1]
             kept = 1.0 - eta if settings.hull else 1.0
@@ -177,7 +193,7 @@ def learn_row(
                 slopes, ease, unit * inverse, -new_D, new_D, raw,
             )  # fmt: skip
             take(raw, i, new_D, a)
-            advance(settings.hull, eta, shrink, new_z, a, new_B)
+            advance(settings, eta, shrink, new_z, a, new_center, new_B, low, high)
         elif L > 0.0:
             for k in range(outputs):
                 slopes[k] = pulls[k] / L
