@@ -296,6 +296,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(data, monkeypatch, arguments, r
     done = run(*arguments)
     assert done.exit_code == 1
     assert reason in done.stderr
+    assert not done.stdout  # no table of nothing
     assert "Traceback" not in done.output
 
 

@@ -110,6 +110,7 @@ class Stream:
         self.position = Position(source.target or LABEL, source.kinds, Tally(), source.weight, source.ignore)
         self.saved = 0  # examples at the last save, of this run or of the one it goes on from
         self._written = False
+        self.begun = False  # whether an example was read, and the table has its heading
         self.reached = None if save is None else Reached(save)
         self._busy = self._stopped = False
 
@@ -147,9 +148,11 @@ class Stream:
             self.position.source = self.position.source or _examples.fingerprint(self.source.path)
         if self.reached is not None:
             self.reached.open()
-        self.echo(table.heading())
         try:
             for examples in self._examples():
+                if not self.begun:
+                    self.begun = True
+                    self.echo(table.heading())
                 self._take(examples)
         except KeyboardInterrupt:
             self.echo(f"interrupted after {table.tally.rows} examples")

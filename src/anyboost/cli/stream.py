@@ -109,8 +109,11 @@ def command(
             stack.enter_context(_signals(stream))
             try:
                 stream.run()
-            finally:
-                _finish(stream)
+            except (ValueError, OSError):
+                if stream.begun:
+                    _finish(stream)
+                raise
+            _finish(stream)
     except (ValueError, OSError) as error:
         _fail(str(error))
 
