@@ -61,6 +61,15 @@ def _magnitude(x):
     return np.float64(abs(x)).view(np.int64)
 
 
+@inlined
+def _add(term, high, low, top):
+    # One more term: in two integers, the second for what rounding to the first cuts off.
+    whole = term + _ROUNDER
+    high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
+    low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+    return high, low, max(top, _magnitude(term))
+
+
 @kernel
 def _largest(a, start, stop):
     a = a[start:stop]
@@ -74,60 +83,36 @@ def _largest(a, start, stop):
 def _sum_block(a, scale, start, stop):
     # The sum at this scale, in two integers, and the bits of the largest scaled term.
     a = a[start:stop]
-    high = 0
-    low = 0
-    top = 0
+    high, low, top = 0, 0, 0
     for i in range(a.size):
-        term = a[i] * scale
-        top = max(top, _magnitude(term))
-        whole = term + _ROUNDER
-        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
-        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+        high, low, top = _add(a[i] * scale, high, low, top)
     return high, low, top
 
 
 @kernel
 def _dot_block(a, b, scale, start, stop):
     a, b = a[start:stop], b[start:stop]
-    high = 0
-    low = 0
-    top = 0
+    high, low, top = 0, 0, 0
     for i in range(a.size):
-        term = a[i] * b[i] * scale
-        top = max(top, _magnitude(term))
-        whole = term + _ROUNDER
-        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
-        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+        high, low, top = _add(a[i] * b[i] * scale, high, low, top)
     return high, low, top
 
 
 @kernel
 def _dot_of_three_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
-    high = 0
-    low = 0
-    top = 0
+    high, low, top = 0, 0, 0
     for i in range(a.size):
-        term = a[i] * b[i] * c[i] * scale
-        top = max(top, _magnitude(term))
-        whole = term + _ROUNDER
-        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
-        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+        high, low, top = _add(a[i] * b[i] * c[i] * scale, high, low, top)
     return high, low, top
 
 
 @kernel
 def _dot_with_difference_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
-    high = 0
-    low = 0
-    top = 0
+    high, low, top = 0, 0, 0
     for i in range(a.size):
-        term = a[i] * (b[i] - c[i]) * scale
-        top = max(top, _magnitude(term))
-        whole = term + _ROUNDER
-        high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
-        low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+        high, low, top = _add(a[i] * (b[i] - c[i]) * scale, high, low, top)
     return high, low, top
 
 
