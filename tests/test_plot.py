@@ -7,7 +7,6 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRegressor, plot
-from estimators.features import needs
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 
@@ -80,7 +79,6 @@ def test_the_losses_of_a_fit_are_drawn():
     assert [line.get_label() for line in plot.rounds(run).get_lines()] == ["training loss", "validation loss"]
 
 
-@needs("categorical")
 def test_categories_are_shown_by_their_names():
     color = np.array(["red", "green", "blue"])[np.arange(len(Y)) % 3]
     model = BoostingRegressor(max_iter=1, max_leaf_nodes=2).fit(

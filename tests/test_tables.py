@@ -8,7 +8,6 @@ import pytest
 
 from anyboost import BoostingClassifier, BoostingRegressor, tables
 from anyboost.tables import MOST_LEVELS, Columns, Levels
-from estimators.features import needs
 
 N = 300
 RANDOM = np.random.default_rng(3)
@@ -174,7 +173,6 @@ def test_a_frame_for_a_model_of_arrays_and_the_other_way_round():
         unnamed.predict(frame)
 
 
-@needs("categorical")
 @pytest.mark.parametrize("loss", ["squared", "absolute", "quantile:0.8"])
 def test_categories_split_on_subsets(loss):
     # Levels that matter alternate in any order of their codes: one cut by subset parts what many by order must.
@@ -191,7 +189,6 @@ def test_categories_split_on_subsets(loss):
     assert np.abs(as_numbers.predict(frame.assign(color=frame["color"].cat.codes)) - y).max() > 0.2
 
 
-@needs("categorical")
 def test_an_unseen_category_is_a_missing_one():
     frame = pandas_frame()
     model = BoostingClassifier(max_iter=10).fit(frame, Y > 1)
@@ -203,7 +200,6 @@ def test_an_unseen_category_is_a_missing_one():
     assert scores[0] == scores[1]
 
 
-@needs("categorical")
 def test_a_missing_value_goes_where_it_was_learned_to_go():
     # Missing rows behave like the low ones for one half of the tables, like the high ones for the other.
     random = np.random.default_rng(0)

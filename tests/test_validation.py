@@ -7,7 +7,6 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import KFold
 
 import anyboost as ab
-from estimators.features import needs
 
 X, Y = load_diabetes(return_X_y=True)
 TREE = {"learner": "tree:4", "descent": ab.descent.Naive(0.1)}
@@ -54,7 +53,6 @@ def test_weights_are_the_measure_of_folds_too():
     np.testing.assert_allclose(found.weights, shares)
 
 
-@needs("categorical")
 def test_categories_of_a_frame_are_cut_into_sets():
     level = np.random.default_rng(0).integers(0, 30, 600)
     frame = pl.DataFrame({"level": [f"level {number:02d}" for number in level]})

@@ -4,7 +4,6 @@ The table is binned once, for all folds: a fold's bins have seen where the rows 
 their targets. Rows of one query stay in one fold, and classes have the same share in each.
 """
 
-import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -117,7 +116,7 @@ def _binned(
 ) -> Binned:
     """The table in bins; columns that hold categories by their type, or by the option `categorical`."""
     given = {name: options.pop(name) for name in ("max_bins", "categorical") if options.get(name) is not None}
-    if columns.levels and "categorical" in inspect.signature(Binned).parameters:
+    if columns.levels:
         given.setdefault("categorical", columns.categorical)
     return Binned(table, sample_weight, n_threads=options.get("n_threads"), **given)
 

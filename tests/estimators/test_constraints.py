@@ -7,9 +7,6 @@ import pytest
 
 from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
 from anyboost.losses import CVaR, WorstGroup
-from estimators.features import needs
-
-pytestmark = needs("monotone", "interactions")
 
 RANDOM = np.random.default_rng(0)
 N = 250

@@ -11,7 +11,6 @@ from sklearn.model_selection import GridSearchCV
 
 import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
-from estimators.features import needs
 
 X, Y = load_diabetes(return_X_y=True)
 TRAIN, TEST = slice(None, 300), slice(300, None)
@@ -355,7 +354,6 @@ def test_a_progress_bar_reaches_into_a_search(capsys):
     assert "GridSearchCV" in capsys.readouterr().out
 
 
-@needs("min_leaf_weight")
 @pytest.mark.parametrize("leaf", ["mean", "exact"])
 def test_a_leaf_has_at_least_its_weight(leaf):
     weights = np.random.default_rng(0).integers(1, 4, len(Y)).astype(float)
@@ -371,7 +369,6 @@ def test_a_leaf_has_at_least_its_weight(leaf):
     np.testing.assert_allclose(double.predict(X), twice.predict(X), rtol=1e-9)
 
 
-@needs("min_leaf_weight")
 def test_weights_too_light_for_any_leaf_are_a_warning():
     shares = np.full(len(Y), 1.0 / len(Y))
     with pytest.warns(
@@ -382,13 +379,11 @@ def test_weights_too_light_for_any_leaf_are_a_warning():
     np.testing.assert_allclose(light.predict(X), BoostingRegressor(max_iter=2).fit(X, Y).predict(X))
 
 
-@needs("l2")
 def test_a_penalty_draws_leaves_to_zero():
     free, drawn = (BoostingRegressor(max_iter=5, l2_regularization=l2).fit(X, Y) for l2 in (0.0, 50.0))
     assert np.abs(drawn.predict(X) - Y.mean()).max() < np.abs(free.predict(X) - Y.mean()).max()
 
 
-@needs("outputs")
 def test_one_tree_an_output_or_one_for_all():
     iris, kinds = load_iris(return_X_y=True)
     joint = BoostingClassifier(max_iter=10, outputs="joint").fit(iris, kinds)

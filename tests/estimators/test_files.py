@@ -13,7 +13,6 @@ import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor, losses
 from anyboost.cli.inspect import rows
 from anyboost.files import container, peek
-from estimators.features import needs
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 IRIS, KINDS = load_iris(return_X_y=True)
@@ -105,7 +104,6 @@ def test_names_types_and_classes_stand_in_the_header(tmp_path):
     assert shown["columns"].startswith("age, sex, bmi")
 
 
-@needs("categorical")
 def test_categories_come_back(tmp_path):
     frame, path = X.assign(color=COLOR), tmp_path / "model.safetensors"
     model = BoostingRegressor(max_iter=5).fit(frame, Y + 100 * (COLOR == "green"))

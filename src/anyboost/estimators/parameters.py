@@ -17,7 +17,6 @@ import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ import numpy as np
 from anyboost import checks, losses, steps, tables, weak
 from anyboost import descent as descents
 from anyboost.backends import threads
-from anyboost.boosting import boost
 from anyboost.descent import Descent
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
 from anyboost.weak import Learner, Tree
@@ -208,24 +206,16 @@ def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequen
         wanted["monotone"] = monotone(estimator.monotonic_cst, n_columns, names)
     if estimator.interaction_cst is not None:
         wanted["interactions"] = interactions(estimator.interaction_cst, n_columns, names)
-    known = {field.name for field in fields(Tree)}
-    automatic = (
-        estimator.outputs == "auto" and leaf == "exact" and outputs <= MOST_EACH and "outputs" in known
-    )
+    automatic = estimator.outputs == "auto" and leaf == "exact" and outputs <= MOST_EACH
     if outputs > 1 and (estimator.outputs == "each" or automatic):
         wanted["outputs"] = "each"
-    if "min_leaf_weight" not in known and estimator.min_leaf_weight == _default(estimator, "min_leaf_weight"):
-        wanted.pop("min_leaf_weight", None)
-    for name in wanted:
-        if name not in known:
-            raise NotImplementedError(f"the trees of this version of anyboost have no {name}: leave it out")
     return Tree(leaves, depth, leaf, **wanted)
 
 
 def warn_of_light_rows(estimator: Any, weights: np.ndarray) -> None:
     """Say so where weights are shares of one, say, of which no leaf can have enough."""
-    least, known = estimator.min_leaf_weight, {field.name for field in fields(Tree)}
-    if estimator.learner is None and "min_leaf_weight" in known and weights.sum() < 2 * least <= len(weights):
+    least = estimator.min_leaf_weight
+    if estimator.learner is None and weights.sum() < 2 * least <= len(weights):
         warnings.warn(
             f"the weights add up to {weights.sum():.4g}, too little for two leaves of min_leaf_weight={least:g}, "
             "so the model is a constant: scale the weights to a mean of 1, or lower min_leaf_weight",
@@ -278,8 +268,3 @@ def _listed(spec: Any, argument: str) -> list[Any]:
     if isinstance(spec, str | bytes) or not isinstance(spec, Sequence | np.ndarray | set | frozenset):
         raise ValueError(f"{argument} must be a list, got {spec!r}")
     return sorted(spec, key=str) if isinstance(spec, set | frozenset) else list(spec)
-
-
-def takes_categories() -> bool:
-    """Whether `boost` splits on sets of categories; else their codes are numbers to it."""
-    return "categorical" in inspect.signature(boost).parameters

@@ -140,7 +140,7 @@ class Plan:
         if narration.heard:
             callbacks.append(narration)
         options: dict[str, Any] = {}
-        if self.columns.levels and parameters.takes_categories():
+        if self.columns.levels:
             options["categorical"] = self.columns.categorical
         return boost(
             self.rows.X,
