@@ -1,0 +1,131 @@
+"""What every experiment shares: its cases one by one, taken up again where they stopped, and what comes of them.
+
+An experiment is a module of this package. It names what it is about (`TITLE`, `SOURCE`), the `cases` to measure,
+how to `measure` one, and what the results say: a Markdown `table`, a figure to `draw`, and its `claims`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from anyboost._version import __version__
+from anyboost.files.container import write
+
+NAMES = ("online",)  # in the order of the page that shows them all
+FORMATS = ("png", "svg")
+
+Tick = Callable[[float], None]  # takes the share of a case that is done
+Show = Callable[[str, float, int], None]  # takes the case at work, the cases done (and a share), and all
+
+
+class Claim(NamedTuple):
+    """What a paper says, whether it came out here, and the number that decides it."""
+
+    says: str
+    verdict: Literal["reproduced", "partly", "not reproduced"]
+    because: str
+
+
+class Experiment(Protocol):
+    """A module of this package. Results are plain numbers, strings, lists and dicts, for they become JSON."""
+
+    TITLE: str
+    SOURCE: str  # the paper, and the figure or table of it
+
+    def cases(self, quick: bool) -> dict[str, Any]:
+        """What to measure, by name; the same every time it is asked. Arguments are JSON too."""
+
+    def measure(self, case: Any, tick: Tick) -> Any:
+        """The results of one case. It depends on the case alone, so that a resumed run equals another."""
+
+    def table(self, results: dict[str, Any]) -> list[str]:
+        """Markdown: the figures that matter, by case."""
+
+    def claims(self, results: dict[str, Any]) -> list[Claim]:
+        """The paper's claims, decided by the results."""
+
+    def draw(self, results: dict[str, Any]) -> Any:
+        """A matplotlib Figure."""
+
+
+def named(name: str) -> Experiment:
+    """The experiment of that name."""
+    return importlib.import_module(f"anyboost.experiments.{name}")
+
+
+def run(name: str, quick: bool, output: Path, show: Show = lambda *_: None) -> dict[str, Any]:
+    """Measure what is not measured yet; write NAME.json, NAME.md, NAME.png and NAME.svg in the folder `output`.
+
+    Cases that are done are kept in NAME.part until all are. A run that was stopped goes on from there.
+    """
+    experiment = named(name)
+    cases = experiment.cases(quick)
+    output.mkdir(parents=True, exist_ok=True)
+    kept = Kept(output / f"{name}.part", [name, quick, __version__, cases])
+    for place, (label, case) in enumerate(cases.items()):
+        if label in kept.results:
+            continue
+
+        def tick(share: float, place: int = place, label: str = label) -> None:
+            show(label, place + share, len(cases))
+
+        tick(0.0)
+        kept.add(label, experiment.measure(case, tick))
+    show("", len(cases), len(cases))
+    results = {label: kept.results[label] for label in cases}
+    record = {
+        "experiment": name,
+        "title": experiment.TITLE,
+        "source": experiment.SOURCE,
+        "quick": quick,
+        "version": __version__,
+        "claims": [claim._asdict() for claim in experiment.claims(results)],
+        "results": results,
+    }
+    (output / f"{name}.md").write_text("\n".join(experiment.table(results)) + "\n")
+    _save(experiment.draw(results), output / name)
+    write(output / f"{name}.json", _bytes(record))
+    kept.path.unlink(missing_ok=True)
+    return record
+
+
+def _save(figure: Any, stem: Path) -> None:
+    """The figure in every format, the same bytes each time: without a date, with the same names inside."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": stem.name}):
+        for ending in FORMATS:
+            undated = {"Date": None} if ending == "svg" else None
+            figure.savefig(stem.with_suffix(f".{ending}"), dpi=160, metadata=undated)
+
+
+class Kept:
+    """The results so far, in a file that says what they belong to."""
+
+    def __init__(self, path: Path, belongs: Any) -> None:
+        self.path = path
+        self.belongs = _plain(belongs)
+        try:
+            found = json.loads(path.read_text())
+        except (FileNotFoundError, ValueError):
+            found = {}
+        same = found.get("belongs") == self.belongs  # else it is of another version, or of a quick run
+        self.results: dict[str, Any] = found["results"] if same else {}
+
+    def add(self, label: str, result: Any) -> None:
+        """Keep a result; the file has it, or is as it was, at every moment."""
+        self.results[label] = _plain(result)
+        write(self.path, _bytes({"belongs": self.belongs, "results": self.results}))
+
+
+def _bytes(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _plain(value: Any) -> Any:
+    """The value as it comes back from JSON, so that what was just measured equals what was kept."""
+    return json.loads(_bytes(value))
