@@ -149,7 +149,7 @@ def test_zero_where_every_other_path_is_dearer_by_what_it_strays():
 
 def test_a_cell_without_a_row_is_a_wall():
     shown = Demonstration(4, np.array([[0, 0], [1, 1], [0, 2]]))
-    y = cells_of([(2, 3)]) + [4, 0, 0]
+    y = cells_of([(2, 3)]) + np.array([4, 0, 0])
     scores = np.array([0.0, -5.0, 0.0, 0.0, 0.0, 0.0])
     for rows, expected in ((np.arange(6), 6.0), (np.delete(np.arange(6), 1), 0.0)):
         R = PathMargin([shown], "lattice").on(y[rows], Space(np.zeros((len(rows), 1))))

@@ -11,7 +11,9 @@ import numpy as np
 def all_paths(shape, start, goal, step, walls=()):
     """Every path from start to goal that enters no cell twice; `step(a, b)` says whether a move is one."""
     cells = [
-        cell for cell in itertools.product(range(shape[0]), range(shape[1])) if cell not in set(map(tuple, walls))
+        cell
+        for cell in itertools.product(range(shape[0]), range(shape[1]))
+        if cell not in set(map(tuple, walls))
     ]
 
     def extend(path):

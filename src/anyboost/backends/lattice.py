@@ -1,4 +1,4 @@
-"""The cheapest way through a lattice that only moves forward: one column after the other, whatever the sign of costs."""
+"""The cheapest way through a lattice that only moves forward, column by column, whatever the sign of costs."""
 
 import numpy as np
 

@@ -1,6 +1,24 @@
 """Maximum-margin planning: from demonstrated paths to the costs that make them cheapest."""
 
+from anyboost.planning.cells import Cells, cells
+from anyboost.planning.estimator import Comparison, MaxMarginPlanner, Prediction
 from anyboost.planning.loss import Demonstration, PathMargin, off_path
 from anyboost.planning.planners import GridPlanner, LatticePlanner, Planner
+from anyboost.planning.terrain import Maps, Terrain, terrain
 
-__all__ = ["Demonstration", "GridPlanner", "LatticePlanner", "PathMargin", "Planner", "off_path"]
+__all__ = [
+    "Cells",
+    "Comparison",
+    "Demonstration",
+    "GridPlanner",
+    "LatticePlanner",
+    "Maps",
+    "MaxMarginPlanner",
+    "PathMargin",
+    "Planner",
+    "Prediction",
+    "Terrain",
+    "cells",
+    "off_path",
+    "terrain",
+]

@@ -49,9 +49,9 @@ class PathMargin(Loss):
     A sample has the demonstrations of those maps that it has cells of. A cell without a row is a wall; one with several
     costs their mean. Row weights are the measure that gradients live in: R is a mean over demonstrations.
 
-    With a planner of least cost e > 0, paths cost the sum of max(f, e), and of max(f - l, e) where the loss augments. Where
-    f >= 1 + e nothing is raised, and R is convex. Elsewhere it is not: the subgradient then still lifts what the
-    plan visits off the demonstration, back toward where R is convex, and no longer lowers what is at the floor.
+    With a planner of least cost e > 0, paths cost the sum of max(f, e), and of max(f - l, e) where the loss augments.
+    Where f >= 1 + e nothing is raised, and R is convex. Elsewhere it is not: the subgradient then still lifts what
+    the plan visits off the demonstration, back toward where R is convex, and no longer lowers what is at the floor.
     """
 
     name = "path_margin"
@@ -75,7 +75,9 @@ class PathMargin(Loss):
     def check(self, y: Any) -> Array:
         cells = checks.finite(checks.numbers(y, "y"), "y")
         if cells.ndim != 2 or cells.shape[1] != 3 or len(cells) == 0:
-            raise ValueError(f"y must be (n, 3), the map, row and column of each cell, got shape {cells.shape}")
+            raise ValueError(
+                f"y must be (n, 3), the map, row and column of each cell, got shape {cells.shape}"
+            )
         if (cells < 0).any() or (cells != np.floor(cells)).any():
             bad = int(np.argmax(((cells < 0) | (cells != np.floor(cells))).any(axis=1)))
             raise ValueError(f"y must hold whole numbers from 0 on, got {cells[bad].tolist()} at row {bad}")
@@ -126,8 +128,9 @@ class PathFunctional(Functional):
 
     def _task(self, shown: Demonstration, first: int, shape: tuple[int, int], total: float) -> _Task:
         path, planner = shown.path, self.loss.planner
-        inside = (path < np.array(shape)).all(axis=1)
-        inside[inside] = self._mass[first + path[inside, 0] * shape[1] + path[inside, 1]] > 0
+        inside = np.logical_and.reduce(path < np.array(shape), axis=1)
+        place = np.where(inside, first + path[:, 0] * shape[1] + path[:, 1], first)
+        inside &= self._mass[place] > 0
         if not inside.all():
             cell = path[int(np.argmin(inside))].tolist()
             raise ValueError(f"y has no row for cell {cell} of map {shown.map}, which a demonstration visits")
@@ -169,7 +172,9 @@ class PathFunctional(Functional):
         shown_costs = augmented.ravel()[shown_cells]  # off is 0 there
         paid, least_paid = float(task.visits @ shown_costs), float(visits @ augmented.ravel()[plan_cells])
         if paid - least_paid <= _EQUAL * (np.abs(shown_costs) @ task.visits):
-            return 0.0  # the demonstration is a cheapest path itself, or the planner is not exact and missed it
+            return (
+                0.0  # the demonstration is a cheapest path itself, or the planner is not exact and missed it
+            )
         lowers = task.visits * (shown_costs > least)
         lifts = visits * ((task.off.ravel()[plan_cells] > 0) | (augmented.ravel()[plan_cells] > least))
         here = slopes[part]

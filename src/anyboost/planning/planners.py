@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,8 +65,9 @@ class Neighbors(NamedTuple):
 class GridPlanner(Planner):
     """Dijkstra's algorithm on a grid whose cells have eight neighbors.
 
-    A move costs what the entered cell does, times `diagonal` where it is a diagonal one; the start counts once. Costs
-    must be positive, so the loss raises them to `least_cost`. Where that happens it is no longer convex: see `PathMargin`.
+    A move costs what the entered cell does, times `diagonal` where it is a diagonal one; the start counts once.
+    Costs must be positive, so the loss raises them to `least_cost`, and is not convex where that happens: see
+    `PathMargin`.
     """
 
     diagonal: float = math.sqrt(2)
@@ -122,8 +123,6 @@ class LatticePlanner(Planner):
     """
 
     reach: int = 1
-
-    least_cost: ClassVar[float] = -math.inf
 
     def __post_init__(self) -> None:
         checks.count(self.reach, "reach", least=1)
