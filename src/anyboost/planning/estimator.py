@@ -13,7 +13,7 @@ from anyboost import checks, descent, steps, weak
 from anyboost.boosting import Run, boost
 from anyboost.checks import Floats
 from anyboost.planning import planners
-from anyboost.planning.cells import Cells, Map, cells, check_cell, check_demonstrations, check_maps
+from anyboost.planning.samples import Cells, Map, cells, check_cell, check_demonstrations, check_maps
 from anyboost.planning.loss import Demonstration, PathMargin, off_path
 from anyboost.planning.planners import Planner
 from anyboost.space import Space
@@ -55,7 +55,7 @@ class MaxMarginPlanner(BaseEstimator):
     callbacks : called as `callback(step, run)` after each round; a true answer stops the fit.
     n_jobs, random_state : as in scikit-learn.
 
-    Attributes: `ensemble_` (costs as a function of features), `planner_`, `loss_`, `steps_`, `n_iter_`,
+    Attributes: `ensemble_` (costs as a function of features), `planner_`, `steps_`, `n_iter_`,
     `best_iteration_`, `n_features_in_`.
     """
 
@@ -102,9 +102,7 @@ class MaxMarginPlanner(BaseEstimator):
         passable : for each map a mask of the cells that can be entered; None: all can.
         valid : `(maps, demonstrations)` to watch, or a mapping with "maps", "demonstrations" and maybe "passable".
         """
-        planner = planners.get(self.planner)
-        learner = weak.get(self.learner)
-        checks.count(self.max_iter, "max_iter", least=0)
+        planner = self._checked()
         train = cells(maps, demonstrations, planner, passable=passable, sample_weight=sample_weight)
         watched = None if valid is None else _valid(valid, planner, train)
         if self.early_stopping and watched is None:
@@ -114,13 +112,11 @@ class MaxMarginPlanner(BaseEstimator):
             train.X,
             train.y,
             PathMargin(shown, planner, self.tolerance),
-            learner,
+            self.learner,
             self._descent(train.demonstrations),
             self.max_iter,
             valid=None if watched is None else (watched.X, watched.y),
-            patience=checks.count(self.n_iter_no_change, "n_iter_no_change", least=1)
-            if self.early_stopping
-            else None,
+            patience=self.n_iter_no_change if self.early_stopping else None,
             callbacks=tuple(self.callbacks or ()),
             n_threads=checks.n_threads(self.n_jobs),
             random_state=self.random_state,
@@ -128,20 +124,30 @@ class MaxMarginPlanner(BaseEstimator):
         self.__dict__.update(self._attributes(run, planner))
         return self
 
+    def _checked(self) -> Planner:
+        """Refuse bad parameters; the planner that they ask for."""
+        checks.count(self.max_iter, "max_iter", least=0)
+        checks.count(self.tolerance, "tolerance", least=0)
+        checks.count(self.n_iter_no_change, "n_iter_no_change", least=1)
+        checks.positive(self.learning_rate, "learning_rate")
+        checks.n_threads(self.n_jobs)
+        weak.get(self.learner)
+        if self.descent is not None:
+            descent.get(self.descent)
+        return planners.get(self.planner)
+
     def _descent(self, shown: Sequence[Demonstration]) -> descent.Descent:
         if self.descent is not None:
             return descent.get(self.descent)
         # Gradients are densities of visits, as large as paths are long: steps undo that, and are in units of cost.
         length = float(np.mean([len(found.path) for found in shown]))
-        rate = checks.positive(self.learning_rate, "learning_rate")
-        return descent.Residual(steps.InverseSqrt(rate / length))
+        return descent.Residual(steps.InverseSqrt(self.learning_rate / length))
 
     def _attributes(self, run: Run, planner: Planner) -> dict[str, Any]:
         best = run.best_round
         return {
             "ensemble_": run.best if self.early_stopping else run.ensemble,
             "planner_": planner,
-            "loss_": run.loss,
             "steps_": run.steps[:],
             "n_iter_": len(run.steps),
             "best_iteration_": best,
