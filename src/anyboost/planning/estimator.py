@@ -13,9 +13,9 @@ from anyboost import checks, descent, steps, weak
 from anyboost.boosting import Run, boost
 from anyboost.checks import Floats
 from anyboost.planning import planners
-from anyboost.planning.samples import Cells, Map, cells, check_cell, check_demonstrations, check_maps
 from anyboost.planning.loss import Demonstration, PathMargin, off_path
 from anyboost.planning.planners import Planner
+from anyboost.planning.samples import Cells, Map, cells, check_cell, check_demonstrations, check_maps
 from anyboost.space import Space
 
 
@@ -217,7 +217,8 @@ class MaxMarginPlanner(BaseEstimator):
     ) -> Comparison:
         """Planned against demonstrated paths between the same ends.
 
-        costs : cost maps to take the ratio in, such as true ones; None: those of the model, and no ratio is above 1.
+        costs : positive cost maps to take the ratio in, such as true ones. None: those of the model, and no ratio is
+            above 1; where its costs may be negative there is none, and `cost_ratio` is NaN.
         """
         checked = self._maps(maps, passable)
         shown = check_demonstrations(demonstrations, checked, self.planner_)
@@ -233,8 +234,9 @@ class MaxMarginPlanner(BaseEstimator):
             off.append(strays[plan[:, 0], plan[:, 1]].mean())
             spent = [self.planner_.weights(p) @ true[found.map][p[:, 0], p[:, 1]] for p in (plan, path)]
             ratios.append(spent[0] / spent[1])
+        ratio = float(np.mean(ratios)) if costs is not None or self.planner_.least_cost > 0 else np.nan
         loss = self.loss(maps, demonstrations, passable=passable)
-        return Comparison(loss, float(np.mean(off)), float(np.mean(ratios)))
+        return Comparison(loss, float(np.mean(off)), ratio)
 
 
 def _valid(valid: Any, planner: Planner, train: Cells) -> Cells:
@@ -286,6 +288,9 @@ def _ends(
 def _true_costs(costs: Any, maps: Sequence[Map]) -> list[Floats]:
     found = [checks.numbers(cost, "costs") for cost in costs]
     shapes = [cost.shape for cost in found]
+    for number, cost in enumerate(found):
+        if not (cost > 0).all():
+            raise ValueError(f"costs of map {number} must be positive to take a ratio of, got {cost.min()}")
     if shapes != [where.shape for where in maps]:
         raise ValueError(
             f"costs must have a map of costs for each map, of its rows and columns, got shapes {shapes}"
