@@ -151,8 +151,22 @@ class Support(NamedTuple):
     lower: float
 
 
+class Takes(NamedTuple):
+    """What a learner can do with a sample, besides numbers in a dense table. One without `takes` is like a tree."""
+
+    missing: bool = True
+    categories: bool = True
+    sparse: bool = False
+    weights: bool = True  # unequal ones
+    atoms: bool = True  # whether `extreme` finds one, for descents along atoms
+
+
 class Learner(Protocol):
-    """A restriction set H."""
+    """A restriction set H.
+
+    It may also have `takes`, and `check(n_features, categorical, outputs)`, which refuses what it cannot fit before
+    any work. One with a true `draws` is given a Generator as `project(..., random=)`, from the run's seed.
+    """
 
     @property
     def exact_leaves(self) -> bool:
@@ -175,3 +189,9 @@ class Learner(Protocol):
 
         Without `search`, a learner whose bound needs no atom may put the bound in its place.
         """
+
+
+def largest_reach(space: Space, h: AnyProjection, target: np.ndarray) -> float:
+    """|<target, h>| for h scaled to |h| <= 1: what this atom attains."""
+    top = float(np.abs(h.values).max(initial=0.0))
+    return abs(space.inner(h.values, target)) / top if top > 0 else 0.0
