@@ -54,11 +54,9 @@ def off(cell, demonstration, tolerance):
 
 
 def margin(cost, demonstration, paths, tolerance=0, diagonal=1.0, least=-math.inf):
-    """What the demonstration costs minus the least, over all paths, of cost minus loss; costs floored at `least`."""
-    paid = {cell: max(value, least) for cell, value in cost.items()}
-    augmented = {
-        cell: max(value - off(cell, demonstration, tolerance), least) for cell, value in cost.items()
-    }
+    """What the demonstration costs minus the least cost minus loss of all paths; costs are at least 1 + `least`."""
+    paid = {cell: max(value, 1 + least) for cell, value in cost.items()}
+    augmented = {cell: value - off(cell, demonstration, tolerance) for cell, value in paid.items()}
     return path_cost(demonstration, paid, diagonal) - min(path_cost(p, augmented, diagonal) for p in paths)
 
 

@@ -18,6 +18,9 @@ from anyboost.planning.planners import Planner
 from anyboost.planning.samples import Cells, Map, cells, check_cell, check_demonstrations, check_maps
 from anyboost.space import Space
 
+# Gradients are visits, spikes that no function of features follows: with memory 1 they pile up (docs/planning.md).
+MEMORY = 0.7
+
 
 class Prediction(NamedTuple):
     """A cost map (rows, columns) for each map, inf at walls; and its path, or its list of paths."""
@@ -45,7 +48,7 @@ class MaxMarginPlanner(BaseEstimator):
     Parameters
     ----------
     learner : a weak learner of `anyboost.weak` or its name: functions of a cell's features; by default small nets.
-    descent : a descent of `anyboost.descent` or its name; None is residual projection with steps
+    descent : a descent of `anyboost.descent` or its name; None is residual projection with memory 0.7 and steps
         `learning_rate / (mean length of the demonstrations * sqrt(t))`.
     planner : "grid", "lattice" (see `anyboost.planning`), or a `Planner`, also one of your own.
     tolerance : cells at most this many king's moves off a demonstration count as on it.
@@ -66,7 +69,7 @@ class MaxMarginPlanner(BaseEstimator):
         descent: Any = None,
         planner: Any = "grid",
         tolerance: int = 0,
-        learning_rate: float = 0.3,
+        learning_rate: float = 1.0,
         max_iter: int = 100,
         early_stopping: bool = False,
         n_iter_no_change: int = 10,
@@ -141,7 +144,7 @@ class MaxMarginPlanner(BaseEstimator):
             return descent.get(self.descent)
         # Gradients are densities of visits, as large as paths are long: steps undo that, and are in units of cost.
         length = float(np.mean([len(found.path) for found in shown]))
-        return descent.Residual(steps.InverseSqrt(self.learning_rate / length))
+        return descent.Residual(steps.InverseSqrt(self.learning_rate / length), memory=MEMORY)
 
     def _attributes(self, run: Run, planner: Planner) -> dict[str, Any]:
         best = run.best_round
@@ -195,7 +198,7 @@ class MaxMarginPlanner(BaseEstimator):
 
     def _cost(self, where: Map) -> Floats:
         scores = self.ensemble_.predict(where.rows(), n_threads=checks.n_threads(self.n_jobs))
-        return where.of_cells(np.maximum(scores, self.planner_.least_cost))
+        return where.of_cells(np.maximum(scores, 1.0 + self.planner_.least_cost))  # as the loss has them
 
     # --- how good they are
 

@@ -49,9 +49,9 @@ class PathMargin(Loss):
     A sample has the demonstrations of those maps that it has cells of. A cell without a row is a wall; one with several
     costs their mean. Row weights are the measure that gradients live in: R is a mean over demonstrations.
 
-    With a planner of least cost e > 0, paths cost the sum of max(f, e), and of max(f - l, e) where the loss augments.
-    Where f >= 1 + e nothing is raised, and R is convex. Elsewhere it is not: the subgradient then still lifts what
-    the plan visits off the demonstration, back toward where R is convex, and no longer lowers what is at the floor.
+    With a planner of least cost e > 0 the costs are max(f, 1 + e), so that those minus l are at least e. R is convex
+    where f >= 1 + e, but not beyond: there the subgradient lowers nothing that is below the floor already, and still
+    lifts what the plan visits. Certificates of a run that went beyond do not hold.
     """
 
     name = "path_margin"
@@ -65,6 +65,11 @@ class PathMargin(Loss):
         self.demonstrations = tuple(demonstrations)
         self.planner = planners.get(planner)
         self.tolerance = checks.count(tolerance, "tolerance", least=0)
+
+    @property
+    def floor(self) -> float:
+        """The least cost of a cell: what is left of it, where the loss takes off 1, is enough for the planner."""
+        return 1.0 + self.planner.least_cost
 
     def __repr__(self) -> str:
         return f"PathMargin({len(self.demonstrations)} demonstrations, {self.planner!r}, tolerance={self.tolerance})"
@@ -151,19 +156,20 @@ class PathFunctional(Functional):
         return self.at(scores)[1]
 
     def at(self, scores: Floats) -> tuple[float, Floats]:
-        least = self.loss.planner.least_cost
         costs = self.costs(scores)
+        free = costs >= self.loss.floor  # at the floor the subgradient is that of the side where R is convex
+        np.maximum(costs, self.loss.floor, out=costs)
         slopes = np.zeros(len(costs))
-        margins = [task.share * self._margin(task, costs, slopes, least) for task in self.tasks]
+        margins = [task.share * self._margin(task, costs, free, slopes) for task in self.tasks]
         # In L2(P) a cell's share of dR is divided by its weight.
         gradient = slopes[self._place] * (self.space.total / self._mass[self._place])
         return math.fsum(margins), gradient
 
-    def _margin(self, task: _Task, costs: Floats, slopes: Floats, least: float) -> float:
+    def _margin(self, task: _Task, costs: Floats, free: Array, slopes: Floats) -> float:
         """One demonstration's margin loss; adds its visits to `slopes`."""
         part = slice(task.first, task.first + task.off.size)
         cost = costs[part].reshape(task.shape)
-        augmented = np.maximum(cost - task.off, least)
+        augmented = cost - task.off
         planner = self.loss.planner
         start, goal = task.path[0], task.path[-1]
         plan = planner.plan(augmented, (int(start[0]), int(start[1])), (int(goal[0]), int(goal[1])))
@@ -172,26 +178,22 @@ class PathFunctional(Functional):
         shown_costs = augmented.ravel()[shown_cells]  # off is 0 there
         paid, least_paid = float(task.visits @ shown_costs), float(visits @ augmented.ravel()[plan_cells])
         if paid - least_paid <= _EQUAL * (np.abs(shown_costs) @ task.visits):
-            return (
-                0.0  # the demonstration is a cheapest path itself, or the planner is not exact and missed it
-            )
-        lowers = task.visits * (shown_costs > least)
-        lifts = visits * ((task.off.ravel()[plan_cells] > 0) | (augmented.ravel()[plan_cells] > least))
-        here = slopes[part]
-        np.add.at(here, shown_cells, task.share * lowers)
-        np.add.at(here, plan_cells, -task.share * lifts)
+            return 0.0  # the demonstration is a cheapest path itself, or the planner, not exact, missed it
+        here, can_fall = slopes[part], free[part]
+        lifted = can_fall | (task.off.ravel() > 0)  # below the floor, on the demonstration, neither has a say
+        np.add.at(here, shown_cells, task.share * task.visits * can_fall[shown_cells])
+        np.add.at(here, plan_cells, -task.share * visits * lifted[plan_cells])
         return paid - least_paid
 
     def best_constant(self) -> float:
         """0 where constants change nothing, else the best of those that the floor leaves alone."""
-        n, least = self.space.n, self.loss.planner.least_cost
+        n, low = self.space.n, self.loss.floor
 
         def slope(constant: float) -> float:
             return float(self.space.mean(self.subgradient(np.full(n, constant))))
 
-        if math.isinf(least):
+        if math.isinf(low):
             return 0.0 if abs(slope(0.0)) <= _FLAT else float(super().best_constant())
-        low = 1.0 + least
         if slope(low) >= -_FLAT:
             return low
         high = 2 * low

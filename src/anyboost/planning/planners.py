@@ -25,8 +25,7 @@ Cell = tuple[int, int]
 class Planner(ABC):
     """The base of all planners: one of your own needs `plan`, and the rest where the defaults do not suit it.
 
-    `least_cost` is the floor that costs are raised to before the planner sees them: -inf for one that can plan with
-    negative costs.
+    `least_cost` is what it needs each cell to cost at least: -inf for one that can plan with negative costs.
     """
 
     least_cost: float = -math.inf
@@ -66,8 +65,8 @@ class GridPlanner(Planner):
     """Dijkstra's algorithm on a grid whose cells have eight neighbors.
 
     A move costs what the entered cell does, times `diagonal` where it is a diagonal one; the start counts once.
-    Costs must be positive, so the loss raises them to `least_cost`, and is not convex where that happens: see
-    `PathMargin`.
+    Costs must be positive: those that are learned are raised to 1 + `least_cost`, and the loss is not convex where
+    that happens (see `PathMargin`).
     """
 
     diagonal: float = math.sqrt(2)

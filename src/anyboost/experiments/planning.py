@@ -1,0 +1,263 @@
+"""Figure 1 of Grubb and Bagnell (2011): test loss of maximum-margin planning by number of weak learners, small nets.
+
+On five folds of the Jacksboro fault (`anyboost.planning.terrain`), with the lattice planner, for which the loss is
+convex everywhere. Each descent chooses its step on the validation maps; test maps are only looked at with that one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import descent, planning, steps, weak
+from anyboost.boosting import Run, boost
+from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.planning.ground import N_BANDS, Maps, Terrain
+from anyboost.planning.planners import LatticePlanner
+from anyboost.plot import LINES
+from anyboost.space import Space
+
+TITLE = "Costs learned from paths: test loss by number of nets"
+SOURCE = "Grubb and Bagnell (2011), Figure 1"
+SHOWS = (
+    "Maximum-margin planning loss on test maps (left) and training maps (right) against the number of nets with 5 "
+    "units, for naive, repeated and residual projection, and residual projection with memory 0.7: means over five "
+    "folds, the folds as thin lines."
+)
+METHODS: dict[str, Any] = {
+    "naive": descent.Naive,
+    "repeated": descent.Repeated,
+    "residual": descent.Residual,
+    "residual, memory 0.7": lambda step: descent.Residual(step, memory=0.7),
+}
+COLORS = dict(zip(METHODS, (LINES[0], LINES[1], LINES[2], LINES[3]), strict=True))
+STYLES = dict(zip(METHODS, ("--", "-", "-", (0, (4, 1))), strict=True))
+TOLERANCE = 1
+NEVER_BETTER = 0.02  # a difference of test loss under this share is none
+
+
+class Sample(NamedTuple):
+    """A fold as `boost` takes it: cells of train, validation and test maps, and the loss that knows all their paths."""
+
+    train: planning.Cells
+    valid: planning.Cells
+    test: planning.Cells
+    loss: planning.PathMargin
+    ground: Terrain
+
+
+def cases(quick: bool) -> dict[str, Any]:
+    """A fold and a descent each, with the steps it may choose from, in units of cost."""
+    size, paths, learners = (16, 1, 10) if quick else (40, 6, 120)
+    rates = [1.0, 4.0] if quick else [0.5, 1.0, 2.0, 4.0]
+    return {
+        f"fold {fold}, {name}": {
+            "fold": fold,
+            "method": name,
+            "size": size,
+            "paths": paths,
+            "learners": learners,
+            "rates": rates,
+        }
+        for fold in range(1 if quick else N_BANDS)
+        for name in METHODS
+    }
+
+
+@lru_cache(maxsize=1)
+def sample(fold: int, size: int, paths: int, most: int | None = None) -> Sample:
+    """One fold; the quick form takes the first few maps only."""
+    ground = planning.terrain(fold, size=size, paths=paths, random_state=fold)
+    if most is not None:
+        ground = Terrain(*(_first(part, most) for part in ground))
+    parts: list[planning.Cells] = []
+    for part in ground:
+        first = sum(len(before.maps) for before in parts)
+        parts.append(planning.cells(part.maps, part.demonstrations, "lattice", first=first))
+    shown = [path for part in parts for path in part.demonstrations]
+    train, valid, test = parts
+    return Sample(train, valid, test, planning.PathMargin(shown, "lattice", TOLERANCE), ground)
+
+
+def _first(part: Maps, most: int) -> Maps:
+    return Maps(part.maps[:most], part.demonstrations[:most], part.costs[:most], part.heights[:most])
+
+
+def measure(case: Any, tick: Tick) -> dict[str, Any]:
+    """The runs of every step, their validation losses, and the test losses of the one with the least of these."""
+    quick = case["learners"] < 50
+    data = sample(case["fold"], case["size"], case["paths"], 12 if quick else None)
+    runs: list[Run] = []
+    for number, rate in enumerate(case["rates"]):
+        tick(number / len(case["rates"]))
+        runs.append(fit(data, case["method"], rate / case["size"], case["learners"], case["fold"]))
+    least = [min(watched(run)) for run in runs]
+    run = runs[int(np.argmin(least))]
+    test = data.loss.on(data.test.y, Space(data.test.X))
+    start = np.full(len(data.test.X), run.ensemble.start[0])
+    best = min(run.best_round, len(run.steps))
+    return {
+        "rate": case["rates"][int(np.argmin(least))],
+        "valid_losses_by_rate": least,
+        "learners": [0] + [step.learners for step in run.steps],
+        "train": [run.start_loss] + [step.loss for step in run.steps],
+        "valid": watched(run),
+        "test": [test.value(start)] + [test.value(f) for f in run.ensemble.staged_predict(data.test.X)],
+        "best_round": best,
+        "edge": float(np.mean([step.edge for step in run.steps])),
+        "leftover": run.state.geometry[-1].leftover / run.steps[-1].gradient_norm,
+        **paths_of(run.best, data),
+    }
+
+
+def fit(data: Sample, method: str, step: float, learners: int, seed: int) -> Run:
+    """One run of as many nets: repeated projection has t in round t, all others one."""
+    rounds = rounds_for(method, learners)
+    return boost(
+        data.train.X,
+        data.train.y,
+        data.loss,
+        weak.Net(hidden=5),
+        METHODS[method](steps.InverseSqrt(step)),
+        rounds,
+        valid=(data.valid.X, data.valid.y),
+        random_state=seed,
+        n_threads=1,
+    )
+
+
+def rounds_for(method: str, learners: int) -> int:
+    """How many rounds use up so many learners."""
+    return int(np.sqrt(2 * learners + 0.25) - 0.5) if method == "repeated" else learners
+
+
+def watched(run: Run) -> list[float]:
+    assert run.watch is not None
+    return run.watch.losses
+
+
+def paths_of(costs: Any, data: Sample) -> dict[str, float]:
+    """The test paths of learned costs: how much of them is off the demonstrations, and their true cost ratio."""
+    planner, off, ratios = LatticePlanner(), [], []
+    part = data.ground.test
+    for features, shown, true in zip(part.maps, part.demonstrations, part.costs, strict=True):
+        cost = costs.predict(features.reshape(-1, features.shape[2])).reshape(true.shape)
+        for path in shown:
+            plan = planner.plan(cost, tuple(path[0].tolist()), tuple(path[-1].tolist()))
+            strays = planning.off_path(true.shape, path, TOLERANCE)
+            off.append(strays[plan[:, 0], plan[:, 1]].mean())
+            ratios.append(true[plan[:, 0], plan[:, 1]].sum() / true[path[:, 0], path[:, 1]].sum())
+    return {"off_path": float(np.mean(off)), "cost_ratio": float(np.mean(ratios))}
+
+
+# --- what it says
+
+
+def by_method(results: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The results of a descent, fold by fold."""
+    return {
+        name: [found for label, found in results.items() if label.endswith(f", {name}")] for name in METHODS
+    }
+
+
+def at_end(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
+    return np.array([fold[what][-1] for fold in found])
+
+
+def at_best(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
+    return np.array([fold[what][fold["best_round"]] for fold in found])
+
+
+def claims(results: dict[str, Any]) -> list[Claim]:
+    """The paper says of its new algorithms that they "often outperform the existing algorithm in practice"."""
+    found = by_method(results)
+    naive = at_end(found["naive"])
+    learners = found["naive"][0]["learners"][-1]
+    said = []
+    for name in ("repeated", "residual"):
+        lower = 1 - at_end(found[name]) / naive
+        folds = int((lower > 0).sum())
+        better = float(lower.mean())
+        said.append(
+            Claim(
+                f"{name} projection reaches a lower test loss than naive projection with as many nets",
+                verdict([better > NEVER_BETTER, folds > len(lower) / 2]),
+                f"{learners} nets: {at_end(found[name]).mean():.2f} against {naive.mean():.2f} in the mean of "
+                f"{len(lower)} folds ({-100 * better:+.1f} %), lower in {folds} of them",
+            )
+        )
+    start, stalled = at_end(found["naive"], "train"), [fold["train"] for fold in found["naive"]]
+    late = np.array([losses[len(losses) * 3 // 4] for losses in stalled])
+    fell = float((1 - start / late).mean())
+    said.append(
+        Claim(
+            "naive projection stalls on a loss with kinks",
+            verdict([fell < 0.005]),
+            f"its training loss still falls by {100 * fell:.1f} % over the last quarter of the nets",
+        )
+    )
+    return said
+
+
+def table(results: dict[str, Any]) -> list[str]:
+    found = by_method(results)
+    count = found["naive"][0]["learners"][-1]
+    lines = [
+        f"| descent | steps chosen | test loss, {count} nets | spread of folds | test loss, round chosen | "
+        f"training loss, {count} nets | off the path | true cost ratio | mean edge | what is left of D / gradient |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, folds in found.items():
+        test = at_end(folds)
+        means = {
+            key: np.mean([fold[key] for fold in folds])
+            for key in ("off_path", "cost_ratio", "edge", "leftover")
+        }
+        rates = ", ".join(f"{fold['rate']:g}" for fold in folds)
+        lines.append(
+            f"| {name} | {rates} | {test.mean():.2f} | "
+            f"{test.min():.2f} to {test.max():.2f} | {at_best(folds).mean():.2f} | "
+            f"{at_end(folds, 'train').mean():.2f} | {100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | "
+            f"{means['edge']:.3f} | {means['leftover']:.1f} |"
+        )
+    return lines
+
+
+def draw(results: dict[str, Any]) -> Any:
+    """Test and training loss by number of nets: means in bold, folds thin, names beside their lines."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    found = by_method(results)
+    for ax, what, title in zip(axes, ("test", "train"), ("test maps", "training maps"), strict=True):
+        ends = {}
+        for name, folds in found.items():
+            x = np.array(folds[0]["learners"])
+            losses = np.array([fold[what] for fold in folds])
+            for line in losses:
+                ax.plot(x, line, color=COLORS[name], linewidth=0.5, alpha=0.35)
+            ax.plot(x, losses.mean(axis=0), color=COLORS[name], linestyle=STYLES[name], linewidth=2.0)
+            ends[name] = float(losses.mean(axis=0)[-1])
+        _name_lines(ax, ends, x[-1])
+        ax.set_title(title, loc="left", fontweight="bold")
+        ax.set_xlabel("nets with 5 units")
+        ax.set_xlim(0, x[-1])
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis="y", color="#EEEEEE")
+    axes[0].set_ylabel("planning loss R")
+    top = max(found["naive"][0]["test"][0], 1.0)
+    axes[0].set_ylim(0, 1.15 * top)
+    return figure
+
+
+def _name_lines(ax: Any, ends: dict[str, float], x: float) -> None:
+    """The names at the right ends of their lines, in order and far enough apart to read."""
+    apart, place = 2.2, -np.inf
+    for name, y in sorted(ends.items(), key=lambda pair: pair[1]):
+        place = max(y, place + apart)
+        ax.text(
+            1.02 * x, place, f"{name} {y:.1f}", va="center", fontsize=9, color=COLORS[name], clip_on=False
+        )
