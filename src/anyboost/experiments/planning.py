@@ -13,6 +13,7 @@ import numpy as np
 
 from anyboost import descent, planning, steps, weak
 from anyboost.boosting import Run, boost
+from anyboost.descent import Step
 from anyboost.experiments.frame import Claim, Tick, verdict
 from anyboost.planning.ground import N_BANDS, Maps, Terrain
 from anyboost.planning.planners import LatticePlanner
@@ -35,6 +36,7 @@ METHODS: dict[str, Any] = {
 COLORS = dict(zip(METHODS, (LINES[0], LINES[1], LINES[2], LINES[3]), strict=True))
 STYLES = dict(zip(METHODS, ("--", "-", "-", (0, (4, 1))), strict=True))
 TOLERANCE = 1
+DIVERGED = 1.5  # times the validation loss at the start
 NEVER_BETTER = 0.02  # a difference of test loss under this share is none
 
 
@@ -50,8 +52,8 @@ class Sample(NamedTuple):
 
 def cases(quick: bool) -> dict[str, Any]:
     """A fold and a descent each, with the steps it may choose from, in units of cost."""
-    size, paths, learners = (16, 1, 10) if quick else (40, 6, 120)
-    rates = [1.0, 4.0] if quick else [0.5, 1.0, 2.0, 4.0]
+    size, paths, learners = (16, 1, 6) if quick else (40, 4, 91)
+    rates = [0.8, 2.5] if quick else [0.25, 0.8, 2.5, 8.0]
     return {
         f"fold {fold}, {name}": {
             "fold": fold,
@@ -88,19 +90,19 @@ def _first(part: Maps, most: int) -> Maps:
 def measure(case: Any, tick: Tick) -> dict[str, Any]:
     """The runs of every step, their validation losses, and the test losses of the one with the least of these."""
     quick = case["learners"] < 50
-    data = sample(case["fold"], case["size"], case["paths"], 12 if quick else None)
+    data = sample(case["fold"], case["size"], case["paths"], 8 if quick else None)
     runs: list[Run] = []
     for number, rate in enumerate(case["rates"]):
         tick(number / len(case["rates"]))
         runs.append(fit(data, case["method"], rate / case["size"], case["learners"], case["fold"]))
-    least = [min(watched(run)) for run in runs]
+    least = [min(watched(run)) if not diverged(run.steps[-1], run) else np.inf for run in runs]
     run = runs[int(np.argmin(least))]
     test = data.loss.on(data.test.y, Space(data.test.X))
     start = np.full(len(data.test.X), run.ensemble.start[0])
     best = min(run.best_round, len(run.steps))
     return {
         "rate": case["rates"][int(np.argmin(least))],
-        "valid_losses_by_rate": least,
+        "valid_losses_by_rate": [None if np.isinf(loss) else loss for loss in least],
         "learners": [0] + [step.learners for step in run.steps],
         "train": [run.start_loss] + [step.loss for step in run.steps],
         "valid": watched(run),
@@ -123,9 +125,16 @@ def fit(data: Sample, method: str, step: float, learners: int, seed: int) -> Run
         METHODS[method](steps.InverseSqrt(step)),
         rounds,
         valid=(data.valid.X, data.valid.y),
+        callbacks=[diverged],
         random_state=seed,
         n_threads=1,
     )
+
+
+def diverged(step: Step, run: Run) -> bool:
+    """Whether a step is out of the question, and its run may stop."""
+    assert step.valid_loss is not None
+    return not step.valid_loss < DIVERGED * watched(run)[0]
 
 
 def rounds_for(method: str, learners: int) -> int:
