@@ -12,7 +12,7 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.bins import GROUP
-from anyboost.backends.histogram import BINS, count, subtract, take
+from anyboost.backends.histogram import BINS, count, gather, many, subtract, take
 from anyboost.backends.partition import descend_bins, mark, partition, sides
 from anyboost.backends.sides import LEAST_SQUARES, NOISE, TIE
 from anyboost.backends.split import choose_cut, score_columns
@@ -54,7 +54,7 @@ class _Pool:
         self.free: list[np.ndarray] = []
 
     def take(self) -> np.ndarray:
-        return self.free.pop() if self.free else np.empty(self.size, dtype=np.int64)
+        return self.free.pop() if self.free else np.zeros(self.size, dtype=np.int64)
 
     def give(self, sums: np.ndarray | None) -> None:
         if sums is not None:
@@ -217,27 +217,24 @@ class _Grower:
         if rest is not None and parent is not None:
             rest.sums = parent
         root = self.root if len(self.feature) == 1 else None
-        listed = len(self.feature) > 1 or self.sampled
-        rows = [self.rows[leaf.start : leaf.stop] if listed else None for leaf in counted]
-        taken = [self.fixed if some is None else take(self.fixed, some, space.n_threads) for some in rows]
         change = None if root is None else root.change(self.fixed, space.n_threads)
-        if change is not None:
-            rows, taken = [change.rows], [change.fixed]
+        rows, taken = self._terms(counted) if change is None else ([change.rows], [change.fixed])
         leaves = counted if parent is None or rest is None else [*counted, rest]
         scores = [np.full(len(self.allowed), -np.inf) for _ in leaves]
+        words, _, n_cuts, _ = space.bins
 
         def one(index: int) -> None:
             groups = self.shares[index]
             for own, some, values in zip(sums, rows, taken, strict=True):
-                count(space.bins.words, groups, space.X.shape[1], values, some, own)
+                count(words, groups, n_cuts, space.X.shape[1], values, some, own)
                 if root is not None and change is not None:
                     root.complete(own, groups)
                 if parent is not None:
-                    subtract(parent, own, groups)
+                    subtract(parent, own, groups, n_cuts)
             for leaf, best in zip(leaves, scores, strict=True):
                 self._score(leaf, groups, best)
 
-        n_rows = sum(len(values.channels) for values in taken)
+        n_rows = sum(leaf.stop - leaf.start for leaf in counted) if change is None else len(change.rows)
         work = (n_rows + BINS * len(leaves)) * self.fixed.channels.shape[1] * sum(map(len, self.shares))
         threads.each(one, len(self.shares), space.n_threads if work > _SMALL else 1)
         if root is not None:
@@ -245,6 +242,15 @@ class _Grower:
         for leaf, best in zip(leaves, scores, strict=True):
             self._choose(leaf, best)
         self._keep(leaves)
+
+    def _terms(self, leaves: list[_Leaf]) -> tuple[list[np.ndarray | None], list[Fixed]]:
+        """The rows of leaves, None for all, and what is to be added up over them."""
+        if len(self.feature) == 1 and not self.sampled:
+            return [None], [self.fixed]
+        rows = [self.rows[leaf.start : leaf.stop] for leaf in leaves]
+        if many(self.fixed):
+            return list(rows), [self.fixed for _ in rows]
+        return list(rows), [take(self.fixed, some, self.space.n_threads) for some in rows]
 
     def _total(self, leaf: _Leaf, column: int) -> np.ndarray:
         """The sums over a leaf, from any one column of its histogram where they are not known yet."""
@@ -279,7 +285,8 @@ class _Grower:
                 leaf.sums, leaf.total, self.limits, leaf.bounds, best, goes_left
             )
         if feature >= 0:
-            left = leaf.sums[BINS * feature : BINS * (feature + 1)][goes_left].sum(axis=0)
+            left = np.empty_like(leaf.total)
+            gather(leaf.sums, feature, goes_left, left)
             leaf.cut = Cut(feature, cut, goes_left, score - whole, left)
 
     def _keep(self, leaves: list[_Leaf]) -> None:
