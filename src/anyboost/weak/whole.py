@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyboost.weak.grown import Growth
     from anyboost.weak.rules import Limits
 
-_FEW = 2_000_000  # updates of the root's counters under which a second thread saves little
+_FEW = 10_000_000  # updates of the root's counters under which a second thread saves less than it costs
 _MOST_MEMORY = 2**25  # bytes of histograms, one a leaf
 _NO_VECTORS = np.empty((0, 0), dtype=np.int64)
 
@@ -28,7 +28,7 @@ def fits(space: "Space", fixed: "Fixed", growth: "Growth", n_rows: int) -> bool:
     channels = fixed.channels.shape[1]
     n_columns = space.X.shape[1]
     memory = growth.max_leaves * len(space.bins.n_cuts) * BINS * (fixed.outputs + 1) * 8
-    small = space.n_threads == 1 or n_rows * n_columns * channels <= _FEW
+    small = n_rows * n_columns * channels * (space.n_threads - 1) <= _FEW
     return small and growth.max_leaves > 2 and memory <= _MOST_MEMORY
 
 
