@@ -326,7 +326,9 @@ class _Grower:
 
         def count_root(sums: np.ndarray) -> None:
             root.sums = sums
-            self._tally([root])[0](groups)
+            tally, n_rows = self._tally([root])
+            workers = self.space.n_threads if n_rows * len(groups) > _SMALL else 1
+            threads.each(lambda index: tally(self.shares[index]), len(self.shares), workers)
             self._remember(root)
 
         groups = np.concatenate(self.shares)

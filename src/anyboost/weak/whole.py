@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyboost.weak.grown import Growth
     from anyboost.weak.rules import Limits
 
-_FEW = 10_000_000  # updates of the root's counters under which a second thread saves less than it costs
+_FEW = 15_000_000  # updates of the root's counters under which a second thread saves less than it costs
 _MOST_MEMORY = 2**25  # bytes of histograms, one a leaf
 _NO_VECTORS = np.empty((0, 0), dtype=np.int64)
 
