@@ -141,3 +141,29 @@ def test_a_missing_data_set_is_one_sentence(experiments, reproduce):
     result = reproduce("first")
     assert result.exit_code == 1
     assert "data set 'letter' not found" in result.output
+
+
+def test_all_makes_a_page_and_tells_what_is_missing(experiments, reproduce, tmp_path):
+    experiments.lack = "first 0"
+    result = reproduce("--all")
+    assert result.exit_code == 1
+    page = (tmp_path / "out" / "reproduced.html").read_text()
+    assert "Not run: data set &#39;letter&#39; not found" in page
+    assert "Title of second" in page
+    experiments.lack = None
+    result = reproduce("--all")
+    assert result.exit_code == 0, result.output
+    assert "Not run" not in (tmp_path / "out" / "reproduced.html").read_text()
+    assert experiments.measured == [*(f"second {i}" for i in range(3)), *(f"first {i}" for i in range(3))]
+
+
+def test_fresh_all_can_be_stopped_and_gone_on_with(experiments, reproduce):
+    reproduce("--all")
+    experiments.measured.clear()
+    experiments.stop = "second 1"
+    result = reproduce("--all", "--fresh")
+    assert "go on with: anyboost reproduce --all --output" in result.output
+    assert "--fresh" not in result.output.partition("go on with")[2]
+    experiments.stop = None
+    reproduce("--all")
+    assert experiments.measured == [f"{name} {i}" for name in ("first", "second") for i in range(3)]

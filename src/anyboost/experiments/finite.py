@@ -6,12 +6,15 @@ function in it is the least sum |c| that gives it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog, minimize
 
+from anyboost.boosting import Run, boost
+from anyboost.descent import Descent
 from anyboost.losses import Loss
 from anyboost.space import Space
 
@@ -48,6 +51,22 @@ def scaled_columns(X: np.ndarray) -> np.ndarray:
     X = X[:, np.ptp(X, axis=0) > 0]
     X = X - X.mean(axis=0)
     return np.c_[np.ones(len(X)), X / np.abs(X).max(axis=0)]
+
+
+def descend(
+    X: np.ndarray,
+    y: np.ndarray,
+    loss: str | Loss,
+    learner: str,
+    descent: Descent,
+    rounds: int,
+    watch: Callable[[Any, Run], None],
+    start: float = 0.0,
+) -> Run:
+    """A run from a constant, on one thread; `watch` is called after every round."""
+    return boost(
+        X, y, loss, learner, descent, rounds, start=start, callbacks=[watch], n_threads=1, random_state=0
+    )
 
 
 def linear_optimum(H: np.ndarray, y: np.ndarray, loss: str, radius: float) -> float:
@@ -87,7 +106,7 @@ def smooth_optimum(H: np.ndarray, y: np.ndarray, loss: Loss) -> Optimum:
 
 def least_norm(H: np.ndarray, c: np.ndarray) -> float:
     """The least sum |b| with H b = H c."""
-    R = np.linalg.qr(H, mode="r")
+    R: np.ndarray = np.asarray(np.linalg.qr(H, mode="r"))
     solved = linprog(np.ones(2 * len(c)), A_eq=np.c_[R, -R], b_eq=R @ c, method="highs")
     assert solved.status == 0, solved.message
     return float(solved.fun)

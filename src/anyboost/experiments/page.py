@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from anyboost._version import __version__
 from anyboost.experiments import frame
+from anyboost.files import container
 
 TEMPLATE = "page.html.jinja"
 MARKS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗"}
-READABLE = 62  # screen pixels an inch of a figure needs at least; a narrower screen scrolls it
+READABLE = 59  # screen pixels an inch of a figure needs at least; a narrower screen scrolls it
 HEAVY = 1_500_000  # bytes: above, the picture is shown as PNG
 
 
@@ -34,7 +35,7 @@ def write(path: Path, names: Iterable[str], quick: bool, folder: Path, missed: M
     """The page of these experiments, from the records and figures in `folder`; `missed` says why some are not there."""
     records = {name: frame.found(name, folder) for name in names if name not in missed}
     pictures = {name: picture(folder / name) for name in records}
-    frame.write(path, build(list(names), records, pictures, missed, quick).encode())
+    container.write(path, build(list(names), records, pictures, missed, quick).encode())
 
 
 def build(

@@ -18,7 +18,7 @@ import anyboost as ab
 from anyboost import bounds
 from anyboost.descent import Descent, Hull, Naive, Repeated, Residual
 from anyboost.experiments import style
-from anyboost.experiments.finite import diabetes, linear_optimum, sign_stumps
+from anyboost.experiments.finite import descend, diabetes, linear_optimum, sign_stumps
 from anyboost.experiments.frame import Claim, Tick, verdict
 from anyboost.experiments.style import short, thin
 from anyboost.losses import Loss, pointwise
@@ -153,18 +153,8 @@ def measure_theorem(
         norms.append(run.space.norm(run.scores))
         tick(step.round / rounds)
 
-    run = ab.boost(
-        problem.X,
-        problem.y,
-        problem.loss,
-        problem.learner,
-        descent_of(theorem, problem.loss),
-        rounds,
-        start=start,
-        callbacks=[watch],
-        n_threads=1,
-        random_state=0,
-    )
+    chosen = descent_of(theorem, problem.loss)
+    run = descend(problem.X, problem.y, problem.loss, problem.learner, chosen, rounds, watch, start)
     assert run.space is not None
     assert run.functional is not None
     optimum = run.functional.value(problem.best)
@@ -223,29 +213,17 @@ def measure_floor(loss: str, radius: float, rounds: int, tick: Tick) -> dict[str
     optimum = linear_optimum(H, y, loss, radius)
     marks = set(thin(rounds, 30).tolist())
     made: dict[str, Any] = {"optimum": short(optimum), "rounds": sorted(marks)}
-    for place, (name, descent) in enumerate(
-        {"Hull": Hull(radius), "Residual": Residual(InverseSqrt(0.3))}.items()
-    ):
-        under, over = [], []
+    descents: dict[str, Descent] = {"Hull": Hull(radius), "Residual": Residual(InverseSqrt(0.3))}
+    for place, (name, descent) in enumerate(descents.items()):
+        seen: list[tuple[float, float]] = []
 
-        def watch(step: Any, run: Any, place: int = place, under: list = under, over: list = over) -> None:
+        def watch(step: Any, run: Any, place: int = place, seen: list[Any] = seen) -> None:
             if step.round in marks:
-                under.append(optimum - run.floor(radius))
-                over.append(step.loss - optimum)
+                seen.append((optimum - run.floor(radius), step.loss - optimum))
                 tick((place + step.round / rounds) / 2)
 
-        ab.boost(
-            H,
-            y,
-            loss,
-            "dictionary",
-            descent,
-            rounds,
-            start=0.0,
-            callbacks=[watch],
-            n_threads=1,
-            random_state=0,
-        )
+        descend(H, y, loss, "dictionary", descent, rounds, watch)
+        under, over = zip(*seen, strict=True)
         made[name] = {"under": short(under), "over": short(over)}
     return made
 
@@ -303,12 +281,10 @@ def table(results: dict[str, Any]) -> list[str]:
         "| floor | radius | optimum | rounds | under it: Hull | Residual | Hull's loss over it |",
         "|---|---|---|---|---|---|---|",
     ]
-    for loss, found in floors(results).items():
-        last = (found["Hull"]["under"][-1], found["Residual"]["under"][-1], found["Hull"]["over"][-1])
+    for loss, one in floors(results).items():
+        last = (one["Hull"]["under"][-1], one["Residual"]["under"][-1], one["Hull"]["over"][-1])
         ends = " | ".join(f"{value:.2g}" for value in last)
-        lines.append(
-            f"| {loss} | {FLOORS[loss]:g} | {found['optimum']:.4f} | {found['rounds'][-1]} | {ends} |"
-        )
+        lines.append(f"| {loss} | {FLOORS[loss]:g} | {one['optimum']:.4f} | {one['rounds'][-1]} | {ends} |")
     return lines
 
 
@@ -338,22 +314,21 @@ def _printed(results: dict[str, Any], theorem: int) -> Claim:
     """A theorem as printed; where the print is known to fail, that the proved form holds is part of the verdict."""
     found = of_theorem(results, theorem)
     held = [holds(found, "printed")]
-    said = [
-        f"held at every round of {len(found)} runs" if held[0] else f"failed in some of {len(found)} runs"
-    ]
+    said = [f"{'held at every round' if held[0] else 'failed'} in {_runs(found)}"]
     if theorem in COUNTER:
         one = results[f"Theorem {theorem}, one row"]
         T, gap, bound = worst(one)
         held = [held[0] and holds([one], "printed"), holds([*found, one], "safe")]
         said = [
             f"on one row the average gap is {gap:.2f} after {T} rounds, the bound {bound:.2f}",
-            f"with the distance to the optimum for F {'it held' if held[1] else 'it failed'} in {len(found) + 1} runs",
+            f"as proved, with the distance to the optimum for F, it {'held' if held[1] else 'failed'} in "
+            f"{_runs([*found, one])}",
         ]
     said.append(f"in the end the bound is {_times(median(found, 'printed'))} the gap in the median")
     if theorem == 3:
-        said.append(f"a round left {np.median([one['factor'] for one in found]):.3f} of it")
+        said.append(f"a round leaves {np.median([one['factor'] for one in found]):.3f} of the gap")
     else:
-        said.append(f"whose slope is {np.median([one['slope'] for one in found]):.2f}")
+        said.append(f"the gap's slope is {np.median([one['slope'] for one in found]):.2f}")
     return Claim(f"Theorem {theorem}, {SAYS[theorem]}", verdict(held), "; ".join(said))
 
 
@@ -363,7 +338,7 @@ def _computable(results: dict[str, Any]) -> Claim:
     return Claim(
         "Not in the paper: norms that a run has met bound its average gap, without edge or gradient bound",
         verdict([held]),
-        f"{'held' if held else 'failed'} in {len(found)} runs; in the end the bound is "
+        f"{'held' if held else 'failed'} in {_runs(found)}; in the end the bound is "
         f"{_times(median(found, 'computable'))} the gap in the median, where those of the proofs are "
         f"{_times(median(found, 'safe'))} it",
     )
@@ -381,6 +356,10 @@ def _floor(results: dict[str, Any]) -> Claim:
         f"the highest is {closest:.2g} under the optimum of the linear program; in the end Hull's are at most "
         f"{ends['Hull']:.2g} under it, Residual's {ends['Residual']:.2g}",
     )
+
+
+def _runs(found: list[dict[str, Any]]) -> str:
+    return f"{len(found)} run" + "s" * (len(found) != 1)
 
 
 def _times(ratio: float) -> str:
