@@ -12,14 +12,15 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.bins import GROUP
-from anyboost.backends.histogram import BINS, count, subtract, take
+from anyboost.backends.histogram import BINS, count, gather, many, subtract, take
 from anyboost.backends.partition import descend_bins, mark, partition, sides
-from anyboost.backends.sides import NOISE, TIE
+from anyboost.backends.sides import LEAST_SQUARES, NOISE, TIE
 from anyboost.backends.split import choose_cut, score_columns
 from anyboost.backends.sums import Fixed
 from anyboost.space import Space
 from anyboost.weak.grown import Cut, Grown, Growth
 from anyboost.weak.monotone import child_bounds, free_bounds, side_value
+from anyboost.weak.root import Root
 from anyboost.weak.rules import Limits, Rules
 
 _SMALL = 40_000  # updates of counters under which a second thread costs more than it saves
@@ -53,7 +54,7 @@ class _Pool:
         self.free: list[np.ndarray] = []
 
     def take(self) -> np.ndarray:
-        return self.free.pop() if self.free else np.empty(self.size, dtype=np.int64)
+        return self.free.pop() if self.free else np.zeros(self.size, dtype=np.int64)
 
     def give(self, sums: np.ndarray | None) -> None:
         if sums is not None:
@@ -111,6 +112,9 @@ class _Grower:
         size = (len(self.allowed) * BINS, fixed.outputs + 1)
         self.keeping: list[_Leaf] = []
         self.pool = space.once(("histograms", size), lambda _: _Pool(size))
+        # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
+        whole = rows is None and features is None and growth.criterion == LEAST_SQUARES
+        self.root = space.once(("root", size), lambda _: Root()) if whole else None
         self.feature = [-1]
         self.bin = [0]
         self.goes_left = [_NOBODY]
@@ -212,27 +216,41 @@ class _Grower:
             leaf.sums = own
         if rest is not None and parent is not None:
             rest.sums = parent
-        listed = len(self.feature) > 1 or self.sampled
-        rows = [self.rows[leaf.start : leaf.stop] if listed else None for leaf in counted]
-        taken = [self.fixed if some is None else take(self.fixed, some, space.n_threads) for some in rows]
+        root = self.root if len(self.feature) == 1 else None
+        change = None if root is None else root.change(self.fixed, space.n_threads)
+        rows, taken = self._terms(counted) if change is None else ([change.rows], [change.fixed])
         leaves = counted if parent is None or rest is None else [*counted, rest]
         scores = [np.full(len(self.allowed), -np.inf) for _ in leaves]
+        words, _, n_cuts, _ = space.bins
 
         def one(index: int) -> None:
             groups = self.shares[index]
             for own, some, values in zip(sums, rows, taken, strict=True):
-                count(space.bins.words, groups, space.X.shape[1], values, some, own)
+                count(words, groups, n_cuts, space.X.shape[1], values, some, own)
+                if root is not None and change is not None:
+                    root.complete(own, groups)
                 if parent is not None:
-                    subtract(parent, own, groups)
+                    subtract(parent, own, groups, n_cuts)
             for leaf, best in zip(leaves, scores, strict=True):
                 self._score(leaf, groups, best)
 
-        n_rows = sum(leaf.stop - leaf.start for leaf in counted)
+        n_rows = sum(leaf.stop - leaf.start for leaf in counted) if change is None else len(change.rows)
         work = (n_rows + BINS * len(leaves)) * self.fixed.channels.shape[1] * sum(map(len, self.shares))
         threads.each(one, len(self.shares), space.n_threads if work > _SMALL else 1)
+        if root is not None:
+            root.keep(self.fixed, sums[0])
         for leaf, best in zip(leaves, scores, strict=True):
             self._choose(leaf, best)
         self._keep(leaves)
+
+    def _terms(self, leaves: list[_Leaf]) -> tuple[list[np.ndarray | None], list[Fixed]]:
+        """The rows of leaves, None for all, and what is to be added up over them."""
+        if len(self.feature) == 1 and not self.sampled:
+            return [None], [self.fixed]
+        rows = [self.rows[leaf.start : leaf.stop] for leaf in leaves]
+        if many(self.fixed):
+            return list(rows), [self.fixed for _ in rows]
+        return list(rows), [take(self.fixed, some, self.space.n_threads) for some in rows]
 
     def _total(self, leaf: _Leaf, column: int) -> np.ndarray:
         """The sums over a leaf, from any one column of its histogram where they are not known yet."""
@@ -267,7 +285,8 @@ class _Grower:
                 leaf.sums, leaf.total, self.limits, leaf.bounds, best, goes_left
             )
         if feature >= 0:
-            left = leaf.sums[BINS * feature : BINS * (feature + 1)][goes_left].sum(axis=0)
+            left = np.empty_like(leaf.total)
+            gather(leaf.sums, feature, goes_left, left)
             leaf.cut = Cut(feature, cut, goes_left, score - whole, left)
 
     def _keep(self, leaves: list[_Leaf]) -> None:
