@@ -1,5 +1,6 @@
 """`anyboost reproduce` tells what came out, goes on after a stop, and never spoils finished results."""
 
+import io
 import json
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anyboost import cli
+from anyboost.cli import reproduce as reproduce_module
 from anyboost.experiments import frame
 
 
@@ -61,6 +63,19 @@ def reproduce(tmp_path):
         return CliRunner().invoke(cli.build(), ["reproduce", *words, "-o", str(tmp_path / "out")])
 
     return call
+
+
+def test_a_terminal_shows_a_bar_that_begins_where_a_stopped_run_had_been():
+    from rich.console import Console
+
+    console = Console(force_terminal=True, width=100, file=io.StringIO())
+    with reproduce_module._progress(console) as show:
+        show("case [3]", 2.0, 4)
+        show("case [3]", 2.5, 4)
+    said = console.file.getvalue()
+    assert "case [3]" in said
+    assert "2/4" in said
+    assert "left" in said
 
 
 @pytest.mark.usefixtures("experiments")

@@ -102,9 +102,9 @@ def found(name: str, output: Path) -> dict[str, Any] | None:
 def reuse(name: str, quick: bool, output: Path) -> dict[str, Any] | None:
     """What `run` would measure, from a finished run of this version: tables, claims and figures are made again."""
     record = found(name, output)
-    if record is None or [record["version"], record["quick"]] != [__version__, quick]:
+    if record is None or [record.get("version"), record.get("quick")] != [__version__, quick]:
         return None
-    if list(record["results"]) != list(named(name).cases(quick)):
+    if list(record.get("results", ())) != list(named(name).cases(quick)):
         return None
     return _finish(name, quick, record["results"], record.get("machine"), output)
 
