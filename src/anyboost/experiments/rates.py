@@ -159,24 +159,11 @@ def measure_theorem(
     assert run.functional is not None
     optimum = run.functional.value(problem.best)
     d = np.maximum.accumulate([run.space.norm(run.state.start - problem.best), *away[:-1]])
-    start_norms = [run.space.norm(run.state.start), *norms[:-1]]
-    F = np.maximum(
-        np.maximum.accumulate(start_norms), run.space.norm(problem.best)
-    )  # least that the print allows
-    if theorem == 3:
-        gap = np.array([step.loss for step in run.steps]) - optimum
-        found = {form: bounds.theorem_3(run, optimum, form) for form in ("printed", "sharp")}
-    elif theorem in (4, 6):
-        gap = bounds.average_gap(run, optimum)
-        bound = bounds.theorem_4 if theorem == 4 else bounds.theorem_6
-        found = {form: bound(run, form) for form in bounds.FORMS}
-        found["computable"] = bounds.computable(run)
-    else:
-        gap = bounds.average_gap(run, optimum)
-        with_distance = bounds.theorem_5 if theorem == 5 else bounds.theorem_7
-        found = {form: with_distance(run, F if form == "printed" else d, form) for form in bounds.FORMS}
-        found["computable"] = bounds.computable(run, d)
-    seen = gap > NOISE * (run.start_loss - optimum)
+    longest = np.maximum.accumulate([run.space.norm(run.state.start), *norms[:-1]])
+    F = np.maximum(longest, run.space.norm(problem.best))  # the least that the print allows
+    gap, found = gap_and_bounds(theorem, run, optimum, d, F)
+    first = run.start_loss - optimum
+    seen = gap > NOISE * first
     last = int(np.flatnonzero(seen)[-1])
     places = thin(last + 1) - 1
     return {
@@ -189,9 +176,26 @@ def measure_theorem(
         "last": {form: short(bound[last] / gap[last]) for form, bound in found.items()},
         "slope": slope(np.arange(1, last + 2), gap[: last + 1]),
         "factor": short(
-            (gap[last] / (run.start_loss - optimum)) ** (1 / (last + 1))
-        ),  # a round's, in the mean
+            (gap[last] / first) ** (1 / (last + 1))
+        ),  # what a round leaves of the gap, in the mean
     }
+
+
+def gap_and_bounds(
+    theorem: int, run: Any, optimum: float, d: np.ndarray, F: np.ndarray
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """What a theorem speaks of, and its bounds by their forms, for T = 1 .. rounds."""
+    if theorem == 3:
+        gap = np.array([step.loss for step in run.steps]) - optimum
+        return gap, {form: bounds.theorem_3(run, optimum, form) for form in ("printed", "sharp")}
+    gap = bounds.average_gap(run, optimum)
+    if theorem in (4, 6):
+        bound = bounds.theorem_4 if theorem == 4 else bounds.theorem_6
+        found = {form: bound(run, form) for form in bounds.FORMS}
+        return gap, {**found, "computable": bounds.computable(run)}
+    with_distance = bounds.theorem_5 if theorem == 5 else bounds.theorem_7
+    found = {form: with_distance(run, F if form == "printed" else d, form) for form in bounds.FORMS}
+    return gap, {**found, "computable": bounds.computable(run, d)}
 
 
 def slope(T: np.ndarray, gap: np.ndarray) -> float:
