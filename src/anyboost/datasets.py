@@ -39,6 +39,24 @@ def names() -> list[str]:
     return sorted({*stored, *openml.SOURCES})
 
 
+def _fetch(name: str, missing: str) -> Dataset:
+    """The set from OpenML, or in one sentence what is missing, why OpenML did not help, and what to do."""
+    give = f"point ANYBOOST_DATA to a folder with {name}.npz"
+    if name not in openml.SOURCES:
+        raise FileNotFoundError(f"{missing}, and it is not one that is fetched from OpenML; {give}")
+    try:
+        return Dataset(**openml.fetch(name))
+    except ImportError:
+        raise FileNotFoundError(
+            f"{missing}, and OpenML's tables need pandas; install it, or {give}"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FileNotFoundError(
+            f"{missing}, and OpenML did not give it ({reason}); try again, or {give}"
+        ) from None
+
+
 def load(name: str) -> Dataset:
     """The data set called `name`, e.g. "letter"; FileNotFoundError where it is not to be had.
 
@@ -61,21 +79,3 @@ def load(name: str) -> Dataset:
             split=data.get("split", None),
             qid=data.get("qid", None),
         )
-
-
-def _fetch(name: str, missing: str) -> Dataset:
-    """The set from OpenML, or in one sentence what is missing, why OpenML did not help, and what to do."""
-    give = f"point ANYBOOST_DATA to a folder with {name}.npz"
-    if name not in openml.SOURCES:
-        raise FileNotFoundError(f"{missing}, and it is not one that is fetched from OpenML; {give}")
-    try:
-        return Dataset(**openml.fetch(name))
-    except ImportError:
-        raise FileNotFoundError(
-            f"{missing}, and OpenML's tables need pandas; install it, or {give}"
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise FileNotFoundError(
-            f"{missing}, and OpenML did not give it ({reason}); try again, or {give}"
-        ) from None
