@@ -16,7 +16,7 @@ from anyboost._version import __version__
 from anyboost.files.container import write
 from anyboost.machine import machine
 
-NAMES = ("planning", "online")  # in the order of the page that shows them all
+NAMES = ("planning", "rates", "shrinking", "online")  # in the order of the page that shows them all
 FORMATS = ("png", "svg")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -102,9 +102,9 @@ def found(name: str, output: Path) -> dict[str, Any] | None:
 def reuse(name: str, quick: bool, output: Path) -> dict[str, Any] | None:
     """What `run` would measure, from a finished run of this version: tables, claims and figures are made again."""
     record = found(name, output)
-    if record is None or [record["version"], record["quick"]] != [__version__, quick]:
+    if record is None or [record.get("version"), record.get("quick")] != [__version__, quick]:
         return None
-    if list(record["results"]) != list(named(name).cases(quick)):
+    if list(record.get("results", ())) != list(named(name).cases(quick)):
         return None
     return _finish(name, quick, record["results"], record.get("machine"), output)
 
