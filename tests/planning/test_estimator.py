@@ -72,6 +72,10 @@ def test_predict_gives_cost_maps_and_cheapest_paths(planner):
             np.testing.assert_array_equal(path, fitted.planner_.plan(cost, tuple(path[0]), tuple(path[-1])))
     for cost, other in zip(costs, fitted.predict_costs(features), strict=True):
         np.testing.assert_array_equal(cost, other)
+    stacked = (
+        [np.stack(several) for several in shown] if planner == "lattice" else shown
+    )  # paths are of one length
+    assert fitted.loss(features, stacked) == fitted.loss(features, shown)
     one = fitted.plan(features[:1], [starts[0][0]], [goals[0][0]])[0]
     np.testing.assert_array_equal(one, paths[0][0])
 

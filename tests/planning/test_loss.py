@@ -253,3 +253,45 @@ def test_validation_early_stopping_resume_and_files(tmp_path):
     for begun in (half, ab.load(tmp_path / "half", loss=loss)):
         again = ab.boost(X[train], y[train], rounds=20, resume=begun, **options)
         assert [step.loss for step in again.steps] == [step.loss for step in whole.steps]
+
+
+def test_a_planner_that_goes_elsewhere_is_refused():
+    class Lost(Planner):
+        def plan(self, cost, start, goal):
+            return np.array([start, (0, 1)])
+
+    shown = Demonstration(0, np.array([[0, 0], [0, 1], [0, 2]]))
+    R = PathMargin([shown], Lost()).on(cells_of([(2, 3)]), Space(np.zeros((6, 1))))
+    with pytest.raises(ValueError, match=r"planner Lost must plan from \(0, 0\) to \(0, 2\), both included"):
+        R.value(np.zeros(6))
+
+
+@pytest.mark.parametrize("options", [{}, {"row_fraction": 0.7, "feature_fraction": 0.5}], ids=["all", "some"])
+@pytest.mark.parametrize(
+    ("learner", "step"),
+    [
+        (ab.weak.Tree(max_leaves=3, leaf="exact"), 0.5),
+        (ab.weak.Net(hidden=2), 0.02),
+        (ab.weak.Linear(), 0.02),
+        ("dictionary", 0.02),
+        ("tree:3", ab.steps.LineSearch()),
+    ],
+    ids=["exact leaves", "nets", "linear", "columns", "line search"],
+)
+def test_any_weak_learner_and_step_lowers_it(learner, step, options):
+    X, y, shown = world()
+    weights = np.random.default_rng(0).integers(1, 3, len(X))
+    loss = PathMargin(shown, "lattice", tolerance=1)
+    run = ab.boost(
+        X,
+        y,
+        loss,
+        learner,
+        ab.descent.Naive(step),
+        4,
+        sample_weight=weights,
+        random_state=0,
+        n_threads=1,
+        **options,
+    )
+    assert min(step.loss for step in run.steps) < 0.95 * run.start_loss

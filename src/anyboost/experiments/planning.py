@@ -16,6 +16,7 @@ from anyboost import descent, planning, steps, weak
 from anyboost.boosting import Callback, Run, boost
 from anyboost.descent import Step
 from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.planning.estimator import path_errors
 from anyboost.planning.ground import N_BANDS, Maps, Terrain
 from anyboost.planning.planners import LatticePlanner
 from anyboost.plot import LINES
@@ -152,16 +153,13 @@ def watched(run: Run) -> list[float]:
 
 def paths_of(costs: Any, data: Sample) -> dict[str, float]:
     """The test paths of learned costs: how much of them is off the demonstrations, and their true cost ratio."""
-    planner, off, ratios = LatticePlanner(), [], []
     part = data.ground.test
+    errors = []
     for features, shown, true in zip(part.maps, part.demonstrations, part.costs, strict=True):
         cost = costs.predict(features.reshape(-1, features.shape[2])).reshape(true.shape)
-        for path in shown:
-            plan = planner.plan(cost, tuple(path[0].tolist()), tuple(path[-1].tolist()))
-            strays = planning.off_path(true.shape, path, TOLERANCE)
-            off.append(strays[plan[:, 0], plan[:, 1]].mean())
-            ratios.append(true[plan[:, 0], plan[:, 1]].sum() / true[path[:, 0], path[:, 1]].sum())
-    return {"off_path": float(np.mean(off)), "cost_ratio": float(np.mean(ratios))}
+        errors += [path_errors(LatticePlanner(), cost, path, true, TOLERANCE) for path in shown]
+    off, ratio = np.mean(errors, axis=0).tolist()
+    return {"off_path": off, "cost_ratio": ratio}
 
 
 # --- what it says

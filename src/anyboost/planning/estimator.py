@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from anyboost import checks, descent, steps, weak
 from anyboost.boosting import Run, boost
 from anyboost.checks import Floats
+from anyboost.losses.base import Array
 from anyboost.planning import planners
 from anyboost.planning.loss import Demonstration, PathMargin, off_path
 from anyboost.planning.planners import Planner
@@ -181,9 +182,9 @@ class MaxMarginPlanner(BaseEstimator):
         ends = _ends(checked, starts, goals)
         costs = [self._cost(where) for where in checked]
         paths = [
-            [self.planner_.plan(cost, *pair) for pair in pairs]
+            [self.planner_.path(cost, *pair) for pair in pairs]
             if several
-            else self.planner_.plan(cost, *pairs[0])
+            else self.planner_.path(cost, *pairs[0])
             for cost, (several, pairs) in zip(costs, ends, strict=True)
         ]
         return Prediction(costs, paths)
@@ -227,19 +228,23 @@ class MaxMarginPlanner(BaseEstimator):
         shown = check_demonstrations(demonstrations, checked, self.planner_)
         own = [self._cost(where) for where in checked]
         true = own if costs is None else _true_costs(costs, checked)
-        off, ratios = [], []
-        for found in shown:
-            path, cost = found.path, own[found.map]
-            plan = self.planner_.plan(
-                cost, (int(path[0, 0]), int(path[0, 1])), (int(path[-1, 0]), int(path[-1, 1]))
-            )
-            strays = off_path(cost.shape, path, self.tolerance)
-            off.append(strays[plan[:, 0], plan[:, 1]].mean())
-            spent = [self.planner_.weights(p) @ true[found.map][p[:, 0], p[:, 1]] for p in (plan, path)]
-            ratios.append(spent[0] / spent[1])
-        ratio = float(np.mean(ratios)) if costs is not None or self.planner_.least_cost > 0 else np.nan
+        errors = [
+            path_errors(self.planner_, own[found.map], found.path, true[found.map], self.tolerance)
+            for found in shown
+        ]
+        off, ratio = np.mean(errors, axis=0).tolist()
         loss = self.loss(maps, demonstrations, passable=passable)
-        return Comparison(loss, float(np.mean(off)), ratio)
+        return Comparison(loss, off, ratio if costs is not None or self.planner_.least_cost > 0 else np.nan)
+
+
+def path_errors(
+    planner: Planner, cost: Floats, shown: Array, true: Floats, tolerance: int
+) -> tuple[float, float]:
+    """The share of the path planned under `cost` that is off the one shown, and their ratio of true costs."""
+    plan = planner.path(cost, shown[0], shown[-1])
+    strays = off_path(true.shape, shown, tolerance)
+    spent, least = (planner.weights(path) @ true[path[:, 0], path[:, 1]] for path in (plan, shown))
+    return float(strays[plan[:, 0], plan[:, 1]].mean()), float(spent / least)
 
 
 def _valid(valid: Any, planner: Planner, train: Cells) -> Cells:

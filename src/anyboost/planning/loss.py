@@ -171,8 +171,7 @@ class PathFunctional(Functional):
         cost = costs[part].reshape(task.shape)
         augmented = cost - task.off
         planner = self.loss.planner
-        start, goal = task.path[0], task.path[-1]
-        plan = planner.plan(augmented, (int(start[0]), int(start[1])), (int(goal[0]), int(goal[1])))
+        plan = planner.path(augmented, task.path[0], task.path[-1])
         visits = planner.weights(plan)
         shown_cells, plan_cells = (path[:, 0] * task.shape[1] + path[:, 1] for path in (task.path, plan))
         shown_costs = augmented.ravel()[shown_cells]  # off is 0 there

@@ -45,6 +45,17 @@ class Planner(ABC):
         """How often each cell of the path counts: here once, the start included."""
         return np.ones(len(path))
 
+    def path(self, cost: Floats, start: Any, goal: Any) -> Array:
+        """What `plan` gives between two cells, however they are written; a sentence where it is no such path."""
+        first, last = (int(start[0]), int(start[1])), (int(goal[0]), int(goal[1]))
+        found = np.asarray(self.plan(cost, first, last))
+        if found.ndim != 2 or tuple(found[0].tolist()) != first or tuple(found[-1].tolist()) != last:
+            raise ValueError(
+                f"planner {type(self).__name__} must plan from {_spelled(first)} to {_spelled(last)}, both included, "
+                f"got {found.tolist()}"
+            )
+        return found
+
     def unreachable(self, start: Cell, goal: Cell) -> ValueError:
         return ValueError(
             f"goal {_spelled(goal)} cannot be reached from start {_spelled(start)}: choose ends that "

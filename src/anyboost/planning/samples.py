@@ -121,10 +121,8 @@ def check_demonstrations(
 
 def _paths(given: Any, name: str) -> list[Array]:
     """One array of cells, or a list of them, as a list."""
-    several = (
-        list(given) if isinstance(given, list | tuple) and len(given) and np.ndim(given[0]) == 2 else [given]
-    )
-    return [_cells(path, name) for path in several]
+    several = isinstance(given, list | tuple | np.ndarray) and len(given) > 0 and np.ndim(given[0]) == 2
+    return [_cells(path, name) for path in (given if several else [given])]
 
 
 def _cells(path: Any, name: str) -> Array:
