@@ -37,6 +37,10 @@ METHODS: dict[str, Any] = {
 }
 COLORS = dict(zip(METHODS, (LINES[0], LINES[1], LINES[2], LINES[3]), strict=True))
 STYLES = dict(zip(METHODS, ("--", "-", "-", (0, (4, 1))), strict=True))
+LEARNERS: dict[str, dict[str, str]] = {
+    "": {},
+    ", stumps": {"learner": "stump"},
+}  # by the ending of a case's name
 TOLERANCE = 1
 DIVERGED = 1.5  # times the validation loss at the start, after this many nets: first steps may overshoot
 RECOVERS = 30
@@ -54,18 +58,13 @@ class Sample(NamedTuple):
 
 
 def cases(quick: bool) -> dict[str, Any]:
-    """A fold and a descent each, with the steps it may choose from, in units of cost."""
+    """A fold and a descent each, with the steps it may choose from, in units of cost; nets first, then stumps."""
     size, paths, learners = (16, 1, 6) if quick else (40, 4, 91)
     rates = [0.2, 0.8] if quick else [0.4, 1.2, 3.6]
+    shared = {"size": size, "paths": paths, "learners": learners, "rates": rates}
     return {
-        f"fold {fold}, {name}": {
-            "fold": fold,
-            "method": name,
-            "size": size,
-            "paths": paths,
-            "learners": learners,
-            "rates": rates,
-        }
+        f"fold {fold}, {name}{ending}": {"fold": fold, "method": name, **shared, **learner}
+        for ending, learner in LEARNERS.items()
         for fold in range(1 if quick else N_BANDS)
         for name in METHODS
     }
@@ -98,13 +97,12 @@ def measure(case: Any, tick: Tick) -> dict[str, Any]:
     for number, rate in enumerate(case["rates"]):
         tick(number / len(case["rates"]))
         stops = [diverged] if number else []  # the shortest step is run to its end, come what may
-        runs.append(fit(data, case["method"], rate / case["size"], case["learners"], case["fold"], stops))
+        runs.append(fit(data, case, rate, stops))
     rounds = len(runs[0].steps)
     least = [min(watched(run)) if len(run.steps) == rounds else np.inf for run in runs]
     run = runs[int(np.argmin(least))]
     test = data.loss.on(data.test.y, Space(data.test.X))
     start = np.full(len(data.test.X), run.ensemble.start[0])
-    best = min(run.best_round, len(run.steps))
     return {
         "rate": case["rates"][int(np.argmin(least))],
         "valid_losses_by_rate": [None if np.isinf(loss) else loss for loss in least],
@@ -112,26 +110,25 @@ def measure(case: Any, tick: Tick) -> dict[str, Any]:
         "train": [run.start_loss] + [step.loss for step in run.steps],
         "valid": watched(run),
         "test": [test.value(start)] + [test.value(f) for f in run.ensemble.staged_predict(data.test.X)],
-        "best_round": best,
+        "best_round": run.best_round,
         "edge": float(np.mean([step.edge for step in run.steps])),
         "leftover": run.state.geometry[-1].leftover / run.steps[-1].gradient_norm,
         **paths_of(run.best, data),
     }
 
 
-def fit(data: Sample, method: str, step: float, learners: int, seed: int, stops: Sequence[Callback]) -> Run:
-    """One run of as many nets: repeated projection has t in round t, all others one."""
-    rounds = rounds_for(method, learners)
+def fit(data: Sample, case: Any, rate: float, stops: Sequence[Callback]) -> Run:
+    """One run of as many learners: repeated projection has t in round t, all others one."""
     return boost(
         data.train.X,
         data.train.y,
         data.loss,
-        weak.Net(hidden=5),
-        METHODS[method](steps.InverseSqrt(step)),
-        rounds,
+        case.get("learner", weak.Net(hidden=5)),
+        METHODS[case["method"]](steps.InverseSqrt(rate / case["size"])),
+        rounds_for(case["method"], case["learners"]),
         valid=(data.valid.X, data.valid.y),
         callbacks=stops,
-        random_state=seed,
+        random_state=case["fold"],
         n_threads=1,
     )
 
@@ -166,11 +163,13 @@ def paths_of(costs: Any, data: Sample) -> dict[str, float]:
 # --- what it says
 
 
-def by_method(results: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The results of a descent, fold by fold."""
-    return {
-        name: [found for label, found in results.items() if label.endswith(f", {name}")] for name in METHODS
+def by_method(results: dict[str, Any], ending: str = "") -> dict[str, list[dict[str, Any]]]:
+    """The results of a descent, fold by fold: those of nets, or of the learners whose cases end so."""
+    found = {
+        name: [found for label, found in results.items() if label.endswith(f", {name}{ending}")]
+        for name in METHODS
     }
+    return {name: folds for name, folds in found.items() if folds}
 
 
 def at_end(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
@@ -213,13 +212,19 @@ def claims(results: dict[str, Any]) -> list[Claim]:
 
 
 def table(results: dict[str, Any]) -> list[str]:
-    found = by_method(results)
-    count = found["naive"][0]["learners"][-1]
+    count = by_method(results)["naive"][0]["learners"][-1]
     lines = [
-        f"| descent | steps chosen | test loss, {count} nets | spread of folds | test loss, round chosen | "
-        f"training loss, {count} nets | off the path | true cost ratio | mean edge | what is left of D / gradient |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        f"| {count} | descent | steps chosen | test loss | of the folds | test loss, round chosen | training loss | "
+        "off the path | true cost ratio | mean edge | what is left of D / gradient |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
+    for ending in LEARNERS:
+        lines += _rows(ending.removeprefix(", ") or "nets", by_method(results, ending))
+    return lines
+
+
+def _rows(learners: str, found: dict[str, list[dict[str, Any]]]) -> list[str]:
+    lines = []
     for name, folds in found.items():
         test = at_end(folds)
         means = {
@@ -228,7 +233,7 @@ def table(results: dict[str, Any]) -> list[str]:
         }
         rates = ", ".join(f"{fold['rate']:g}" for fold in folds)
         lines.append(
-            f"| {name} | {rates} | {test.mean():.2f} | "
+            f"| {learners} | {name} | {rates} | {test.mean():.2f} | "
             f"{test.min():.2f} to {test.max():.2f} | {at_best(folds).mean():.2f} | "
             f"{at_end(folds, 'train').mean():.2f} | {100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | "
             f"{means['edge']:.3f} | {means['leftover']:.1f} |"
@@ -243,6 +248,8 @@ def draw(results: dict[str, Any]) -> Any:
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     found = by_method(results)
+    every = [loss for folds in found.values() for fold in folds for loss in (*fold["test"], *fold["train"])]
+    axes[0].set_ylim(0.9 * min(every), 1.2 * found["naive"][0]["test"][0])  # what overshoots is cut off
     for ax, what, title in zip(axes, ("test", "train"), ("test maps", "training maps"), strict=True):
         ends = {}
         for name, folds in found.items():
@@ -259,14 +266,13 @@ def draw(results: dict[str, Any]) -> Any:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(axis="y", color="#EEEEEE")
     axes[0].set_ylabel("planning loss R")
-    top = max(found["naive"][0]["test"][0], 1.0)
-    axes[0].set_ylim(0, 1.15 * top)
     return figure
 
 
 def _name_lines(ax: Any, ends: dict[str, float], x: float) -> None:
     """The names at the right ends of their lines, in order and far enough apart to read."""
-    apart, place = 2.2, -np.inf
+    low, high = ax.get_ylim()
+    apart, place = 0.055 * (high - low), -np.inf
     for name, y in sorted(ends.items(), key=lambda pair: pair[1]):
         place = max(y, place + apart)
         ax.text(
