@@ -395,3 +395,14 @@ def test_a_cell_of_the_space_is_a_cell_of_a_map():
     assert [shown.map for shown in sample.demonstrations] == [5, 6]
     loss = ab.planning.PathMargin(sample.demonstrations, "lattice")
     assert loss.on(sample.y, Space(sample.X)).value(np.zeros(len(sample.X))) >= 0
+
+
+def test_nets_are_the_default_and_a_seed_makes_them_the_same():
+    features, shown, _ = world()
+    one, same = (
+        ab.MaxMarginPlanner(planner="lattice", max_iter=4, n_jobs=1, random_state=3).fit(features, shown)
+        for _ in range(2)
+    )
+    assert type(one.ensemble_.hypotheses[0]).__name__ == "NetFunction"
+    assert one.ensemble_.hypotheses[0].output.shape[-1] == 5
+    assert [step.loss for step in one.steps_] == [step.loss for step in same.steps_]

@@ -66,9 +66,11 @@ def check_maps(maps: Any, passable: Any = None, n_features: int | None = None, p
         features = checks.numbers(given, name)
         if features.ndim != 3 or features.size == 0:
             raise ValueError(f"{name} must be an array (rows, columns, features), got shape {features.shape}")
-        expected = n_features or found[0].features.shape[2] if found or n_features else features.shape[2]
-        if features.shape[2] != expected:
-            raise ValueError(f"{name} must have {expected} features like the others, got {features.shape[2]}")
+        n_features = features.shape[2] if n_features is None else n_features
+        if features.shape[2] != n_features:
+            raise ValueError(
+                f"{name} must have {n_features} features like the others, got {features.shape[2]}"
+            )
         open_cells = _mask(mask, features.shape[:2], name)
         bad = ~np.isfinite(features).all(axis=2) & open_cells
         if bad.any():
