@@ -44,6 +44,7 @@ LEARNERS: dict[str, dict[str, str]] = {
 TOLERANCE = 1
 DIVERGED = 1.5  # times the validation loss at the start, after this many nets: first steps may overshoot
 RECOVERS = 30
+FIRST_FEW = 15  # learners
 NEVER_BETTER = 0.02  # a difference of test loss under this share is none
 
 
@@ -180,6 +181,12 @@ def at_best(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
     return np.array([fold[what][fold["best_round"]] for fold in found])
 
 
+def largest_rise(fold: dict[str, Any]) -> float:
+    """By how much a round, past the first few, made the training loss larger, or 0."""
+    rises = np.diff(fold["train"])[np.array(fold["learners"][1:]) > FIRST_FEW]
+    return float(max(0.0, rises.max(initial=0.0)))
+
+
 class Contest(NamedTuple):
     """Test losses fold by fold against naive's."""
 
@@ -231,8 +238,8 @@ def table(results: dict[str, Any]) -> list[str]:
     count = by_method(results)["naive"][0]["learners"][-1]
     lines = [
         f"| {count} | descent | steps chosen | test loss | of the folds | test loss, round chosen | training loss | "
-        "off the path | true cost ratio | mean edge | what is left of D / gradient |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "largest rise in a round | off the path | true cost ratio | mean edge | what is left of D / gradient |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for ending in LEARNERS:
         lines += _rows(ending.removeprefix(", ") or "nets", by_method(results, ending))
@@ -251,8 +258,8 @@ def _rows(learners: str, found: dict[str, list[dict[str, Any]]]) -> list[str]:
         lines.append(
             f"| {learners} | {name} | {rates} | {test.mean():.2f} | "
             f"{test.min():.2f} to {test.max():.2f} | {at_best(folds).mean():.2f} | "
-            f"{at_end(folds, 'train').mean():.2f} | {100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | "
-            f"{means['edge']:.3f} | {means['leftover']:.1f} |"
+            f"{at_end(folds, 'train').mean():.2f} | {max(map(largest_rise, folds)):.2f} | "
+            f"{100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | {means['edge']:.3f} | {means['leftover']:.1f} |"
         )
     return lines
 
