@@ -259,7 +259,8 @@ def _rows(learners: str, found: dict[str, list[dict[str, Any]]]) -> list[str]:
             f"| {learners} | {name} | {rates} | {test.mean():.2f} | "
             f"{test.min():.2f} to {test.max():.2f} | {at_best(folds).mean():.2f} | "
             f"{at_end(folds, 'train').mean():.2f} | {max(map(largest_rise, folds)):.2f} | "
-            f"{100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | {means['edge']:.3f} | {means['leftover']:.1f} |"
+            f"{100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | "
+            f"{means['edge']:.3f} | {means['leftover']:.1f} |"
         )
     return lines
 
