@@ -300,5 +300,5 @@ def _name_lines(ax: Any, ends: dict[str, float], x: float) -> None:
     for name, y in sorted(ends.items(), key=lambda pair: pair[1]):
         place = max(y, place + apart)
         ax.text(
-            1.02 * x, place, f"{name} {y:.1f}", va="center", fontsize=9, color=COLORS[name], clip_on=False
+            1.02 * x, place, f"{name}: {y:.1f}", va="center", fontsize=9, color=COLORS[name], clip_on=False
         )
