@@ -16,7 +16,7 @@ from anyboost._version import __version__
 from anyboost.files.container import write
 from anyboost.machine import machine
 
-NAMES = ("rates", "shrinking", "online")  # in the order of the page that shows them all
+NAMES = ("planning", "rates", "shrinking", "online")  # in the order of the page that shows them all
 FORMATS = ("png", "svg")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
