@@ -63,7 +63,7 @@ class Classifier:
 
     Without `estimator` the projection is exact (for the binned columns): one cut with a class on either
     side, or one class everywhere. With one, a clone of it is fitted by `sample_weight`, and the projection is
-    as good as that fit. The weights add up to the number of rows: (3) does not depend on the length of the
+    as good as that fit. The weights add up to those of the rows: (3) does not depend on the length of the
     target, and so an estimator's own regularization must not. A randomized estimator, which a scikit-learn
     tree is where cuts tie, has its `random_state` from the run's, unless it is set.
 
@@ -204,7 +204,8 @@ class Classifier:
         else:
             weight = weights[copies, classes]
             table = guests.chosen_columns(space.X, features)[copies]
-            weight = weight * (len(seen) / weight.sum())
+            total = len(seen) if space.mass is None else space.mass[seen].sum()
+            weight = weight * (total / weight.sum())
             estimator = guests.fitted(self.estimator, table, labels[classes], weight, random)
             function = ClassifierFunction(estimator, labels, codes, features)
         return Projection(function, function.predict(space.X))
