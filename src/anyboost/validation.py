@@ -86,7 +86,7 @@ def cv(
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
     data = X
-    if not isinstance(X, Binned):
+    if columns is not None:
         data = table if sparse else _binned(table, parts["sample_weight"], columns, options)
         if sparse and columns.levels:  # a learner that takes sparse tables looks at no bins
             options.setdefault("categorical", columns.categorical)
