@@ -146,7 +146,7 @@ class Linear:
         left = span.solve(T - projected, 0.0, None)
         missed = float(np.sqrt((left.inside**2).sum() + (left.mean**2).sum())) * (1.0 + 1e-6)
         within = space.mean(np.abs(projected).sum(axis=0)) * (1.0 + 1e-12) + missed
-        top = np.abs(projected).max()
+        top = float(np.abs(projected).max())
         found = float(((projected * T) @ space.weights).sum()) / top if top > 0 else 0.0
         upper = min(bound, within)
         return Support(upper, min(found, upper))

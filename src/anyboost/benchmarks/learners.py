@@ -1,0 +1,141 @@
+"""What other learners are worth: `python -m anyboost.benchmarks.learners [-o FILE]`. Needs ANYBOOST_DATA.
+
+`optima`: linear functions boosted with a loss that has kinks, beside the linear program's optimum (HiGHS) and
+scikit-learn's LinearSVC; the gap is the run's own certificate, for linear functions up to twice as far from the start
+as the model is. `classes`: test losses and seconds of one estimator with different learners, all else its default.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import anyboost as ab
+from anyboost import datasets
+
+ROUNDS = 1000
+STEP = 3.0
+LEARNERS: dict[str, Any] = {
+    "stumps": "stump",
+    "trees of 31 leaves": None,
+    "linear": "linear",
+    "nets of 5": "net",
+}
+
+
+def _standard(X: np.ndarray) -> np.ndarray:
+    X = X[:, X.std(axis=0) > 0]
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def _regression(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of numbers, and targets of deviation one; house values by their logarithm."""
+    data = datasets.load(name)
+    y = np.log(data.y) if name == "cal_housing" else data.y
+    return data.X[:, ~data.categorical], (y - y.mean()) / y.std()
+
+
+def _signs(name: str) -> tuple[np.ndarray, np.ndarray]:
+    data = datasets.load(name)
+    kept = data.split == 0 if data.split is not None else slice(None)
+    return data.X[kept], 2.0 * (data.y[kept] == data.y.max()) - 1
+
+
+def linear_program(X: np.ndarray, y: np.ndarray, above: Any, below: Any, weight: np.ndarray) -> float:
+    """min over linear f of the mean of above (y - f)+ + below (f - y)+, where f is weighted row by row."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    n = len(y)
+    columns = weight[:, None] * np.hstack([np.ones((n, 1)), X])
+    A = hstack([csr_array(columns), eye_array(n), -eye_array(n)])
+    cost = np.concatenate([np.zeros(columns.shape[1]), np.full(n, above / n), np.full(n, below / n)])
+    bounds = [(None, None)] * columns.shape[1] + [(0, None)] * (2 * n)
+    return float(linprog(cost, A_eq=A, b_eq=y, bounds=bounds, method="highs").fun)
+
+
+def optima(names: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """A row for each data set and loss."""
+    for name, kind in names.items():
+        X, y = _regression(name) if kind == "real" else _signs(name)
+        Z = _standard(X)
+        for loss, above, below in _LOSSES[kind]:
+            began = perf_counter()
+            weight = y if kind == "sign" else np.ones(len(y))
+            target = np.ones(len(y)) if kind == "sign" else y
+            least = linear_program(Z, target, above, below, weight)
+            row: dict[str, Any] = {"data": name, "rows": len(y), "columns": Z.shape[1], "loss": loss}
+            row |= {"optimum": least, "program_seconds": perf_counter() - began}
+            yield row | _boosted(X, y, loss) | (_svc(Z, y) if kind == "sign" else {})
+
+
+_LOSSES: dict[str, Any] = {
+    "real": (("absolute", 1.0, 1.0), ("quantile:0.9", 0.9, 0.1)),
+    "sign": (("hinge", 1.0, 0.0),),
+}
+
+
+def _boosted(X: np.ndarray, y: np.ndarray, loss: str) -> dict[str, Any]:
+    began = perf_counter()
+    descent = ab.descent.Naive(ab.steps.InverseSqrt(STEP))
+    run = ab.boost(X, y, loss, "linear", descent, rounds=ROUNDS, n_threads=1)
+    least = min(step.loss for step in run.steps)
+    seconds = perf_counter() - began
+    radius = 2 * float(np.abs(run.scores - run.state.start).max())
+    return {"boosted": least, "seconds": seconds, "radius": radius, "certified": run.floor(radius)}
+
+
+def _svc(Z: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    from sklearn.svm import LinearSVC
+
+    began = perf_counter()
+    model = LinearSVC(loss="hinge", C=1.0, max_iter=20_000, random_state=0).fit(Z, y)
+    hinge = float(np.maximum(0, 1 - y * model.decision_function(Z)).mean())
+    return {"linear_svc": hinge, "linear_svc_seconds": perf_counter() - began}
+
+
+def classes(names: dict[str, str], max_iter: int = 300) -> Iterator[dict[str, Any]]:
+    """A row for each data set and learner; a fifth of the rows is for the test, a tenth of the rest for stopping."""
+    from sklearn.model_selection import train_test_split
+
+    for name, kind in names.items():
+        X, y = _regression(name) if kind == "real" else _signs(name)
+        X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, random_state=0)
+        for title, learner in LEARNERS.items():
+            cls = ab.BoostingRegressor if kind == "real" else ab.BoostingClassifier
+            loss = "absolute" if kind == "real" else "logistic"
+            given: dict[str, Any] = {
+                "early_stopping": True,
+                "max_iter": max_iter,
+                "n_jobs": 1,
+                "random_state": 0,
+            }
+            began = perf_counter()
+            model = cls(loss, learner=learner, **given).fit(X, y)
+            seconds = perf_counter() - began
+            test = model.loss_.value(model.ensemble_.predict(X_test), y_test)
+            row: dict[str, Any] = {"data": name, "rows": len(y), "columns": X.shape[1], "loss": loss}
+            yield row | {"learner": title, "rounds": model.best_iteration_, "test": test, "seconds": seconds}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path)
+    output = parser.parse_args().output
+    found: dict[str, list[Any]] = {"optima": [], "classes": []}
+    for row in optima({"abalone": "real", "wine_quality": "real", "cal_housing": "real", "bank": "sign"}):
+        found["optima"].append(row)
+        print(row, flush=True)
+    for row in classes({"cal_housing": "real", "casp": "real", "wine_quality": "real", "a9a": "sign"}):
+        found["classes"].append(row)
+        print(row, flush=True)
+    if output is not None:
+        output.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
