@@ -31,6 +31,36 @@ class Hypothesis(Protocol):
         """out += sum of coefficient times hypothesis at the rows of X, in place; out is (n, k)."""
 
 
+class OneByOne:
+    """For hypotheses that are added up as they are: a part of `Hypothesis` to inherit."""
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times hypothesis at the rows of X, in place."""
+        for part, coefficient in zip(parts, coefficients, strict=True):
+            out += coefficient * part.predict(X).reshape(out.shape)
+
+
+class AsOne:
+    """For hypotheses whose sum is a function that `join` lays out."""
+
+    @classmethod
+    def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:
+        raise NotImplementedError
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times hypothesis at the rows of X, in place."""
+        cls.join(parts, coefficients)(X, out, n_threads)
+
+
 @dataclass(frozen=True, eq=False)
 class Projection:
     """A hypothesis h on the sample."""

@@ -13,17 +13,17 @@ weight w_n (D_nk - min_k D_nk). Such an h has mean zero in every row, so it cann
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import guests
-from anyboost.weak.base import LeafProjection, Projection, Support, Takes
+from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierFunction:
+class ClassifierFunction(OneByOne):
     """x -> the code, (k,), of the label that a fitted estimator gives x; without one, the only code.
 
     `labels` are in the order of the rows of `codes`. `columns` are those the estimator was fitted on.
@@ -47,14 +47,6 @@ class ClassifierFunction:
             named = self.estimator.predict(guests.chosen_columns(X, self.columns))
             values = self.codes[np.argmax(np.asarray(named)[:, None] == self.labels, axis=1)]
         return values[:, 0] if values.shape[1] == 1 else values
-
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times classifier at the rows of X, in place."""
-        for part, coefficient in zip(parts, coefficients, strict=True):
-            out += coefficient * part.predict(X).reshape(out.shape)
 
 
 @dataclass(frozen=True)

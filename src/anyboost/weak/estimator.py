@@ -8,18 +8,18 @@ fit that is too small, as a regularized one is, or made for another loss, is bro
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import guests
-from anyboost.weak.base import LeafProjection, Projection, Support, Takes, largest_reach
+from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes, largest_reach
 from anyboost.weak.classifier import Classifier
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorFunction:
+class EstimatorFunction(OneByOne):
     """x -> what fitted regressors predict at x: one of all outputs, or one an output, on the columns they know."""
 
     estimators: tuple[Any, ...]
@@ -42,14 +42,6 @@ class EstimatorFunction:
                 f"estimator {type(self.estimators[0]).__name__} predicts values that are not finite: use another"
             )
         return values[:, 0] if values.shape[1] == 1 else values
-
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times function at the rows of X, in place."""
-        for part, coefficient in zip(parts, coefficients, strict=True):
-            out += coefficient * part.predict(X).reshape(out.shape)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import Joined, Projection, Support, Takes, largest_reach
-from anyboost.weak.standard import Standardized
+from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, largest_reach
+from anyboost.weak.standard import Standardized, drawn
 
 MOST_COLUMNS = 2000  # of a sparse table whose Gram matrix is taken apart; beyond, fits are iterative
 _ITERATIONS = 200
@@ -22,7 +22,7 @@ _NEAR = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class LinearFunction:
+class LinearFunction(AsOne):
     """x -> weight x + constant, with weight (k, d)."""
 
     weight: np.ndarray
@@ -51,13 +51,6 @@ class LinearFunction:
             out += joint.predict(X).reshape(out.shape)
 
         return add
-
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times function at the rows of X, in place."""
-        cls.join(parts, coefficients)(X, out, n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +106,7 @@ class Linear:
         self, space: Space, T: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
     ) -> LinearFunction:
         """The fit to some rows, or the iterative one."""
-        X, weights = space.X, space.weights
-        if rows is not None:
-            X, T, weights = X[rows], T[:, rows], weights[rows] / weights[rows].sum()
+        X, T, weights = drawn(space, T, rows)
         if _iterates(X):
             table = Standardized.of(space) if rows is None else Standardized(X, weights)
             return _function(table, _iterate(table, weights, T, self.penalty, features), T @ weights)

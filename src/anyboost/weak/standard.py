@@ -91,3 +91,11 @@ def _inverse(deviation: np.ndarray, largest: np.ndarray) -> np.ndarray:
     inverse = np.zeros(len(deviation))
     np.divide(1.0, deviation, out=inverse, where=varies)
     return np.where(np.isfinite(deviation), inverse, np.nan)
+
+
+def drawn(space: Space, T: np.ndarray, rows: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The table, targets (k, n) and weights, of sum one, of some rows, or of all."""
+    if rows is None:
+        return space.X, T, space.weights
+    weights = space.weights[rows]
+    return space.X[rows], T[:, rows], weights / weights.sum()
