@@ -1,4 +1,4 @@
-"""What other learners are worth: `python -m anyboost.benchmarks.learners [-o FILE]`. Needs ANYBOOST_DATA.
+"""What other learners are worth: `python -m anyboost.benchmarks.learners optima | classes`. Needs ANYBOOST_DATA.
 
 `optima`: linear functions boosted with a loss that has kinks, beside the linear program's optimum (HiGHS) and
 scikit-learn's LinearSVC; the gap is the run's own certificate, for linear functions up to twice as far from the start
@@ -20,12 +20,12 @@ from anyboost import datasets
 
 ROUNDS = 1000
 STEPS = {"real": 3.0, "sign": 10.0}  # over sqrt(t); the best of 1, 3 and 10
-MOST_SIGNS = 8000  # rows for the hinge, whose linear program takes minutes with more
-LEARNERS: dict[str, Any] = {
-    "stumps": "stump",
-    "trees of 31 leaves": None,
-    "linear": "linear",
-    "nets of 5": "net",
+MOST_SIGNS = 8000  # rows of a9a: with more, the linear program of the hinge takes many minutes
+LEARNERS: dict[str, dict[str, Any]] = {
+    "stumps": {"max_leaf_nodes": 2},
+    "trees of 31 leaves": {},
+    "linear functions": {"learner": "linear"},
+    "nets of 5 units": {"learner": "net"},
 }
 
 
@@ -43,7 +43,7 @@ def _regression(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _signs(name: str) -> tuple[np.ndarray, np.ndarray]:
     data = datasets.load(name)
-    return data.X, 2.0 * data.y - 1
+    return data.X[:MOST_SIGNS], 2.0 * data.y[:MOST_SIGNS] - 1
 
 
 def linear_program(X: np.ndarray, y: np.ndarray, above: Any, below: Any, weight: np.ndarray) -> float:
@@ -62,7 +62,7 @@ def linear_program(X: np.ndarray, y: np.ndarray, above: Any, below: Any, weight:
 def optima(names: dict[str, str]) -> Iterator[dict[str, Any]]:
     """A row for each data set and loss."""
     for name, kind in names.items():
-        X, y = _regression(name) if kind == "real" else [part[:MOST_SIGNS] for part in _signs(name)]
+        X, y = _regression(name) if kind == "real" else _signs(name)
         Z = _standard(X)
         for loss, above, below in _LOSSES[kind]:
             began = perf_counter()
@@ -101,14 +101,14 @@ def _svc(Z: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     return {"linear_svc": hinge, "linear_svc_seconds": perf_counter() - began}
 
 
-def classes(names: dict[str, str], max_iter: int = 300) -> Iterator[dict[str, Any]]:
+def classes(names: dict[str, str], max_iter: int = 200) -> Iterator[dict[str, Any]]:
     """A row for each data set and learner; a fifth of the rows is for the test, a tenth of the rest for stopping."""
     from sklearn.model_selection import train_test_split
 
     for name, kind in names.items():
         X, y = _regression(name) if kind == "real" else _signs(name)
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, random_state=0)
-        for title, learner in LEARNERS.items():
+        for title, chosen in LEARNERS.items():
             cls = ab.BoostingRegressor if kind == "real" else ab.BoostingClassifier
             loss = "absolute" if kind == "real" else "logistic"
             given: dict[str, Any] = {
@@ -118,7 +118,7 @@ def classes(names: dict[str, str], max_iter: int = 300) -> Iterator[dict[str, An
                 "random_state": 0,
             }
             began = perf_counter()
-            model = cls(loss, learner=learner, **given).fit(X, y)
+            model = cls(loss, **chosen, **given).fit(X, y)
             seconds = perf_counter() - began
             test = model.loss_.value(model.ensemble_.predict(X_test), y_test)
             row: dict[str, Any] = {"data": name, "rows": len(y), "columns": X.shape[1], "loss": loss}
@@ -127,17 +127,20 @@ def classes(names: dict[str, str], max_iter: int = 300) -> Iterator[dict[str, An
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path)
-    output = parser.parse_args().output
-    found: dict[str, list[Any]] = {"optima": [], "classes": []}
-    for row in optima({"abalone": "real", "wine_quality": "real", "cal_housing": "real", "a9a": "sign"}):
-        found["optima"].append(row)
+    parser.add_argument("part", choices=("optima", "classes"))
+    parser.add_argument("-o", "--output", type=Path, help="a JSON file, whose other part stays")
+    given = parser.parse_args()
+    races = {
+        "optima": optima({"abalone": "real", "wine_quality": "real", "cal_housing": "real", "a9a": "sign"}),
+        "classes": classes({"cal_housing": "real", "wine_quality": "real", "a9a": "sign"}),
+    }
+    rows = []
+    for row in races[given.part]:
+        rows.append(row)
         print(row, flush=True)
-    for row in classes({"cal_housing": "real", "casp": "real", "wine_quality": "real", "a9a": "sign"}):
-        found["classes"].append(row)
-        print(row, flush=True)
-    if output is not None:
-        output.write_text(json.dumps(found, indent=2) + "\n")
+    if given.output is not None:
+        found = json.loads(given.output.read_text()) if given.output.exists() else {}
+        given.output.write_text(json.dumps(found | {given.part: rows}, indent=2) + "\n")
 
 
 if __name__ == "__main__":
