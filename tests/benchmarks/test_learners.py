@@ -22,7 +22,8 @@ def small(monkeypatch):
     monkeypatch.setattr(learners, "ROUNDS", 400)
 
 
-def test_floor_optimum_and_loss_are_in_order(small):
+@pytest.mark.usefixtures("small")
+def test_floor_optimum_and_loss_are_in_order():
     rows = list(learners.optima({"numbers": "real", "signs": "sign"}))
     assert [row["loss"] for row in rows] == ["absolute", "quantile:0.9", "hinge"]
     for row in rows:
@@ -31,7 +32,8 @@ def test_floor_optimum_and_loss_are_in_order(small):
     assert rows[-1]["linear_svc"] >= rows[-1]["optimum"]
 
 
-def test_every_learner_has_its_row(small):
+@pytest.mark.usefixtures("small")
+def test_every_learner_has_its_row():
     rows = list(learners.classes({"numbers": "real", "signs": "sign"}, max_iter=3))
     assert [row["learner"] for row in rows] == list(learners.LEARNERS) * 2
     assert all(np.isfinite(row["test"]) and row["test"] > 0 for row in rows)

@@ -2,9 +2,10 @@
 
     h(x) = sum_j u_j tanh(<v_j, x> + b_j) + u_0
 
-    project: from random v and b, argmin of ||target - h||^2 / ||target||^2 + penalty (|u|^2 + |v|^2)
+    project: from random v and b, argmin of ||target - h||^2 / variance of target + penalty (|u|^2 + |v|^2)
 
-with v in units of standardized columns. This is a local minimum, as near as `max_iter` iterations come to one.
+with v in units of standardized columns and u in those of the target's deviation. This is a local minimum, as near as
+`max_iter` iterations come to one.
 """
 
 from dataclasses import dataclass
