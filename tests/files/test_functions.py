@@ -1,6 +1,7 @@
 """Linear functions and nets come back from their files; estimators of the user's own are refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import anyboost as ab
 from anyboost.weak import Estimator, Linear, Net
 from anyboost.weak.net import NetFunction
+from files import mutations
 from files.samples import LOSSES, SMOOTH, fit, sample
 from files.test_round_trip import check_round_trip
 from reference import files as reference
@@ -53,6 +55,43 @@ def test_tensors_that_do_not_fit_together_are_refused(tmp_path, learner):
             path.write_bytes(reference.join(changed, inner, data))
             with pytest.raises(ab.ModelFileError):
                 ab.load(path)
+
+
+@pytest.mark.parametrize("learner", SMOOTH)
+def test_a_mutated_file_is_refused_or_predicts_what_it_says(tmp_path, learner):
+    path = tmp_path / "model.safetensors"
+    ab.save(fit("softmax", learner, "residual", 3), path)
+    whole, random, others = path.read_bytes(), np.random.default_rng(0), 0
+    X = sample("real", seed=3)[0][:5]
+    for case in range(400):
+        kinds = [mutation for mutation in mutations.MUTATIONS if mutation is not mutations.rewire_trees]
+        blob = kinds[case % len(kinds)](random, whole)
+        path.write_bytes(blob)
+        try:
+            model = ab.load(path)
+        except ab.ModelFileError:
+            continue
+        table = np.resize(X, (5, model.ensemble.n_features))
+        with np.errstate(all="ignore"):
+            found, plain = model.ensemble.predict(table), reference.predict(blob, table)
+        if np.abs(plain).max() < 1e3:  # else sums in another order differ
+            np.testing.assert_allclose(found.reshape(plain.shape), plain, atol=1e-6)
+            others += blob != whole
+    assert others > 10
+
+
+KEPT = Path(__file__).parent / "functions_1"
+
+
+@pytest.mark.parametrize("name", ["linear", "net"])
+def test_a_kept_file_predicts_what_it_did(name):
+    """Files that the first version with such functions wrote. The folder is never changed."""
+    kept = json.loads((KEPT / "predictions.json").read_text())
+    X = np.array(kept["X"])
+    run = ab.load(KEPT / f"{name}.safetensors")
+    np.testing.assert_allclose(run.ensemble.predict(X), kept[name], rtol=1e-12, atol=1e-12)
+    assert run.learner == SMOOTH[name]
+    assert np.isfinite(run.floor(1.0))
 
 
 @pytest.mark.parametrize("learner", ["linear", Linear(0.5), Net(4, max_iter=5)], ids=str)
