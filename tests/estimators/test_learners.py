@@ -32,7 +32,7 @@ def one_thread():
 CHECKED = [
     BoostingRegressor(learner="linear", max_iter=20),
     BoostingClassifier(learner=Linear(0.01), max_iter=20),
-    BoostingRegressor(learner=Net(max_iter=10), max_iter=10),
+    BoostingRegressor(learner=Net(max_iter=5), max_iter=10),
     BoostingRegressor(learner=Ridge(), max_iter=10),
     pytest.param(BoostingClassifier(learner=Net(max_iter=20), max_iter=10), marks=pytest.mark.full),
 ]
@@ -165,7 +165,7 @@ def test_missing_values_are_refused_at_fit_and_at_prediction():
         model.fit(hole, y)
     assert not hasattr(model, "ensemble_")
     with pytest.raises(
-        ValueError, match=r"valid X has a missing value|X has a missing value \(NaN\) at row 3"
+        ValueError, match=r"X of the validation set 'valid' has a missing value \(NaN\) at row 3"
     ):
         model.fit(X, y, X_val=hole, y_val=y)
     with pytest.raises(ValueError, match=r"X has a missing value \(NaN\) at row 3, column 2"):

@@ -159,12 +159,21 @@ def test_a_classifier_is_projection_3():
     given = {"loss": "multiclass_hinge", "descent": ab.descent.Naive(), "rounds": 5, "random_state": 0}
     one, other = (
         ab.boost(X, y, learner=Estimator(estimator), **given),
-        ab.boost(X, y, learner=Classifier(estimator), **given),
+        ab.boost(X, y, learner=Classifier(estimator, both_signs=True), **given),
     )
     np.testing.assert_array_equal(one.scores, other.scores)
     assert one.floor(1.0) == other.floor(1.0)
     hull = ab.boost(X, y, "multiclass_hinge", Estimator(estimator), "hull", rounds=3)
     assert np.isfinite(hull.floor(1.0))
+
+
+def test_a_classifier_that_cannot_name_the_class_to_lower_may_name_the_one_to_raise():
+    X, y = load_iris(return_X_y=True)
+    learner = LogisticRegression(max_iter=500)
+    model = ab.BoostingClassifier(learner=learner, max_iter=20).fit(X, y)
+    assert model.score(X, y) > 0.9
+    one_sided = ab.BoostingClassifier(learner=Estimator(learner, both_signs=False), max_iter=20).fit(X, y)
+    assert one_sided.score(X, y) < 0.7
 
 
 @pytest.mark.parametrize("kind", ["regressor", "classifier"])

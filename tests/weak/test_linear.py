@@ -132,9 +132,11 @@ def test_large_means_cost_no_digits():
         np.testing.assert_allclose(found.hypothesis.predict(table), y, atol=1e-5)
 
 
-def test_columns_too_large_to_be_squared_are_refused():
+@pytest.mark.parametrize("table", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [1e200, 1.7e308])
+def test_columns_too_large_to_be_squared_are_refused(table, size):
     with pytest.raises(ValueError, match="X has values too large to be squared"):
-        ab.boost(np.array([[1e200], [-1e200]]), [0.0, 1.0], learner="linear")
+        ab.boost(table(np.array([[size], [-size]])), [0.0, 1.0], learner="linear")
 
 
 def test_one_step_of_squared_loss_is_least_squares():

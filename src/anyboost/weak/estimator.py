@@ -46,13 +46,17 @@ class EstimatorFunction(OneByOne):
 
 @dataclass(frozen=True)
 class Estimator:
-    """The fits of a scikit-learn regressor, or of a classifier, which then is `Classifier(estimator)`.
+    """The fits of a scikit-learn regressor, or of a classifier, which then is `Classifier(estimator, both_signs)`.
 
     Weights go to `fit` as `sample_weight`, in a pipeline to every step that takes them; an estimator that takes none is
     refused where weights are unequal. For several outputs a regressor that cannot fit them at once is cloned for each.
+
+    With more than two classes a classifier is by default fitted twice, for `both_signs`: along a gradient it names the
+    class to lower, which a linear one cannot do where the class lies between others.
     """
 
     estimator: Any
+    both_signs: bool = True
 
     def __post_init__(self) -> None:
         from sklearn.base import is_classifier, is_regressor
@@ -83,7 +87,7 @@ class Estimator:
     def _classifier(self) -> Classifier | None:
         from sklearn.base import is_classifier
 
-        return Classifier(self.estimator) if is_classifier(self.estimator) else None
+        return Classifier(self.estimator, self.both_signs) if is_classifier(self.estimator) else None
 
     def project(
         self,

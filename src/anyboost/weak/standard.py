@@ -3,7 +3,8 @@
     Z = (X - center) / scale,     sum_n w_n Z_nj = 0,     sum_n w_n Z_nj^2 = 1
 
 Constant columns become zero. A dense table is standardized in a copy; a sparse one is scaled only, and its
-centers are taken off the results, so that it stays sparse. Functions of Z lie in rows here, (m, d) or (m, n).
+centers are taken off the results, so that it stays sparse; there a column counts as constant where its deviation is
+under a millionth of its size. Functions of Z lie in rows here, (m, d) or (m, n).
 """
 
 from typing import Any
@@ -36,14 +37,14 @@ class Standardized:
     def _standardize(self, X: np.ndarray, weights: np.ndarray) -> None:
         Z = np.asfortranarray(X, dtype=np.float64)
         center = weights @ Z
-        Z = Z - center
-        rest = weights @ Z  # of the first mean's rounding, which is large where means are
-        Z -= rest
-        self.center = center + rest
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # refused where it happens
+            Z = Z - center
+            rest = weights @ Z  # of the first mean's rounding, which is large where means are
+            Z -= rest
+            self.center = center + rest
             deviation = np.sqrt([np.dot(weights, column * column) for column in Z.T])
-        self.inverse = _inverse(deviation, np.abs(self.center) + np.abs(Z).max(axis=0))
-        Z *= self.inverse
+            self.inverse = _inverse(deviation, np.abs(self.center) + np.abs(Z).max(axis=0))
+            Z *= self.inverse
         self.table: Any = Z
 
     def _scale_sparse(self, X: Any, weights: np.ndarray) -> None:
@@ -51,11 +52,12 @@ class Standardized:
 
         table = X.tocsr().astype(np.float64)
         self.center = table.T @ weights
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             squares = table.multiply(table).T @ weights
             variance = squares - self.center**2
-        # What cancels beyond this is rounding: the column is constant
-        deviation = np.sqrt(np.where(variance > 1e-12 * squares, variance, 0.0))
+            # What cancels beyond this is rounding: the column is constant
+            variance = np.where(variance > 1e-12 * squares, variance, 0.0)
+        deviation = np.sqrt(np.where(np.isfinite(squares), variance, np.inf))
         self.inverse = _inverse(deviation, np.zeros(self.d))
         self.table = table @ diags_array(self.inverse)
         self._shift = self.center * self.inverse
