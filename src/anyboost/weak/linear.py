@@ -135,7 +135,8 @@ class Linear:
         T = np.ascontiguousarray(rows.T)
         projected = span.solve(T, 0.0, None).values
         left = span.solve(T - projected, 0.0, None)
-        missed = float(np.sqrt((left.inside**2).sum() + (left.mean**2).sum())) * (1.0 + 1e-6)
+        # What a rounded P left behind in the span, output by output; U itself is orthonormal up to rounding only.
+        missed = 2.0 * float(np.sqrt((left.inside**2).sum(axis=1) + left.mean**2).sum())
         within = space.mean(np.abs(projected).sum(axis=0)) * (1.0 + 1e-12) + missed
         top = float(np.abs(projected).max())
         found = float(((projected * T) @ space.weights).sum()) / top if top > 0 else 0.0
