@@ -94,7 +94,9 @@ def test_a_kept_file_predicts_what_it_did(name):
     assert np.isfinite(run.floor(1.0))
 
 
-@pytest.mark.parametrize("learner", ["linear", Linear(0.5), Net(4, max_iter=5)], ids=str)
+@pytest.mark.parametrize(
+    "learner", ["linear", Linear(0.5), Linear(0.1, standardize=False), Net(4, max_iter=5)], ids=str
+)
 def test_an_estimator_comes_back_with_its_learner(tmp_path, learner):
     X, y, _ = sample("class")
     model = ab.BoostingClassifier(learner=learner, max_iter=4, random_state=0).fit(X, y)

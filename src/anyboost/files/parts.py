@@ -40,7 +40,7 @@ LOSSES: Table = _table(
 LEARNERS: Table = {
     "Stump": (weak.Stump, ("leaf",)),
     "Tree": (weak.Tree, tuple(field.name for field in fields(weak.Tree))),
-    "Linear": (weak.Linear, ("penalty",)),
+    "Linear": (weak.Linear, ("penalty", "standardize")),
     "Net": (weak.Net, ("hidden", "penalty", "max_iter")),
     "Dictionary": (weak.Dictionary, ()),
     "Classifier": (weak.Classifier, ("both_signs",)),
@@ -55,10 +55,10 @@ DESCENTS: Table = {
 }
 STEPS = _table(steps.Constant, steps.InverseSqrt, steps.InverseT, steps.FrankWolfe, steps.LineSearch)
 # Fields that a file has only where they differ from the default: older files have none
-LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs")
+LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs", "standardize")
 TEXTS = ("leaf", "growth", "outputs")
 LISTS = ("monotone", "interactions")
-FLAGS = ("both_signs", "shrinks")
+FLAGS = ("both_signs", "shrinks", "standardize")
 LINKS = {
     "identity": links.IDENTITY,
     "log": links.LOG,

@@ -2,8 +2,9 @@
 
     project: argmin over b_0, b of ||target - b_0 - <b, Z>||^2 + penalty |b|^2
 
-with Z the standardized columns (see `standard`), so that the penalty means the same in any units. X is the same in
-every round, so it is taken apart once, Z = U core with U orthonormal in L2(P); a projection is then two products.
+with Z the standardized columns (see `standard`), so that the penalty means the same in any units, or the centered ones.
+X is the same in every round, so it is taken apart once, Z = U core with U orthonormal in L2(P); a projection is then
+two products.
 """
 
 from dataclasses import dataclass
@@ -69,12 +70,18 @@ class Linear:
     Without a penalty the projection is least squares; of columns that depend on each other, the solution of least
     norm. With one, the descent steps along the fit as it is, c <= 1, as along a tree with `l2`. A sparse table of
     more than 2000 columns is fitted by LSQR, to a relative tolerance of 1e-8 or 200 iterations.
+
+    Without `standardize` the penalty is that of the columns as they are: for words, say, of which the rare ones shall
+    count less. scikit-learn's Ridge(alpha) is Linear(alpha / sum of weights, standardize=False).
     """
 
     penalty: float = 0.0
+    standardize: bool = True
 
     def __post_init__(self) -> None:
         checks.not_negative(self.penalty, "penalty")
+        if not isinstance(self.standardize, bool):
+            raise ValueError(f"standardize must be True or False, got {self.standardize!r}")
 
     @property
     def exact_leaves(self) -> bool:
@@ -95,7 +102,7 @@ class Linear:
         T = np.ascontiguousarray(target.reshape(space.n, -1).T)
         kind = PenalizedProjection if self.penalty else Projection
         if rows is None and not _iterates(space.X):
-            span = Span.of(space)
+            span = Span.of(space, self.standardize)
             fit = span.solve(T, self.penalty, features)
             function = _function(span.table, fit.coefficients, fit.mean)
             return kind(function, np.ascontiguousarray(fit.values.T).reshape(target.shape))
@@ -108,11 +115,15 @@ class Linear:
         """The fit to some rows, or the iterative one."""
         X, T, weights = drawn(space, T, rows)
         if _iterates(X):
-            table = Standardized.of(space) if rows is None else Standardized(X, weights)
+            whole = rows is None
+            table = Standardized.of(space, self.standardize) if whole else self._table(X, weights)
             return _function(table, _iterate(table, weights, T, self.penalty, features), T @ weights)
-        span = Span(Standardized(X, weights), weights)
+        span = Span(self._table(X, weights), weights)
         fit = span.solve(T, self.penalty, features)
         return _function(span.table, fit.coefficients, fit.mean)
+
+    def _table(self, X: Any, weights: np.ndarray) -> Standardized:
+        return Standardized(X, weights, self.standardize)
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection:
         raise TypeError(
@@ -131,7 +142,7 @@ class Linear:
         if _iterates(space.X):
             found = largest_reach(space, self.project(space, target), target) if search else bound
             return Support(bound, min(found, bound))
-        span = Span.of(space)
+        span = Span.of(space, self.standardize)
         T = np.ascontiguousarray(rows.T)
         projected = span.solve(T, 0.0, None).values
         left = span.solve(T - projected, 0.0, None)
@@ -189,9 +200,10 @@ class Span:
         self.basis = np.ascontiguousarray((U[:, kept] / roots[:, None]).T)
 
     @classmethod
-    def of(cls, space: Space) -> "Span":
+    def of(cls, space: Space, scale: bool = True) -> "Span":
         """The sample's own; computed once."""
-        return space.once("span", lambda space: cls(Standardized(space.X, space.weights), space.weights))
+        weights = space.weights
+        return space.once(("span", scale), lambda space: cls(Standardized(space.X, weights, scale), weights))
 
     def solve(self, T: np.ndarray, penalty: float, features: np.ndarray | None) -> Fit:
         """The ridge regression of targets (k, n) on all columns, or on some."""
