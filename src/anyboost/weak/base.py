@@ -218,7 +218,11 @@ class Learner(Protocol):
         """
 
 
-def largest_reach(space: Space, h: AnyProjection, target: np.ndarray) -> float:
-    """|<target, h>| for h scaled to |h| <= 1: what this atom attains."""
-    top = float(np.abs(h.values).max(initial=0.0))
-    return abs(space.inner(h.values, target)) / top if top > 0 else 0.0
+def safe_support(learner: Learner, space: Space, target: np.ndarray, search: bool) -> Support:
+    """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what the projection, scaled, attains."""
+    bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
+    if not search:
+        return Support(bound, bound)
+    h = learner.project(space, target).values
+    top = float(np.abs(h).max(initial=0.0))
+    return Support(bound, min(abs(space.inner(h, target)) / top, bound) if top > 0 else 0.0)

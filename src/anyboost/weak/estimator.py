@@ -14,7 +14,7 @@ import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import guests
-from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes, largest_reach
+from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes, safe_support
 from anyboost.weak.classifier import Classifier
 
 
@@ -132,5 +132,4 @@ class Estimator:
         """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a fit was found to reach."""
         if self._classifier is not None:
             return self._classifier.support(space, target, search)
-        bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
-        return Support(bound, largest_reach(space, self.project(space, target), target) if search else bound)
+        return safe_support(self, space, target, search)

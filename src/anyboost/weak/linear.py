@@ -8,13 +8,13 @@ two products.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, largest_reach
+from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, safe_support
 from anyboost.weak.standard import Standardized, drawn
 
 MOST_COLUMNS = 2000  # of a sparse table whose Gram matrix is taken apart; beyond, fits are iterative
@@ -28,11 +28,7 @@ class LinearFunction(AsOne):
 
     weight: np.ndarray
     constant: np.ndarray
-
-    @property
-    def sparse(self) -> bool:
-        """Whether `predict` takes a sparse matrix."""
-        return True
+    sparse: ClassVar[bool] = True  # whether `predict` takes a sparse matrix
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
@@ -137,13 +133,11 @@ class Linear:
         that goes to zero with the projected gradient. What the rounding of P leaves of the target in the span is
         measured, and added. The span is that of the directions in which the columns vary beyond rounding.
         """
-        rows = target.reshape(space.n, -1)
-        bound = space.mean(np.abs(rows).sum(axis=1))
         if _iterates(space.X):
-            found = largest_reach(space, self.project(space, target), target) if search else bound
-            return Support(bound, min(found, bound))
+            return safe_support(self, space, target, search)
+        bound = safe_support(self, space, target, search=False).upper
         span = Span.of(space, self.standardize)
-        T = np.ascontiguousarray(rows.T)
+        T = np.ascontiguousarray(target.reshape(space.n, -1).T)
         projected = span.solve(T, 0.0, None).values
         left = span.solve(T - projected, 0.0, None)
         # What a rounded P left behind in the span, output by output; U itself is orthonormal up to rounding only.

@@ -9,13 +9,13 @@ with v in units of standardized columns and u in those of the target's deviation
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, largest_reach
+from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, safe_support
 from anyboost.weak.standard import Standardized, drawn
 
 _TOLERANCE = 1e-6  # relative fall of the objective under which an iteration was the last
@@ -30,11 +30,7 @@ class NetFunction(AsOne):
     bias: np.ndarray
     output: np.ndarray
     constant: np.ndarray
-
-    @property
-    def sparse(self) -> bool:
-        """Whether `predict` takes a sparse matrix."""
-        return True
+    sparse: ClassVar[bool] = True  # whether `predict` takes a sparse matrix
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
@@ -121,8 +117,7 @@ class Net:
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a net was found to reach."""
-        bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
-        return Support(bound, largest_reach(space, self.project(space, target), target) if search else bound)
+        return safe_support(self, space, target, search)
 
 
 class _Search:
