@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from anyboost._version import __version__
 from anyboost.files.container import write
 
-NAMES = ("online",)  # in the order of the page that shows them all
+NAMES = (
+    "online",
+    "ranking",
+    "multiclass",
+)  # in the order of the page that shows them all
 FORMATS = ("png", "svg")
 
+Verdict = Literal["reproduced", "partly", "not reproduced"]
 Tick = Callable[[float], None]  # takes the share of a case that is done
 Show = Callable[[str, float, int], None]  # takes the case at work, the cases done (and a share), and all
 
@@ -26,8 +31,13 @@ class Claim(NamedTuple):
     """What a paper says, whether it came out here, and the number that decides it."""
 
     says: str
-    verdict: Literal["reproduced", "partly", "not reproduced"]
+    verdict: Verdict
     because: str
+
+
+def verdict(held: Sequence[bool]) -> Verdict:
+    """That on a claim of several parts."""
+    return "reproduced" if all(held) else "partly" if any(held) else "not reproduced"
 
 
 class Experiment(Protocol):

@@ -1,0 +1,291 @@
+"""Figure 3 of Grubb and Bagnell: multiclass hinge and stumps on four data sets, by naive, repeated and residual descent.
+
+Stumps come in two kinds: vectors of K numbers on either side of a cut, fitted by least squares (projection (4)), and
+a class on either side, 1 for it and -1/(K-1) for the others, as Theorem 2 has them (projection (3)). The scale of
+the steps is chosen for each method by the hinge loss on a quarter of the training rows; test rows only test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn import datasets as bundled
+from sklearn.model_selection import train_test_split
+
+from anyboost import datasets
+from anyboost.experiments import methods
+from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.methods import METHODS, STYLES
+from anyboost.experiments.online import one_hot
+from anyboost.losses import MulticlassHinge
+from anyboost.space import Binned
+from anyboost.weak import Classifier, Stump
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from anyboost.boosting import Run
+
+TITLE = "Multiclass hinge with stumps: where naive boosting goes in circles"
+SOURCE = "Grubb and Bagnell (2011), Figure 3"
+SHOWS = (
+    "For four data sets and two kinds of stumps: hinge loss and error, on test rows (strong) and training rows (faint), "
+    "and the number of different stumps, against the number of stumps taken."
+)
+DATA = ("connect4", "letter", "pendigits", "satimage")
+FAILS = ("connect4", "letter")  # those on which the paper sees naive fail
+QUICK_DATA = ("digits", "wine")
+LEARNERS = {"vectors": Stump(), "classes": Classifier()}
+KINDS = {"vectors": "vector regression stumps, projection (4)", "classes": "stump classifiers, projection (3)"}
+STUMPS, QUICK_STUMPS = 990, 45  # 44 and 9 rounds of repeated
+SCALES, QUICK_SCALES = (0.1, 0.3, 1.0, 3.0, 10.0), (0.3, 3.0)
+TUNED_ON = 20_000  # rows at most, of which a quarter validates
+LAST = 100  # stumps at the end, in which to look for a cycle
+FAILED = 0.25  # of the best method's fall: less of it is a failure
+CYCLE = 0.5
+SIMILAR = 2  # times the stumps
+HINGE = MulticlassHinge()
+
+
+class Split(NamedTuple):
+    """Rows to learn from and rows to test on."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def cases(quick: bool) -> dict[str, Any]:
+    """Every data set with both kinds of stumps and all three methods."""
+    return {
+        f"{data}, {learner}, {method}": {
+            "data": data,
+            "learner": learner,
+            "method": method,
+            "stumps": QUICK_STUMPS if quick else STUMPS,
+            "scales": QUICK_SCALES if quick else SCALES,
+        }
+        for data in (QUICK_DATA if quick else DATA)
+        for learner in LEARNERS
+        for method in METHODS
+    }
+
+
+@lru_cache(maxsize=1)
+def split(name: str) -> Split:
+    """The source's own split where it has one; of connect4, and of what is bundled, a fifth tests."""
+    if name in QUICK_DATA:
+        X, y = getattr(bundled, f"load_{name}")(return_X_y=True)
+        parts = None
+    else:
+        data = datasets.load(name)
+        X, y, parts = one_hot(data), data.y.astype(int), data.split
+    if parts is None:
+        X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
+        return Split(X, y, X_test, y_test)
+    return Split(X[parts == 0], y[parts == 0], X[parts == 1], y[parts == 1])
+
+
+def measure(case: dict[str, Any], tick: Tick) -> dict[str, Any]:
+    """One method on one data set: its scale by validation, then all training rows, and the test rows."""
+    data, method, stumps, scales = split(case["data"]), case["method"], case["stumps"], case["scales"]
+    options = {"loss": HINGE, "learner": LEARNERS[case["learner"]]}
+    parts = len(scales) + 1
+
+    def part(place: int) -> Tick:
+        return lambda share: tick((place + share) / parts)
+
+    inner = tuning_rows(data)
+    binned = Binned(inner.X)
+    tried = []
+    for place, scale in enumerate(scales):
+        run = methods.fit(binned, inner.y, method, scale, stumps, part(place), **options)
+        loss, error = losses(run.ensemble.predict(inner.X_test), inner.y_test)
+        tried.append({"scale": scale, "train_loss": run.steps[-1].loss, "loss": loss, "error": error})
+    tuning_start_loss = run.start_loss
+    scale = min(tried, key=lambda one: one["loss"])["scale"]
+    run = methods.fit(data.X, data.y, method, scale, stumps, part(len(scales)), **options)
+    train, test = (
+        np.array([losses(scores, y) for scores in methods.scores_at_stops(run, X, method, stumps)])
+        for X, y in ((data.X, data.y), (data.X_test, data.y_test))
+    )
+    return {
+        **{name: case[name] for name in ("data", "learner", "method")},
+        "scale": scale,
+        "tried": [{name: methods.short(value) for name, value in one.items()} for one in tried],
+        "tuning_start_loss": methods.short(tuning_start_loss),
+        "stumps": methods.stops(stumps),
+        "train_loss": methods.short(train[:, 0]),
+        "train_error": methods.short(train[:, 1]),
+        "test_loss": methods.short(test[:, 0]),
+        "test_error": methods.short(test[:, 1]),
+        "distinct": methods.distinct_at_stops(run, stumps),
+        "last": len(set(methods.cuts(run)[-LAST:])),
+    }
+
+
+def tuning_rows(data: Split) -> Split:
+    """Training rows, at most TUNED_ON: three quarters to learn from, and one to choose by."""
+    n = min(len(data.y), TUNED_ON)
+    X, X_test, y, y_test = train_test_split(
+        data.X, data.y, train_size=3 * n // 4, test_size=n // 4, stratify=data.y, random_state=0
+    )
+    return Split(X, y, X_test, y_test)
+
+
+def losses(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Mean hinge loss, and the share of rows in a wrong class."""
+    return float(HINGE.values(scores, y).mean()), float(np.mean(scores.argmax(axis=1) != y))
+
+
+def table(results: dict[str, Any]) -> list[str]:
+    """Markdown: where each method ends."""
+    lines = [
+        f"| data | stumps are | method | step | training loss | training error | test loss | test error | "
+        f"different stumps | of the last {LAST} |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for one in results.values():
+        cells = [one["data"], one["learner"], one["method"], f"{one['scale']:g}/sqrt(t)"]
+        for rows in ("train", "test"):
+            cells += [f"{one[f'{rows}_loss'][-1]:.3f}", f"{one[f'{rows}_error'][-1]:.1%}"]
+        cells += [f"{one['distinct'][-1]} of {one['stumps'][-1]}", f"{one['last']}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+class Contrast(NamedTuple):
+    """The three methods on one data set with one kind of stumps."""
+
+    data: str
+    learner: str
+    by: dict[str, Any]
+
+    def fall(self, method: str) -> float:
+        """By how much a method lowers the loss of the rows it was tuned on, with the best step for that."""
+        one = self.by[method]
+        return one["tuning_start_loss"] - min(tried["train_loss"] for tried in one["tried"])
+
+    def naive_share(self) -> float:
+        """Naive's fall over the largest fall of the three."""
+        return max(self.fall("naive"), 0.0) / max(self.fall(method) for method in METHODS)
+
+    def catches_up(self) -> int | None:
+        """After how many stumps residual has the training loss that repeated ends with; None where it never has."""
+        residual, goal = self.by["residual"], self.by["repeated"]["train_loss"][-1]
+        reached = [n for n, loss in zip(residual["stumps"], residual["train_loss"], strict=True) if loss <= goal]
+        return min(reached, default=None)
+
+    def end(self, method: str, what: str) -> float:
+        """The last value of a curve."""
+        return self.by[method][what][-1]
+
+    def __str__(self) -> str:
+        return f"{self.data} ({self.learner})"
+
+
+def contrasts(results: dict[str, Any]) -> list[Contrast]:
+    """Results by data set and kind of stumps."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in results.values():
+        found.setdefault((one["data"], one["learner"]), {})[one["method"]] = one
+    return [Contrast(data, learner, by) for (data, learner), by in found.items()]
+
+
+def claims(results: dict[str, Any]) -> list[Claim]:
+    """What section 5 says of Figure 3, and the introduction of all experiments."""
+    every = contrasts(results)
+    hard = [one for one in every if one.data in FAILS] or every
+    easy = [one for one in every if one not in hard]
+    stumps = every[0].by["naive"]["stumps"][-1]
+    return [
+        Claim(
+            "Naive descent clearly fails to converge on connect4 and letter.",
+            verdict([one.naive_share() < FAILED for one in hard]),
+            f"With the best of all steps tried, {stumps} naive stumps lower the training loss by this share of what the best "
+            f"method does: {_list(f'{one} {one.naive_share():.0%}' for one in hard)}; failing is under {FAILED:.0%}"
+            + (f". For comparison: {_list(f'{one} {one.naive_share():.0%}' for one in easy)}." if easy else "."),
+        ),
+        Claim(
+            "There naive cycles through the same weak learners.",
+            verdict([one.by["naive"]["last"] <= CYCLE * one.by["residual"]["last"] for one in hard]),
+            f"Different stumps among the last {LAST}, naive against residual: "
+            + _list(f"{one} {one.by['naive']['last']} : {one.by['residual']['last']}" for one in hard)
+            + f"; a cycle is at most {CYCLE:.0%} of residual's.",
+        ),
+        _similar_rates(hard, stumps),
+        Claim(
+            "The new algorithms often outperform the existing one.",
+            verdict([sum(_better(one, method) for one in every) > len(every) / 2 for method in METHODS[1:]]),
+            "Test error under naive's after "
+            f"{stumps} stumps: "
+            + _list(
+                f"{method} in {sum(_better(one, method) for one in every)} of {len(every)}" for method in METHODS[1:]
+            )
+            + ".",
+        ),
+    ]
+
+
+def _similar_rates(hard: list[Contrast], stumps: int) -> Claim:
+    """Both must get down where naive does not; at similar rates, where residual is not far ahead of repeated."""
+    down = [one.fall(method) > 2 * one.fall("naive") for one in hard for method in METHODS[1:]]
+    ahead = [one.catches_up() for one in hard]
+    similar = [n is not None and n >= stumps / SIMILAR for n in ahead]
+    return Claim(
+        "There repeated and residual approach optimal training performance at relatively similar rates.",
+        verdict(similar) if all(down) and all(similar) else "partly" if any(down) else "not reproduced",
+        f"Both lower the training loss more than twice as much as naive in {sum(down)} of {len(down)}, but residual is where "
+        f"repeated ends with {stumps} stumps after: {_list(f'{one} {n}' for one, n in zip(hard, ahead, strict=True))}; "
+        f"similar is {stumps // SIMILAR} or more.",
+    )
+
+
+def _better(one: Contrast, method: str) -> bool:
+    return one.end(method, "test_error") < one.end("naive", "test_error")
+
+
+def _list(words: Iterable[str]) -> str:
+    return ", ".join(words)
+
+
+def draw(results: dict[str, Any]) -> Any:
+    """A row for each data set and kind of stumps: loss, error, different stumps."""
+    from matplotlib.figure import Figure
+
+    every = contrasts(results)
+    kinds = [kind for kind in KINDS if any(one.learner == kind for one in every)]
+    figure = Figure(figsize=(6.0, 0.6 + 1.55 * len(every)), layout="constrained")
+    for part, kind in zip(figure.subfigures(len(kinds), 1, squeeze=False)[:, 0], kinds, strict=True):
+        own = [one for one in every if one.learner == kind]
+        part.suptitle(KINDS[kind], x=0.01, ha="left", fontsize=11, fontweight="bold", color=methods.INK)
+        panels = part.subplots(len(own), 3, sharex=True, squeeze=False)
+        for row, one in zip(panels, own, strict=True):
+            _draw_row(row, one)
+        for panel, words in zip(panels[0], ("hinge loss", "error", "different stumps"), strict=True):
+            panel.set_title(words, loc="left", fontsize=9.5, color=methods.INK)
+        for panel in panels[-1]:
+            panel.set_xlabel("stumps", color=methods.INK)
+    return figure
+
+
+def _draw_row(row: Any, one: Contrast) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    for method, result in one.by.items():
+        style = STYLES[method]
+        for panel, what in zip(row, ("loss", "error"), strict=False):
+            panel.plot(result["stumps"], result[f"train_{what}"], **style | {"alpha": 0.3, "linewidth": 1.2})
+            panel.plot(result["stumps"], result[f"test_{what}"], **style)
+        row[2].plot(result["stumps"], result["distinct"], **style)
+    stumps = one.by["naive"]["stumps"][-1]
+    row[1].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    for panel in row:
+        methods.finish(panel, stumps)
+        panel.set_ylim(bottom=0)
+    row[0].set_ylabel(one.data, fontweight="bold", color=methods.INK)
+    methods.label_ends(row[2], {method: result["distinct"] for method, result in one.by.items()})
