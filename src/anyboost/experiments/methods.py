@@ -14,6 +14,7 @@ import numpy as np
 
 from anyboost.boosting import Run, boost
 from anyboost.descent import Descent, Naive, Repeated, Residual
+from anyboost.experiments.frame import Tick
 from anyboost.steps import InverseSqrt
 
 if TYPE_CHECKING:
@@ -56,9 +57,12 @@ def rounds_at_stops(method: str, learners: int) -> list[int]:
     return list(range(1, len(spent) + 1)) if method == "repeated" else spent
 
 
-def fit(
-    X: Any, y: np.ndarray, method: str, scale: float, learners: int, tick: Callable[[float], None], **options: Any
-) -> Run:
+def share(tick: Tick, place: int, parts: int) -> Tick:
+    """Progress of one part of several equal ones."""
+    return lambda done: tick((place + done) / parts)
+
+
+def fit(X: Any, y: np.ndarray, method: str, scale: float, learners: int, tick: Tick, **options: Any) -> Run:
     """A run of this many weak learners; `tick` hears the share of them that is there."""
     rounds = rounds_at_stops(method, learners)[-1]
     every = max(1, rounds // 50)
@@ -115,7 +119,9 @@ def finish(axes: Axes, learners: int) -> None:
 def label_ends(axes: Axes, curves: dict[str, Any], gap: float = 0.15) -> None:
     """Each method's name where its curve ends, moved up where it would touch another: at least `gap` of the height."""
     to_share = axes.transData + axes.transAxes.inverted()
-    ends = {method: to_share.transform((axes.get_xlim()[1], curve[-1]))[1] for method, curve in curves.items()}
+    ends = {
+        method: to_share.transform((axes.get_xlim()[1], curve[-1]))[1] for method, curve in curves.items()
+    }
     free = -1.0
     for method in sorted(ends, key=lambda one: ends[one]):
         free = max(ends[method], free)

@@ -39,7 +39,10 @@ DATA = ("connect4", "letter", "pendigits", "satimage")
 FAILS = ("connect4", "letter")  # those on which the paper sees naive fail
 QUICK_DATA = ("digits", "wine")
 LEARNERS = {"vectors": Stump(), "classes": Classifier()}
-KINDS = {"vectors": "vector regression stumps, projection (4)", "classes": "stump classifiers, projection (3)"}
+KINDS = {
+    "vectors": "vector regression stumps, projection (4)",
+    "classes": "stump classifiers, projection (3)",
+}
 STUMPS, QUICK_STUMPS = 990, 45  # 44 and 9 rounds of repeated
 SCALES, QUICK_SCALES = (0.1, 0.3, 1.0, 3.0, 10.0), (0.3, 3.0)
 TUNED_ON = 20_000  # rows at most, of which a quarter validates
@@ -47,6 +50,7 @@ LAST = 100  # stumps at the end, in which to look for a cycle
 FAILED = 0.25  # of the best method's fall: less of it is a failure
 CYCLE = 0.5
 SIMILAR = 2  # times the stumps
+TITLES = ("hinge loss", "error", "different stumps")
 HINGE = MulticlassHinge()
 
 
@@ -96,19 +100,20 @@ def measure(case: dict[str, Any], tick: Tick) -> dict[str, Any]:
     options = {"loss": HINGE, "learner": LEARNERS[case["learner"]]}
     parts = len(scales) + 1
 
-    def part(place: int) -> Tick:
-        return lambda share: tick((place + share) / parts)
-
     inner = tuning_rows(data)
     binned = Binned(inner.X)
     tried = []
     for place, scale in enumerate(scales):
-        run = methods.fit(binned, inner.y, method, scale, stumps, part(place), **options)
+        run = methods.fit(
+            binned, inner.y, method, scale, stumps, methods.share(tick, place, parts), **options
+        )
         loss, error = losses(run.ensemble.predict(inner.X_test), inner.y_test)
         tried.append({"scale": scale, "train_loss": run.steps[-1].loss, "loss": loss, "error": error})
     tuning_start_loss = run.start_loss
     scale = min(tried, key=lambda one: one["loss"])["scale"]
-    run = methods.fit(data.X, data.y, method, scale, stumps, part(len(scales)), **options)
+    run = methods.fit(
+        data.X, data.y, method, scale, stumps, methods.share(tick, len(scales), parts), **options
+    )
     train, test = (
         np.array([losses(scores, y) for scores in methods.scores_at_stops(run, X, method, stumps)])
         for X, y in ((data.X, data.y), (data.X_test, data.y_test))
@@ -177,7 +182,9 @@ class Contrast(NamedTuple):
     def catches_up(self) -> int | None:
         """After how many stumps residual has the training loss that repeated ends with; None where it never has."""
         residual, goal = self.by["residual"], self.by["repeated"]["train_loss"][-1]
-        reached = [n for n, loss in zip(residual["stumps"], residual["train_loss"], strict=True) if loss <= goal]
+        reached = [
+            n for n, loss in zip(residual["stumps"], residual["train_loss"], strict=True) if loss <= goal
+        ]
         return min(reached, default=None)
 
     def end(self, method: str, what: str) -> float:
@@ -208,7 +215,11 @@ def claims(results: dict[str, Any]) -> list[Claim]:
             verdict([one.naive_share() < FAILED for one in hard]),
             f"With the best of all steps tried, {stumps} naive stumps lower the training loss by this share of what the best "
             f"method does: {_list(f'{one} {one.naive_share():.0%}' for one in hard)}; failing is under {FAILED:.0%}"
-            + (f". For comparison: {_list(f'{one} {one.naive_share():.0%}' for one in easy)}." if easy else "."),
+            + (
+                f". For comparison: {_list(f'{one} {one.naive_share():.0%}' for one in easy)}."
+                if easy
+                else "."
+            ),
         ),
         Claim(
             "There naive cycles through the same weak learners.",
@@ -224,7 +235,8 @@ def claims(results: dict[str, Any]) -> list[Claim]:
             "Test error under naive's after "
             f"{stumps} stumps: "
             + _list(
-                f"{method} in {sum(_better(one, method) for one in every)} of {len(every)}" for method in METHODS[1:]
+                f"{method} in {sum(_better(one, method) for one in every)} of {len(every)}"
+                for method in METHODS[1:]
             )
             + ".",
         ),
@@ -266,7 +278,7 @@ def draw(results: dict[str, Any]) -> Any:
         panels = part.subplots(len(own), 3, sharex=True, squeeze=False)
         for row, one in zip(panels, own, strict=True):
             _draw_row(row, one)
-        for panel, words in zip(panels[0], ("hinge loss", "error", "different stumps"), strict=True):
+        for panel, words in zip(panels[0], TITLES, strict=True):
             panel.set_title(words, loc="left", fontsize=9.5, color=methods.INK)
         for panel in panels[-1]:
             panel.set_xlabel("stumps", color=methods.INK)
@@ -284,8 +296,10 @@ def _draw_row(row: Any, one: Contrast) -> None:
         row[2].plot(result["stumps"], result["distinct"], **style)
     stumps = one.by["naive"]["stumps"][-1]
     row[1].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    row[2].set_yscale("log")
     for panel in row:
         methods.finish(panel, stumps)
+    for panel in row[:2]:
         panel.set_ylim(bottom=0)
     row[0].set_ylabel(one.data, fontweight="bold", color=methods.INK)
     methods.label_ends(row[2], {method: result["distinct"] for method, result in one.by.items()})
