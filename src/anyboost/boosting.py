@@ -161,9 +161,10 @@ def boost(
     Parameters
     ----------
     X, y : table of numbers, NaN where missing, and targets, one row each. X may be an `ab.Binned` table, to bin
-        once and fit many.
+        once and fit many; for learners that take one, as linear functions and nets do, a sparse matrix.
     loss : a loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); default squared.
-    learner : a learner of `anyboost.weak` or its name ("stump", "tree:31"); default stump.
+    learner : a learner of `anyboost.weak` or its name ("stump", "tree:31", "linear"), or a scikit-learn
+        regressor or classifier; default stump.
     descent : a descent of `anyboost.descent` or its name; default residual.
     rounds : how many rounds the run has in all, those of `resume` included.
     start : None for the loss's best constant, a number, or an array of scores. An array is an offset:
@@ -178,7 +179,7 @@ def boost(
     max_bins : most bins a column, 2 to 255, the default.
     categorical : columns that hold categories, as numbers or as a mask: codes 0, 1, 2, ..., NaN where missing.
     n_threads : None for all cores. The model does not depend on it.
-    random_state : seed for the sampling; None draws one.
+    random_state : seed for the sampling, and for learners that draw random numbers; None draws one.
     """
     if resume is not None and not isinstance(resume, Run):
         raise TypeError(f"resume must be a Run that boost returned, got {type(resume).__name__}")
@@ -187,9 +188,11 @@ def boost(
         weak.get(_choice("learner", learner, resume, "stump")),
         descents.get(_choice("descent", descent, resume, "residual")),
     )
+    weak.admit_atoms(method.learner, method.descent)
     checks.count(rounds, "rounds", least=0)
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
-    sample = Sample.check("", method.loss, X, y, sample_weight, groups, start)
+    sparse = weak.takes(method.learner).sparse
+    sample = Sample.check("", method.loss, X, y, sample_weight, groups, start, sparse=sparse)
     columns = None if categorical is None else checks.columns(categorical, "categorical", sample.X.shape[1])
     if isinstance(X, Binned):
         max_bins = X.agree("max_bins", max_bins)
@@ -201,14 +204,20 @@ def boost(
         max_bins=max_bins,
         categorical=columns,
     )
+    weak.admit_weights(method.learner, sample.weights)
+    weak.admit(method.learner, sample.X, options.categorical, sample.outputs)
     checks.codes(sample.X, "X", options.categorical)
-    if hasattr(method.learner, "check"):
-        method.learner.check(sample.X.shape[1], options.categorical, sample.outputs)
     n, n_features = sample.X.shape
     sampling = Sampling(
-        (n, n_features), options.row_fraction, options.feature_fraction, _seed(random_state, resume)
+        (n, n_features),
+        options.row_fraction,
+        options.feature_fraction,
+        _seed(random_state, resume),
+        getattr(method.learner, "draws", False),
     )
-    valid_sample = check_valid(method.loss, valid, sample)
+    valid_sample = check_valid(method.loss, valid, sample, sparse)
+    if valid_sample is not None:
+        weak.admit_values(method.learner, valid_sample.X, "valid X")
     if patience is not None:
         checks.count(patience, "patience", least=1)
         if valid_sample is None:
@@ -297,7 +306,7 @@ def _begin(
 def _watch(loss: Loss, valid: Sample, ensemble: Ensemble, n_threads: int) -> Watch:
     space = Space(valid.X, valid.weights, n_threads=n_threads)
     functional = loss.on(valid.y, space, valid.groups, outputs=valid.outputs)
-    start = valid.scores(ensemble.start).reshape(len(valid.X), -1)
+    start = valid.scores(ensemble.start).reshape(space.n, -1)
     watch = Watch(functional, valid.X, start, start.copy(), [])
     watch.losses.append(watch.value())
     return watch

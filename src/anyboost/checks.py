@@ -163,16 +163,19 @@ def chosen(spec: Any, name: str, kind: type[T], makers: Mapping[str, Callable[..
     raise ValueError(f"{name} must be a {kind.__name__} or its name, got {_short(spec)}: try {example}")
 
 
-def table(X: Any, name: str, n_features: int | None = None) -> np.ndarray:
-    """A 2-D table of numbers as float32 or float64, not copied where it is one already. NaN means missing."""
-    if hasattr(X, "tocsr"):
+def table(X: Any, name: str, n_features: int | None = None, sparse: bool = False) -> Any:
+    """A 2-D table of numbers as float32 or float64, not copied where it is one already. NaN means missing.
+
+    With `sparse`, a sparse matrix comes back as one in CSR form; without, it is refused.
+    """
+    if hasattr(X, "tocsr") and not sparse:
         raise ValueError(f"{name} is a sparse matrix: pass a dense one, {name}.toarray()")
-    array = np.asarray(X)
+    array = _rows_of_sparse(X, name) if hasattr(X, "tocsr") else np.asarray(X)
     if array.ndim != 2:
         advice = f"pass {name}.reshape(-1, 1) for one column" if array.ndim == 1 else "pass rows and columns"
         raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}: {advice}")
     if array.dtype not in (np.float32, np.float64):
-        array = numbers(array, name)
+        array = array.astype(np.float64) if hasattr(array, "tocsr") else numbers(array, name)
     if array.shape[0] == 0:
         raise ValueError(f"{name} has no rows: give at least one")
     if array.shape[1] == 0:
@@ -182,6 +185,37 @@ def table(X: Any, name: str, n_features: int | None = None) -> np.ndarray:
             f"{name} must have the {n_features} columns of the training data, got {array.shape[1]}"
         )
     return array
+
+
+def _rows_of_sparse(X: Any, name: str) -> Any:
+    """A sparse matrix in CSR form, each entry once; the user's own is not changed."""
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers, got a sparse matrix of {X.dtype}: convert it first")
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is X else rows
+        rows.sum_duplicates()
+    return rows
+
+
+def finite_table(X: Any, name: str, who: str = "this model") -> None:
+    """Refuse missing values and infinities where they mean nothing."""
+    sparse = hasattr(X, "tocsr")
+    good = np.isfinite(X.data if sparse else X)
+    if good.all():
+        return
+    if sparse:
+        entries = X.tocoo()
+        place = int(np.argmin(good))
+        row, column, value = int(entries.row[place]), int(entries.col[place]), entries.data[place]
+    else:
+        row, column = (int(number) for number in np.argwhere(~good)[0])
+        value = X[row, column]
+    found = "a missing value (NaN)" if np.isnan(value) else f"{value}"
+    raise ValueError(
+        f"{name} has {found} at row {row}, column {column}, which {who} cannot take: fill it in, e.g. with "
+        "sklearn.impute.SimpleImputer, or use a tree"
+    )
 
 
 def columns(chosen: Any, name: str, n_features: int) -> tuple[int, ...]:

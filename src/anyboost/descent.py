@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -260,8 +260,8 @@ class Move:
         return L2.norm(self.direction(L2)) if self.pieces else 0.0
 
 
-# The rows and columns that projection k of round t sees
-Sampling = Callable[[int, int], tuple[np.ndarray | None, np.ndarray | None]]
+# The rows and columns that projection k of round t sees, and random numbers for a learner that draws
+Sampling = Callable[[int, int], tuple[Any, ...]]
 
 
 def descend(

@@ -116,12 +116,14 @@ class Ensemble:
         )
 
     def _begin(self, X: Any, offset: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        table = checks.table(X, "X", n_features=self.n_features)
-        scores = np.empty((len(table), self.outputs))
+        sparse = not self.hypotheses or getattr(self.hypotheses[0], "sparse", False)
+        table = checks.table(X, "X", n_features=self.n_features, sparse=sparse)
+        n = table.shape[0]
+        scores = np.empty((n, self.outputs))
         scores[:] = self.start
         if offset is not None:
             offset = np.asarray(offset, dtype=np.float64)
-            expected = (len(table),) if self.outputs == 1 else (len(table), self.outputs)
+            expected = (n,) if self.outputs == 1 else (n, self.outputs)
             if offset.shape != expected:
                 raise ValueError(f"offset must have shape {expected}, got {offset.shape}")
             scores += offset.reshape(scores.shape)

@@ -33,11 +33,12 @@ class Sample(NamedTuple):
         groups: Any = None,
         start: Any = None,
         outputs: int | None = None,
+        sparse: bool = False,
     ) -> "Sample":
         binned = X if isinstance(X, Binned) else None
-        table = checks.table(X, f"{prefix}X") if binned is None else binned.X
+        table = checks.table(X, f"{prefix}X", sparse=sparse) if binned is None else binned.X
         targets = loss.check(y)
-        n = len(table)
+        n = table.shape[0]
         if len(targets) != n:
             raise ValueError(
                 f"{prefix}y must have one value for each of the {n} rows of X, got {len(targets)}"
@@ -63,12 +64,12 @@ class Sample(NamedTuple):
         """f_0 on this sample: the offset where one is given, else the constant."""
         if isinstance(self.start, np.ndarray):
             return self.start
-        scores = np.empty((len(self.X), self.outputs))
+        scores = np.empty((self.X.shape[0], self.outputs))
         scores[:] = constant
         return scores[:, 0] if self.outputs == 1 else scores
 
 
-def check_valid(loss: Loss, valid: Any, sample: Sample) -> Sample | None:
+def check_valid(loss: Loss, valid: Any, sample: Sample, sparse: bool = False) -> Sample | None:
     """A validation set that fits the sample, from what a user gave."""
     if valid is None:
         return None
@@ -83,7 +84,7 @@ def check_valid(loss: Loss, valid: Any, sample: Sample) -> Sample | None:
         raise ValueError(
             f'valid needs "X" and "y" and may have "sample_weight", "groups", "start"; got {list(valid)}'
         )
-    checked = Sample.check("valid ", loss, **valid, outputs=sample.outputs)
+    checked = Sample.check("valid ", loss, **valid, outputs=sample.outputs, sparse=sparse)
     if checked.X.shape[1] != sample.X.shape[1]:
         raise ValueError(f"valid X must have the {sample.X.shape[1]} columns of X, got {checked.X.shape[1]}")
     if isinstance(sample.start, np.ndarray) and not isinstance(checked.start, np.ndarray):
@@ -93,15 +94,19 @@ def check_valid(loss: Loss, valid: Any, sample: Sample) -> Sample | None:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows and columns a projection sees, drawn from (seed, round, projection): no state to keep."""
+    """Which rows and columns a projection sees, drawn from (seed, round, projection): no state to keep.
+
+    A learner that `draws` is given the generator too.
+    """
 
     shape: tuple[int, int]
     row_fraction: float
     feature_fraction: float
     seed: int
+    draws: bool = False
 
-    def __call__(self, t: int, k: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-        if self.row_fraction == 1.0 and self.feature_fraction == 1.0:
+    def __call__(self, t: int, k: int) -> tuple[Any, ...]:
+        if self.row_fraction == 1.0 and self.feature_fraction == 1.0 and not self.draws:
             return None, None
         random = np.random.default_rng((self.seed, t, k))
         n, n_features = self.shape
@@ -112,4 +117,4 @@ class Sampling:
         if self.feature_fraction < 1.0:
             count = max(1, round(self.feature_fraction * n_features))
             features = np.sort(random.choice(n_features, size=count, replace=False))
-        return rows, features
+        return (rows, features, random) if self.draws else (rows, features)

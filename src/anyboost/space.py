@@ -154,7 +154,7 @@ class Space:
             self.bins = bins  # in the place of the ones it would compute
         self.X = X
         self.categorical = categorical
-        self.n = len(X)
+        self.n = X.shape[0]
         self.max_bins = max_bins
         self.n_threads = n_threads
         self.arena = Arena()

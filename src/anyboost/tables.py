@@ -67,7 +67,7 @@ class Columns:
 
 def check_kind(X: Any) -> None:
     """Refuse what is neither a data frame nor an array of rows and columns."""
-    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # a sparse matrix may be one, and is refused later
+    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # a sparse matrix may be one
         raise TypeError("X is a mapping: make a data frame of it, pandas.DataFrame(X) or polars.DataFrame(X)")
     if _frame(X) is None and isinstance(X, np.ndarray | list | tuple) and np.ndim(X) != 2:
         from sklearn.utils import check_array
@@ -90,7 +90,8 @@ def read(
     categorical: Any = FROM_DTYPE,
     sample_weight: np.ndarray | None = None,
     name: str = "X",
-) -> tuple[np.ndarray, Columns]:
+    sparse: bool = False,
+) -> tuple[Any, Columns]:
     """The table as float32 or float64, not copied where it is that already, and what its columns are.
 
     Parameters
@@ -100,10 +101,11 @@ def read(
     categorical : which columns of a training table hold categories: "from_dtype" for those of a data frame's
         categorical and text types, None for none, else column numbers, names, or a mask.
     sample_weight : of a training table's rows; a level that no row of positive weight has is not one.
+    sparse : whether a sparse matrix is wanted as one, in CSR form; else it is refused.
     """
     frame = _frame(X)
     if frame is None:
-        return _read_array(X, columns, categorical, sample_weight, name)
+        return _read_array(X, columns, categorical, sample_weight, name, sparse)
     names = names_of(X)
     n_columns = len(frame.columns)
     _fits_together(len(frame), n_columns, sample_weight, name)
@@ -318,9 +320,19 @@ def _filled(parts: Sequence[_Column], columns: Columns) -> np.ndarray:
     return table
 
 
+def contiguous(table: Any) -> Any:
+    """A table row by row, as kernels read it; a sparse one as it is."""
+    return table if hasattr(table, "tocsr") else np.ascontiguousarray(table)
+
+
 def _read_array(
-    X: Any, columns: Columns | None, categorical: Any, sample_weight: np.ndarray | None, name: str
-) -> tuple[np.ndarray, Columns]:
+    X: Any,
+    columns: Columns | None,
+    categorical: Any,
+    sample_weight: np.ndarray | None,
+    name: str,
+    sparse: bool,
+) -> tuple[Any, Columns]:
     from sklearn.utils import check_array
 
     named = categorical is not None and not isinstance(categorical, str)
@@ -329,9 +341,18 @@ def _read_array(
     raw = None if hasattr(X, "tocsr") else np.asarray(X)
     if raw is not None and raw.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must hold real numbers, pass {name}.real")
+    if raw is None and sparse and named and np.size(categorical):
+        raise ValueError(
+            f"{name} is a sparse matrix, which has no categories: leave categorical_features out"
+        )
     if not named or raw is None or raw.ndim != 2:
         table = check_array(
-            X, dtype=(np.float64, np.float32), ensure_all_finite=False, input_name=name, estimator=None
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            input_name=name,
+            estimator=None,
         )
         return table, columns or Columns(table.shape[1])
     _fits_together(raw.shape[0], raw.shape[1], sample_weight, name)

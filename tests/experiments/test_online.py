@@ -1,33 +1,38 @@
-"""The experiment runs from data to table, JSON and figure; the paper's figures are those it prints."""
-
-import json
+"""The experiment's quick form runs without data; the paper's figures are those it prints."""
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from anyboost import cli
-from anyboost.experiments import online
-
-
-def small_stream(name, most=None):  # noqa: ARG001
-    random = np.random.default_rng(len(name))
-    X = random.normal(size=(120, 3))
-    return online.Stream(X, X[:, 0] + 0.1 * random.normal(size=120))
+from anyboost import datasets
+from anyboost.experiments import frame, online
 
 
-def test_it_writes_the_table_the_figures_and_a_picture(tmp_path, monkeypatch):
-    monkeypatch.setattr(online, "stream", small_stream)
-    monkeypatch.setattr(online, "PAPER", {name: online.PAPER[name] for name in ("casp", "bank")})
-    monkeypatch.setattr(online, "BASES", {"SGD": online.BASES["SGD"], "stumps": online.BASES["stumps"]})
-    said = []
-    results = online.run(True, tmp_path, said.append)
-    assert json.loads((tmp_path / "online.json").read_text()) == results
+def test_the_quick_form_needs_no_data(tmp_path, monkeypatch):
+    monkeypatch.delenv("ANYBOOST_DATA", raising=False)
+    record = frame.run("online", True, tmp_path)
+    assert set(record["results"]) == set(online.cases(True))
+    assert [claim["verdict"] for claim in record["claims"]]
     table = (tmp_path / "online.md").read_text()
-    assert "| SGD | casp |" in table
-    assert "0.0632" in table  # the paper's baseline
-    assert (tmp_path / "online.png").stat().st_size > 1000
-    assert len(said) == 2 * 2 + 2
+    assert "| SGD | diabetes |" in table
+
+
+def test_a_stream_is_as_the_paper_has_it(monkeypatch):
+    data = datasets.Dataset(
+        X=np.c_[np.arange(6.0), [0, 1, 2, 0, 1, 2]],
+        y=np.array([0.0, 1, 0, 1, 1, 0]),
+        feature_names=["age", "job"],
+        categorical=np.array([False, True]),
+    )
+    monkeypatch.setattr(datasets, "load", lambda name: data)
+    online.stream.cache_clear()
+    X, y = online.stream("bank")
+    online.stream.cache_clear()
+    X = X.toarray() if hasattr(X, "toarray") else X
+    assert X.shape == (6, 4)  # a number, and three categories
+    assert np.array_equal(X[:, 1:].sum(axis=1), np.ones(6))
+    row = X[:, 0].astype(int)
+    assert not np.array_equal(row, np.arange(6))  # shuffled
+    assert np.array_equal(y, 2 * data.y[row] - 1)
 
 
 def test_the_papers_mean_gains_are_those_it_states():
@@ -37,10 +42,17 @@ def test_the_papers_mean_gains_are_those_it_states():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [(["nothing"], "not an experiment"), (["online"], "ANYBOOST_DATA")]
+    ("losses", "verdicts"),
+    [
+        # baseline, Algorithm 1 and 2 of SGD, stumps and nets
+        (((1.0, 0.99, 0.99), (1.0, 0.8, 0.9), (1.0, 0.95, 1.0)), ["reproduced"] * 3),
+        (((1.0, 0.99, 0.5), (1.0, 0.8, 0.9), (1.0, 1.01, 1.0)), ["partly", "not reproduced", "partly"]),
+        (
+            ((1.0, 1.1, 1.1), (1.0, 1.0, 1.0), (1.0, 0.9, 1.0)),
+            ["not reproduced", "reproduced", "not reproduced"],
+        ),
+    ],
 )
-def test_the_command_says_what_is_missing(arguments, words, monkeypatch, tmp_path):
-    monkeypatch.delenv("ANYBOOST_DATA", raising=False)
-    result = CliRunner().invoke(cli.build(), ["reproduce", *arguments, "-o", str(tmp_path / "out")])
-    assert result.exit_code != 0
-    assert words in result.output
+def test_claims_follow_the_losses(losses, verdicts):
+    results = {f"any, {base}": list(row) for base, row in zip(online.BASES, losses, strict=True)}
+    assert [claim.verdict for claim in online.claims(results)] == verdicts

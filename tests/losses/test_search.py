@@ -106,6 +106,30 @@ def test_weighted_quantiles_equal_the_slow_definition(data):
         assert found[k] == pytest.approx(expected, abs=1e-12)
 
 
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_weighted_quantiles_of_any_numbers_equal_those_of_a_sort(data):
+    """Both signs, all magnitudes, equal numbers, heavy and light rows, many groups or one."""
+    n, groups = data.draw(st.integers(1, 400)), data.draw(st.integers(1, 40))
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    values = random.normal(size=n) * 10.0 ** random.integers(-300, 300, n)
+    values = np.where(
+        random.random(n) < data.draw(st.sampled_from([0.0, 0.5, 1.0])), np.round(values), values
+    )
+    weights = random.random(n) ** data.draw(st.sampled_from([0, 1, 5])) * (random.random(n) < 0.9)
+    group, level = random.integers(0, groups, n), random.random(groups)
+    found = weighted_quantiles(values, weights, group, groups, level)
+    for k in range(groups):
+        order = np.argsort(values[group == k])
+        own, passed = values[group == k][order], np.cumsum(weights[group == k][order])
+        if len(own) == 0 or passed[-1] == 0:
+            assert found[k] == 0
+            continue
+        # A random level is no tie; where it is near one, either side of the running sum's rounding will do.
+        near = np.searchsorted(passed, (level[k] + np.array([-1e-9, 0, 1e-9])) * passed[-1])
+        assert found[k] in own[np.minimum(near, len(own) - 1)]
+
+
 def test_ties_survive_a_million_rows_before_them():
     """A plain running sum has drifted by more than a small group's weight allows by then."""
     n = 1_000_000

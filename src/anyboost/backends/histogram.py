@@ -170,6 +170,25 @@ def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
     return fixed._replace(channels=taken)
 
 
+@kernel
+def _differing(old, new, start, stop, rows):
+    # Every row is written down, and the next one over it where it is the same: no branch to guess wrong.
+    found = np.uint64(0)
+    for i in range(start, stop):
+        differs = False
+        for j in range(old.shape[1]):
+            differs |= old[i, j] != new[i, j]
+        rows[found] = i
+        found += np.uint64(differs)
+    return found
+
+
+def differing(old: np.ndarray, new: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """The rows start .. stop in which two arrays of channels differ."""
+    rows = np.empty(stop - start, dtype=np.uint32)
+    return rows[: _differing(old, new, start, stop, rows)]
+
+
 _ALL = np.empty(0, dtype=np.uint32)
 
 

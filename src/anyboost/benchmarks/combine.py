@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import datasets
-from anyboost.benchmarks.machine import machine
+from anyboost.machine import machine
 from anyboost.mirror import MirrorAverager, StumpAverager
 
 EXPERTS = 50

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from anyboost import losses
-from anyboost.benchmarks.machine import machine
 from anyboost.benchmarks.streams import Stream, elec2, flights, periods
+from anyboost.machine import machine
 from anyboost.mirror import MirrorAverager, Octahedron, SecondOrder, Simplex, Tracker
 from anyboost.mirror.pool import log_odds
 from anyboost.mirror.regret import best_combination, expert_losses, regret

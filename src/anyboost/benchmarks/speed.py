@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.benchmarks.machine import machine
 from anyboost.benchmarks.peers import PEERS, Work
+from anyboost.machine import machine
 
 COMMAND = "anyboost bench speed"
 

@@ -1,38 +1,199 @@
-"""`anyboost reproduce`: a figure or table of a paper, on this machine."""
+"""`anyboost reproduce`: the figures and tables of the papers, on this machine."""
 
 from __future__ import annotations
 
+import contextlib
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-NAMES = ("online",)  # each a module of anyboost.experiments with `run(quick, output, say)`
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from anyboost.experiments.frame import Show
+
+PAGE = "reproduced.html"
+COLORS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
 
 
 def command(
-    name: Annotated[str, typer.Argument(help=f"Which experiment: {', '.join(NAMES)}.", show_default=False)],
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which experiment; without one they are listed.", show_default=False),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help=f"Every experiment, and one page of all: {PAGE}.")
+    ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few rows: to see that it runs, not what comes out.")
+        bool,
+        typer.Option("--quick", help="Small and without data sets: to see that it runs, not what comes out."),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure again what the folder has finished results of.")
     ] = False,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A folder for the figure, the table and a JSON file.")
-    ] = Path("anyboost-reproduce"),
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A folder for figures, tables and JSON; anyboost-reproduce unless given (-quick if quick).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Run an experiment of one of the papers and write its figure, its table and its figures as JSON.
+    """Run an experiment of one of the papers: its figure, its table, and what became of its claims.
 
-    `online`: what online boosting gains over its base learner (Beygelzimer et al. 2015). The data sets come from
-    the folder that ANYBOOST_DATA names.
+    Data sets come from the folder that ANYBOOST_DATA names, or else from OpenML. A run that was stopped goes on
+    where it was, and finished results of this version are used again.
     """
-    from importlib import import_module
+    from rich.console import Console
 
-    if name not in NAMES:
-        raise typer.BadParameter(f"{name!r} is not an experiment; use {', '.join(NAMES)}", param_hint="NAME")
+    from anyboost.experiments import frame
+
+    console = Console(highlight=False)
+    if name is None and not everything:
+        _list(console)
+        return
+    if name is not None and everything:
+        raise typer.BadParameter("give a name or --all, not both", param_hint="NAME")
+    if name is not None and name not in frame.NAMES:
+        known = ", ".join(frame.NAMES)
+        raise typer.BadParameter(f"{name!r} is not an experiment; use {known}", param_hint="NAME")
+    if output is None:
+        output = Path("anyboost-reproduce-quick" if quick else "anyboost-reproduce")
+    names = frame.NAMES if name is None else (name,)
+    _check(output, names, quick)
+    if fresh:
+        _forget(output, names)
+    missed: dict[str, str] = {}
+    try:
+        for each in names:
+            try:
+                _tell(console, _record(console, each, quick, output))
+            except FileNotFoundError as error:  # a data set that is not to be had
+                missed[each] = str(error)
+                typer.echo(f"{each}: {error}", err=True)
+    except KeyboardInterrupt:
+        _stop(name or "--all", quick, output)
+    if everything:
+        from anyboost.experiments import page
+
+        page.write(output / PAGE, names, quick, output, missed)
+        console.print(f"the page is {output / PAGE}", soft_wrap=True)
+    if missed:
+        raise typer.Exit(1)
+    console.print(f"written to {output}", soft_wrap=True)
+
+
+def _record(console: Console, name: str, quick: bool, output: Path) -> dict[str, Any]:
+    """The results of an experiment: those that are there, else measured now."""
+    from anyboost.experiments import frame
+
+    console.print(f"[bold]{name}[/bold]: {frame.named(name).TITLE}", soft_wrap=True)
+    record = frame.reuse(name, quick, output)
+    if record is not None:
+        used = f"finished results in {output / name}.json are used; --fresh measures again"
+        console.print(used, soft_wrap=True)
+        return record
+    with _progress(console) as show:
+        return frame.run(name, quick, output, show)
+
+
+def _forget(output: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        for ending in ("json", "part"):
+            (output / f"{name}.{ending}").unlink(missing_ok=True)
+
+
+def _stop(what: str, quick: bool, output: Path) -> NoReturn:
+    """One line that says how to go on."""
+    words = ["anyboost", "reproduce", what, *(["--quick"] if quick else []), "--output", str(output)]
+    typer.echo(f"stopped; what was measured is kept, go on with: {shlex.join(words)}", err=True)
+    raise typer.Exit(130) from None
+
+
+def _list(console: Console) -> None:
+    from anyboost.experiments import frame
+
+    for name in frame.NAMES:
+        console.print(f"{name:<12}{frame.named(name).TITLE}", soft_wrap=True)
+    console.print("\nanyboost reproduce NAME runs one of them, --all every one.", soft_wrap=True)
+
+
+def _check(output: Path, names: tuple[str, ...], quick: bool) -> None:
+    """Refuse a folder that is a file, and a quick run over the results of a full one."""
+    from anyboost.experiments import frame
+
     if output.exists() and not output.is_dir():
         raise typer.BadParameter(f"{output} is a file: name a folder", param_hint="--output")
-    try:
-        import_module(f"anyboost.experiments.{name}").run(quick, output, say=typer.echo)
-    except FileNotFoundError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
-    typer.echo(f"written to {output}")
+    for name in names:
+        record = frame.found(name, output)
+        if quick and record is not None and not record["quick"]:
+            reason = (
+                f"{output / name}.json holds a full run, which a quick one would replace: name another folder"
+            )
+            raise typer.BadParameter(reason, param_hint="--output")
+
+
+@contextlib.contextmanager
+def _progress(console: Console) -> Iterator[Show]:
+    """A bar over the cases in a terminal; elsewhere a line a case."""
+    if not console.is_terminal:
+        yield _lines(console)
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        tasks: list[Any] = []
+
+        def show(label: str, done: float, total: int) -> None:
+            now: dict[str, Any] = {"completed": done, "count": f"{int(done)}/{total}"}
+            if (
+                not tasks
+            ):  # begun where a stopped run had been, or what was done then would count as fast work
+                tasks.append(bars.add_task(label, total=total, **now))
+            bars.update(tasks[0], description=label, **now)
+
+        yield show
+
+
+def _lines(console: Console) -> Show:
+    last = ""
+
+    def show(label: str, done: float, total: int) -> None:
+        nonlocal last
+        if label and label != last:
+            console.print(f"{int(done) + 1} of {total}: {label}", markup=False, soft_wrap=True)
+        last = label
+
+    return show
+
+
+def _tell(console: Console, record: dict[str, Any]) -> None:
+    """The table, and the claims with their verdicts."""
+    from rich.markdown import Markdown
+
+    from anyboost.experiments import frame
+
+    lines = frame.named(record["experiment"]).table(record["results"])
+    if console.is_terminal:
+        console.print(Markdown("\n".join(lines)))
+    else:
+        console.print("\n".join(lines), markup=False, soft_wrap=True)
+    console.print()
+    for claim in record["claims"]:
+        verdict = claim["verdict"]
+        console.print(f"[{COLORS[verdict]}]{verdict}[/]: ", end="")
+        console.print(f"{claim['says']}\n    {claim['because']}", markup=False, soft_wrap=True)
+    console.print()

@@ -105,14 +105,15 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 "apply needs trees, and this model is a sum of other functions: use a tree learner"
             )
         leaves = [part.apply(table) for part in parts]
-        return np.stack(leaves, axis=1) if leaves else np.empty((len(table), 0), dtype=np.int32)
+        return np.stack(leaves, axis=1) if leaves else np.empty((table.shape[0], 0), dtype=np.int32)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        able = parameters.abilities(self)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = able.missing, able.sparse
         tags.target_tags.required = True
         return tags
 
@@ -171,13 +172,18 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         if labels.ndim == 0:
             raise ValueError(f"y must have one value a row, got {y!r}")
         weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(labels))
-        table, columns = tables.read(X, categorical=self.categorical_features, sample_weight=weights)
+        table, columns = tables.read(
+            X,
+            categorical=self.categorical_features,
+            sample_weight=weights,
+            sparse=parameters.abilities(self).sparse,
+        )
         return self._rows(table, labels, weights, groups, offset, ""), columns
 
     def _rows(
-        self, table: np.ndarray, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
+        self, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
     ) -> Rows:
-        n = len(table)
+        n = table.shape[0]
         if len(labels) != n:
             raise ValueError(
                 f"{prefix}y must have one value for each of the {n} rows of X, got {len(labels)}"
@@ -236,18 +242,19 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         unknown = set(given) - {"X", "y", *others}
         if unknown or not {"X", "y"} <= set(given):
             raise ValueError(f'{prefix}needs "X" and "y" and may have {", ".join(others)}; got {list(given)}')
-        table, _ = tables.read(given["X"], columns, name=f"{prefix}X")
+        sparse = parameters.abilities(self).sparse
+        table, _ = tables.read(given["X"], columns, name=f"{prefix}X", sparse=sparse)
         if table.shape[1] != columns.n:
             raise ValueError(f"{prefix}X must have the {columns.n} columns of X, got {table.shape[1]}")
         weights, groups, offset = (given.get(other) for other in others)
         labels = np.asarray(given["y"])
-        return self._rows(np.ascontiguousarray(table), labels, weights, groups, offset, prefix)
+        return self._rows(tables.contiguous(table), labels, weights, groups, offset, prefix)
 
     def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to train on and to watch; whole groups where the loss ranks them."""
         from sklearn.model_selection import train_test_split
 
-        number = np.arange(len(rows.X))
+        number = np.arange(rows.X.shape[0])
         share = float(self.validation_fraction)
         if len(number) < 2:
             raise ValueError(
@@ -291,13 +298,13 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     # --- predicting
 
-    def _table(self, X: Any) -> np.ndarray:
+    def _table(self, X: Any) -> Any:
         """A later table as numbers."""
         check_is_fitted(self)
         tables.check_kind(X)
         validate_data(self, X, skip_check_array=True, reset=False)
-        table, _ = tables.read(X, self._columns)
-        return np.ascontiguousarray(table)
+        table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
+        return tables.contiguous(table)
 
     def _raw(self, X: Any, offset: Any = None) -> np.ndarray:
         """Raw scores, (n,) or (n, k)."""
@@ -315,7 +322,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _given_scores(self, table: np.ndarray, offset: Any) -> np.ndarray | None:
         """What is added to the model's own scores: an offset, and an init estimator's."""
-        n, outputs = len(table), self.ensemble_.outputs
+        n, outputs = table.shape[0], self.ensemble_.outputs
         total: Any = None
         if offset is not None:
             total = checks.scores(offset, "offset", n, outputs)

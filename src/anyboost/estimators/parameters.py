@@ -26,7 +26,7 @@ from anyboost import descent as descents
 from anyboost.backends import threads
 from anyboost.descent import Descent
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
-from anyboost.weak import Learner, Tree
+from anyboost.weak import Learner, Takes, Tree
 
 ALIASES = {"squared_error": "squared", "absolute_error": "absolute", "log_loss": "auto"}
 UNLIMITED = 2**31 - 1
@@ -103,9 +103,22 @@ def check(estimator: Any) -> None:
     _check_init(own["init"])
     n_threads(own["n_jobs"])
     if own["learner"] is not None:
-        _given_apart(estimator, "learner", TREE, "is part of the learner")
+        learner = weak.get(own["learner"])
+        why = "is part of the learner where learner is given: set it there, or leave learner out"
+        if not isinstance(learner, Tree):
+            why = f"is for trees, and the learner is {type(learner).__name__}: leave it out"
+        _given_apart(estimator, TREE, why)
     if own["descent"] is not None:
-        _given_apart(estimator, "descent", STEP, "is part of the descent")
+        why = "is part of the descent where descent is given: set it there, or leave descent out"
+        _given_apart(estimator, STEP, why)
+
+
+def abilities(estimator: Any) -> Takes:
+    """What the learner can take of a table; that of a tree where `fit` has yet to say what is wrong with it."""
+    try:
+        return Takes() if estimator.learner is None else weak.takes(weak.get(estimator.learner))
+    except (ValueError, TypeError):
+        return Takes()
 
 
 def _nonnegative(value: Any, name: str) -> None:
@@ -133,12 +146,12 @@ def _check_init(init: Any) -> None:
     checks.real(init, "init")
 
 
-def _given_apart(estimator: Any, part: str, names: tuple[str, ...], why: str) -> None:
+def _given_apart(estimator: Any, names: tuple[str, ...], why: str) -> None:
     """Refuse parameters that would have no say beside a whole learner or descent."""
     for name in names:
         value, default = getattr(estimator, name), _default(estimator, name)
         if not (value is default or (np.isscalar(value) and value == default)):
-            raise ValueError(f"{name} {why} where {part} is given: set it there, or leave {part} out")
+            raise ValueError(f"{name} {why}")
 
 
 def _default(estimator: Any, name: str) -> Any:

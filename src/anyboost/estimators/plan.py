@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from anyboost import metrics
+from anyboost import metrics, tables
 from anyboost.boosting import Run, boost
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
@@ -52,7 +52,8 @@ class Plan:
         init, rows, offset = self.estimator.init, self.rows, self.rows.offset
         if init is None and offset is None:
             return None
-        shape = (len(rows.X),) if self.outputs == 1 else (len(rows.X), self.outputs)
+        n = rows.X.shape[0]
+        shape = (n,) if self.outputs == 1 else (n, self.outputs)
         if offset is not None and offset.shape != shape:
             raise ValueError(f"offset must have shape {shape}, got {offset.shape}")
         if init is None and offset is not None:
@@ -64,7 +65,7 @@ class Plan:
         weighted = self.weights is not None and has_fit_parameter(fitted, "sample_weight")
         fitted.fit(rows.X, rows.y, **({"sample_weight": self.weights} if weighted else {}))
         self.fitted["init_"] = fitted
-        scores = raw_scores_of(fitted, rows.X, len(rows.X), self.outputs)
+        scores = raw_scores_of(fitted, rows.X, n, self.outputs)
         return scores if offset is None else scores + offset
 
     def _best_shift(self, offset: np.ndarray) -> Any:
@@ -108,7 +109,7 @@ class Plan:
             y = self.targets.encode(rows.y)
         except ValueError as error:
             raise ValueError(f"validation set {name!r}: {error}") from None
-        n, start = len(rows.X), rows.offset
+        n, start = rows.X.shape[0], rows.offset
         if (self.rows.offset is None) != (start is None):
             raise ValueError(
                 f"offset must be given for the training rows and the validation set {name!r}, or for none"
@@ -120,7 +121,7 @@ class Plan:
             start = began if start is None else start + began
         return stopping.WatchedSet(
             name,
-            np.ascontiguousarray(rows.X),
+            tables.contiguous(rows.X),
             y,
             self.targets.weigh(y, rows.sample_weight),
             rows.y,

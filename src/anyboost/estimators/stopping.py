@@ -47,8 +47,9 @@ class WatchedSet:
 
     def open(self, ensemble: Ensemble) -> None:
         """Put the scores to where the run began."""
-        self.begin = np.empty((len(self.X), ensemble.outputs))
-        self.begin[:] = ensemble.start if self.start is None else self.start.reshape(len(self.X), -1)
+        n = self.X.shape[0]
+        self.begin = np.empty((n, ensemble.outputs))
+        self.begin[:] = ensemble.start if self.start is None else self.start.reshape(n, -1)
         self.scores = self.begin.copy()
 
     def shaped(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from anyboost._version import __version__
 from anyboost.files.container import write
+from anyboost.machine import machine
 
 NAMES = (
     "online",
@@ -21,6 +22,7 @@ NAMES = (
     "multiclass",
 )  # in the order of the page that shows them all
 FORMATS = ("png", "svg")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 Verdict = Literal["reproduced", "partly", "not reproduced"]
 Tick = Callable[[float], None]  # takes the share of a case that is done
@@ -45,6 +47,7 @@ class Experiment(Protocol):
 
     TITLE: str
     SOURCE: str  # the paper, and the figure or table of it
+    SHOWS: str  # what the figure shows, for its caption and for readers who do not see it; TITLE where it is missing
 
     def cases(self, quick: bool) -> dict[str, Any]:
         """What to measure, by name; the same every time it is asked. Arguments are JSON too."""
@@ -86,20 +89,47 @@ def run(name: str, quick: bool, output: Path, show: Show = lambda *_: None) -> d
         tick(0.0)
         kept.add(label, experiment.measure(case, tick))
     show("", len(cases), len(cases))
-    results = {label: kept.results[label] for label in cases}
+    record = _finish(name, quick, {label: kept.results[label] for label in cases}, machine(PACKAGES), output)
+    kept.path.unlink(missing_ok=True)
+    return record
+
+
+def found(name: str, output: Path) -> dict[str, Any] | None:
+    """The record of a run that was finished in the folder `output`, whatever its kind and version."""
+    try:
+        record = json.loads((output / f"{name}.json").read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    return record if isinstance(record, dict) and record.get("experiment") == name else None
+
+
+def reuse(name: str, quick: bool, output: Path) -> dict[str, Any] | None:
+    """What `run` would measure, from a finished run of this version: tables, claims and figures are made again."""
+    record = found(name, output)
+    if record is None or [record["version"], record["quick"]] != [__version__, quick]:
+        return None
+    if list(record["results"]) != list(named(name).cases(quick)):
+        return None
+    return _finish(name, quick, record["results"], record.get("machine"), output)
+
+
+def _finish(name: str, quick: bool, results: dict[str, Any], on: Any, output: Path) -> dict[str, Any]:
+    """Say and draw what the results of all cases come to."""
+    experiment = named(name)
     record = {
         "experiment": name,
         "title": experiment.TITLE,
         "source": experiment.SOURCE,
+        "shows": getattr(experiment, "SHOWS", experiment.TITLE),
         "quick": quick,
         "version": __version__,
+        "machine": on,
         "claims": [claim._asdict() for claim in experiment.claims(results)],
         "results": results,
     }
     (output / f"{name}.md").write_text("\n".join(experiment.table(results)) + "\n")
     _save(experiment.draw(results), output / name)
     write(output / f"{name}.json", _bytes(record))
-    kept.path.unlink(missing_ok=True)
     return record
 
 

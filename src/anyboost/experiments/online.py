@@ -6,19 +6,24 @@ progressive squared loss, and the loss on the other half is reported, learned fr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from anyboost import datasets
+from anyboost.experiments.frame import Claim, Tick, verdict
 from anyboost.online import FeatureStumpLearner, HullBooster, LinearLearner, NetLearner, SpanBooster
 
+TITLE = "What online boosting gains over its base learner"
+SOURCE = "Beygelzimer, Hazan, Kale and Luo (2015), the table of supplement D"
+SHOWS = (
+    "By how many percent a chain of 20 learners lowers the loss of one, by data set and base learner: Algorithms 1 "
+    "and 2 here as filled dots, in the paper as rings."
+)
 N_LEARNERS = 20
 STEPS = (0.05, 0.2, 0.5)  # of Algorithm 1
 SCALES = (1.0, 2.5)  # of Algorithm 2's class (supplement C.2)
@@ -41,6 +46,7 @@ PAPER = {
     "covtype": ((0.7256, 0.7270, 0.7286), (0.7910, 0.7986, 0.7911), (0.6807, 0.6465, 0.6757)),
 }
 FILES = {"activity": "activity_pucrio"}
+BUNDLED = ("diabetes", "breast_cancer")  # with scikit-learn, for the quick form
 # Which class is +1, where there are more than two; the paper does not say.
 POSITIVE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "letter": lambda y: y < 13,  # A to M
@@ -57,8 +63,11 @@ class Stream(NamedTuple):
     y: np.ndarray
 
 
-def stream(name: str, most: int | None = None) -> Stream:
-    """A data set as the paper has it: categories one-hot, labels in the range its table gives."""
+@lru_cache(maxsize=1)
+def stream(name: str) -> Stream:
+    """A data set as the paper has it: categories one-hot, labels in the range its table gives; rows shuffled."""
+    if name in BUNDLED:
+        return _shuffled(*_bundled(name))
     data = datasets.load(FILES.get(name, name))
     X, y = one_hot(data), data.y
     if name == "shuttle":
@@ -72,7 +81,21 @@ def stream(name: str, most: int | None = None) -> Stream:
         y = np.log(y)
     if name in ("cal_housing", "casp"):
         y = (y - y.min()) / (y.max() - y.min())
-    order = np.random.default_rng(0).permutation(len(y))[:most]
+    return _shuffled(X, y)
+
+
+def _bundled(name: str) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn import datasets as bundled
+
+    if name == "diabetes":
+        X, y = bundled.load_diabetes(return_X_y=True)
+        return X, (y - y.min()) / (y.max() - y.min())
+    X, y = bundled.load_breast_cancer(return_X_y=True)
+    return X, 2.0 * y - 1
+
+
+def _shuffled(X: np.ndarray, y: np.ndarray) -> Stream:
+    order = np.random.default_rng(0).permutation(len(y))
     X = X[order]
     sparse = np.count_nonzero(X) < 0.5 * X.size
     return Stream(scipy.sparse.csr_matrix(X) if sparse else np.ascontiguousarray(X), y[order])
@@ -107,14 +130,28 @@ def progressive_loss(booster: Any, X: Any, y: np.ndarray) -> float:
     return float(np.mean((booster.progressive_predict(X, y) - y) ** 2))
 
 
-def measure(data: Stream, base: str) -> list[float]:
+def cases(quick: bool) -> dict[str, Any]:
+    """A data set and a base learner each."""
+    names = BUNDLED if quick else tuple(PAPER)
+    return {f"{name}, {base}": {"data": name, "base": base} for name in names for base in BASES}
+
+
+def measure(case: dict[str, str], tick: Tick = lambda _: None) -> list[float]:
     """Baseline, Algorithm 1 and Algorithm 2: chosen on the first half, measured on the other."""
+    data = stream(case["data"])
     half = len(data.y) // 2
-    found = []
-    for makers in candidates(base).values():
-        tuned = [progressive_loss(make(), data.X[:half], data.y[:half]) for make in makers]
+    columns = candidates(case["base"]).values()
+    work = sum(len(makers) + 1 for makers in columns)
+    found, done = [], 0
+    for makers in columns:
+        tuned = []
+        for make in makers:
+            tuned.append(progressive_loss(make(), data.X[:half], data.y[:half]))
+            done += 1
+            tick(done / work)
         best = makers[int(np.argmin(tuned))]
         found.append(progressive_loss(best(), data.X[half:], data.y[half:]))
+        done += 1
     return found
 
 
@@ -123,31 +160,24 @@ def gains(losses: Any) -> list[float]:
     return [100 * (1 - loss / losses[0]) for loss in losses[1:]]
 
 
-def run(quick: bool, output: Path, say: Callable[[str], Any] = print) -> dict[str, Any]:
-    """Make online.json, online.md and online.png in the folder `output`."""
-    results: dict[str, Any] = {
-        "quick": quick,
-        "n_learners": N_LEARNERS,
-        "losses": {base: {} for base in BASES},
-    }
-    for name in PAPER:
-        data = stream(name, 2000 if quick else None)
-        for base in BASES:
-            losses = measure(data, base)
-            results["losses"][base][name] = losses
-            told = ", ".join(f"{gain:+.1f} %" for gain in gains(losses))
-            say(f"{base:7s} {name:12s} baseline {losses[0]:.4f}, gains of Algorithms 1 and 2: {told}")
-    results["mean_gains"] = {
-        base: np.mean([gains(losses) for losses in found.values()], axis=0).tolist()
-        for base, found in results["losses"].items()
-    }
-    for base, (first, second) in results["mean_gains"].items():
-        say(f"{base:7s} mean gain: {first:+.1f} % (Algorithm 1), {second:+.1f} % (Algorithm 2)")
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "online.json").write_text(json.dumps(results, indent=2) + "\n")
-    (output / "online.md").write_text("\n".join(table(results)) + "\n")
-    draw(results, output / "online.png")
-    return results
+def by_base(results: dict[str, Any]) -> dict[str, dict[str, list[float]]]:
+    """base -> data set -> losses."""
+    sorted_out: dict[str, dict[str, list[float]]] = {base: {} for base in BASES}
+    for label, losses in results.items():
+        name, _, base = label.partition(", ")
+        sorted_out[base][name] = losses
+    return sorted_out
+
+
+def mean_gains(found: dict[str, Any]) -> list[float]:
+    """The gains of Algorithms 1 and 2 in the mean over data sets."""
+    return np.mean([gains(losses) for losses in found.values()], axis=0).tolist()
+
+
+def in_paper(base: str, names: Any) -> dict[str, Any]:
+    """The paper's losses for those of the data sets that it has."""
+    place = list(BASES).index(base)
+    return {name: PAPER[name][place] for name in names if name in PAPER}
 
 
 def table(results: dict[str, Any]) -> list[str]:
@@ -156,39 +186,72 @@ def table(results: dict[str, Any]) -> list[str]:
         "| base | data | baseline | Algorithm 1 | Algorithm 2 | gain 1 | gain 2 | paper: baseline | gain 1 | gain 2 |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for place, (base, found) in enumerate(results["losses"].items()):
+    for base, found in by_base(results).items():
+        paper = in_paper(base, found)
         for name, losses in found.items():
-            paper = PAPER[name][place]
-            cells = [f"{loss:.4f}" for loss in losses] + [f"{gain:+.1f} %" for gain in gains(losses)]
-            cells += [f"{paper[0]:.4f}"] + [f"{gain:+.1f} %" for gain in gains(paper)]
+            cells = [f"{loss:.4f}" for loss in losses] + _percents(gains(losses))
+            cells += [f"{paper[name][0]:.4f}", *_percents(gains(paper[name]))] if name in paper else [""] * 3
             lines.append(f"| {base} | {name} | " + " | ".join(cells) + " |")
-        ours = results["mean_gains"][base]
-        theirs = np.mean([gains(PAPER[name][place]) for name in found], axis=0)
-        cells = ["", "", "", *(f"{g:+.1f} %" for g in ours), "", *(f"{g:+.1f} %" for g in theirs)]
+        theirs = _percents(mean_gains(paper)) if paper else ["", ""]
+        cells = ["", "", "", *_percents(mean_gains(found)), "", *theirs]
         lines.append(f"| **{base}** | **mean** | " + " | ".join(cells) + " |")
     return lines
 
 
-def draw(results: dict[str, Any], path: Path) -> None:
+def _percents(values: Any) -> list[str]:
+    return [f"{value:+.1f} %" for value in values]
+
+
+def claims(results: dict[str, Any]) -> list[Claim]:
+    """What the paper's table says of each base learner, in the mean over data sets."""
+    sorted_out = by_base(results)
+    ours = {base: mean_gains(found) for base, found in sorted_out.items()}
+    others = np.maximum(ours["SGD"], ours["nets"])
+    said = {
+        "stumps": (
+            "Stumps, the weakest learners, gain by both algorithms, and more than the others",
+            [gain > max(0.0, other) for gain, other in zip(ours["stumps"], others, strict=True)],
+        ),
+        "nets": ("Small nets gain by Algorithm 1", [ours["nets"][0] > 0]),
+        "SGD": ("Linear learners gain little, less than 2 %", [0 <= gain < 2 for gain in ours["SGD"]]),
+    }
+    made = []
+    for base, (says, held) in said.items():
+        paper = in_paper(base, sorted_out[base])
+        theirs = f"; in the paper {_both(mean_gains(paper))}" if paper else ""
+        made.append(Claim(says, verdict(held), f"{_both(ours[base])}{theirs}"))
+    return made
+
+
+def _both(gained: list[float]) -> str:
+    return f"mean gain {gained[0]:+.1f} % with Algorithm 1, {gained[1]:+.1f} % with Algorithm 2"
+
+
+def draw(results: dict[str, Any]) -> Any:
     """Gains by data set, ours filled and the paper's open, one panel a base learner."""
     from matplotlib.figure import Figure
 
-    names = list(PAPER)
-    figure = Figure(figsize=(10.5, 4.6), layout="constrained")
-    axes = figure.subplots(1, len(BASES), sharey=True)
-    for place, (panel, (base, found)) in enumerate(zip(axes, results["losses"].items(), strict=True)):
-        for which, (color, shift) in enumerate((("#0072B2", 0.14), ("#D55E00", -0.14))):
-            ys = np.arange(len(names))[::-1] + shift
+    sorted_out = by_base(results)
+    names = list(next(iter(sorted_out.values())))
+    places = np.arange(len(names))[::-1]
+    figure = Figure(figsize=(5.6, 1.6 + 0.66 * len(names)), layout="constrained")
+    panels = figure.subplots(len(BASES), 1)
+    for panel, (base, found) in zip(panels, sorted_out.items(), strict=True):
+        paper = in_paper(base, names)
+        for which, (color, shift) in enumerate((("#0072B2", 0.16), ("#D55E00", -0.16))):
             ours = [gains(found[name])[which] for name in names]
-            paper = [gains(PAPER[name][place])[which] for name in names]
-            panel.plot(paper, ys, "o", mfc="white", mec=color, label=f"Algorithm {which + 1}, the paper")
-            panel.plot(ours, ys, "o", color=color, label=f"Algorithm {which + 1}, here")
+            theirs = [gains(paper[name])[which] if name in paper else np.nan for name in names]
+            said = f"Algorithm {which + 1}"
+            panel.plot(theirs, places + shift, "o", mfc="white", mec=color, label=f"{said}, the paper")
+            panel.plot(ours, places + shift, "o", color=color, label=f"{said}, here")
         panel.axvline(0.0, color="#777777", linewidth=0.8)
         panel.set_title(base, loc="left", fontweight="bold")
-        panel.set_xlabel("lower loss than the base learner alone, %")
-        panel.set_yticks(np.arange(len(names))[::-1], names)
+        panel.set_yticks(places, names)
+        panel.xaxis.set_major_formatter("{x:g} %")
         panel.grid(axis="y", color="#EEEEEE")
+        panel.set_axisbelow(True)
         panel.spines[["top", "right"]].set_visible(False)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False)
-    figure.savefig(path, dpi=160)
+    panels[-1].set_xlabel("loss lower than that of one learner, by")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=2, frameon=False)
+    return figure

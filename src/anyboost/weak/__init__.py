@@ -1,21 +1,34 @@
 """Weak learners: the sets H of functions that a descent may step along."""
 
-from anyboost.weak.base import AnyProjection, Hypothesis, LeafProjection, Learner, Projection, Support
+from anyboost.weak.admission import admit, admit_atoms, admit_values, admit_weights, takes
+from anyboost.weak.base import AnyProjection, Hypothesis, LeafProjection, Learner, Projection, Support, Takes
 from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
+from anyboost.weak.estimator import Estimator
+from anyboost.weak.linear import Linear
 from anyboost.weak.names import get
+from anyboost.weak.net import Net
 from anyboost.weak.tree import Stump, Tree
 
 __all__ = [
     "AnyProjection",
     "Classifier",
     "Dictionary",
+    "Estimator",
     "Hypothesis",
     "LeafProjection",
     "Learner",
+    "Linear",
+    "Net",
     "Projection",
     "Stump",
     "Support",
+    "Takes",
     "Tree",
+    "admit",
+    "admit_atoms",
+    "admit_values",
+    "admit_weights",
     "get",
+    "takes",
 ]

@@ -58,16 +58,17 @@ class Projection:
 class LeafProjection:
     """A tree on the sample: the leaf of each row, the leaves' values (leaves, k), the shape of scores.
 
-    `known_ray` is <h, target> and ||h||^2 where the learner has them from the sums in the leaves. `least` and
-    `most` bound the coefficient c of h: a penalized tree must not be stretched back, nor a monotone one turned
-    over. `amend` makes values that the loss would like in the leaves such as the learner may give.
+    `moments` are the integral of the target over each leaf (leaves, k) and the measure of each (leaves,), where the
+    learner has them: they give the ray of any values in the leaves. `least` and `most` bound the coefficient c of
+    h: a penalized tree must not be stretched back, nor a monotone one turned over. `amend` makes values that the
+    loss would like in the leaves such as the learner may give.
     """
 
     hypothesis: Any
     leaf: np.ndarray
     leaf_values: np.ndarray
     shape: tuple[int, ...]
-    known_ray: tuple[float, float] | None = None
+    moments: tuple[np.ndarray, np.ndarray] | None = None
     least: float = -math.inf
     most: float = math.inf
     amend: Callable[[np.ndarray], np.ndarray] | None = None
@@ -78,8 +79,10 @@ class LeafProjection:
 
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""
-        if self.known_ray is not None:
-            return self.known_ray
+        if self.moments is not None:
+            integrals, measures = self.moments
+            inner = float((self.leaf_values * integrals).sum())
+            return inner, float((self.leaf_values**2).sum(axis=1) @ measures)
         return space.inner(self.values, target), space.inner(self.values, self.values)
 
     def coefficient(self, inner: float, square: float) -> float:
@@ -110,7 +113,7 @@ class LeafProjection:
     def with_leaf_values(self, leaf_values: np.ndarray) -> "LeafProjection":
         """The same tree with other values in its leaves."""
         hypothesis = self.hypothesis.with_leaf_values(leaf_values)
-        return LeafProjection(hypothesis, self.leaf, leaf_values, self.shape)
+        return LeafProjection(hypothesis, self.leaf, leaf_values, self.shape, self.moments)
 
 
 class AnyProjection(Protocol):
@@ -148,8 +151,22 @@ class Support(NamedTuple):
     lower: float
 
 
+class Takes(NamedTuple):
+    """What a learner can do with a sample, besides numbers in a dense table. One without `takes` is like a tree."""
+
+    missing: bool = True
+    categories: bool = True
+    sparse: bool = False
+    weights: bool = True  # unequal ones
+    atoms: bool = True  # whether `extreme` finds one, for descents along atoms
+
+
 class Learner(Protocol):
-    """A restriction set H."""
+    """A restriction set H.
+
+    It may also have `takes`, and `check(n_features, categorical, outputs)`, which refuses what it cannot fit before
+    any work. One with a true `draws` is given a Generator as `project(..., random=)`, from the run's seed.
+    """
 
     @property
     def exact_leaves(self) -> bool:
@@ -172,3 +189,9 @@ class Learner(Protocol):
 
         Without `search`, a learner whose bound needs no atom may put the bound in its place.
         """
+
+
+def largest_reach(space: Space, h: AnyProjection, target: np.ndarray) -> float:
+    """|<target, h>| for h scaled to |h| <= 1: what this atom attains."""
+    top = float(np.abs(h.values).max(initial=0.0))
+    return abs(space.inner(h.values, target)) / top if top > 0 else 0.0

@@ -18,7 +18,8 @@ from typing import Any, Self
 import numpy as np
 
 from anyboost.space import Space
-from anyboost.weak.base import LeafProjection, Projection, Support
+from anyboost.weak import guests
+from anyboost.weak.base import LeafProjection, Projection, Support, Takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +34,17 @@ class ClassifierFunction:
     codes: np.ndarray
     columns: np.ndarray | None = None
 
+    @property
+    def sparse(self) -> bool:
+        """Whether `predict` takes a sparse matrix."""
+        return self.estimator is None or guests.abilities(self.estimator, True, True).sparse
+
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
         if self.estimator is None:
-            values = np.repeat(self.codes, len(X), axis=0)
+            values = np.repeat(self.codes, X.shape[0], axis=0)
         else:
-            named = self.estimator.predict(X if self.columns is None else X[:, self.columns])
+            named = self.estimator.predict(guests.chosen_columns(X, self.columns))
             values = self.codes[np.argmax(np.asarray(named)[:, None] == self.labels, axis=1)]
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -58,8 +64,8 @@ class Classifier:
     Without `estimator` the projection is exact (for the binned columns): one cut with a class on either
     side, or one class everywhere. With one, a clone of it is fitted by `sample_weight`, and the projection is
     as good as that fit. The weights add up to the number of rows: (3) does not depend on the length of the
-    target, and so an estimator's own regularization must not. Give a randomized estimator, which a
-    scikit-learn tree is where cuts tie, a `random_state` to have the same model twice.
+    target, and so an estimator's own regularization must not. A randomized estimator, which a scikit-learn
+    tree is where cuts tie, has its `random_state` from the run's, unless it is set.
 
     With more than two classes -h is no classifier, and along a gradient h names the class to lower. With
     `both_signs` the projection is onto +-H, at the price of two fits: an estimator that is poor at naming
@@ -77,6 +83,15 @@ class Classifier:
     def exact_leaves(self) -> bool:
         return False
 
+    @property
+    def takes(self) -> Takes:
+        return Takes() if self.estimator is None else guests.abilities(self.estimator, True, True)
+
+    @property
+    def draws(self) -> bool:
+        """Whether `project` is to be given random numbers."""
+        return self.estimator is not None
+
     def check(self, n_features: int, categorical: tuple[int, ...] = (), outputs: int = 1) -> None:
         """Refuse what stumps cannot search exactly: sets of categories for more than two classes."""
         if self.estimator is None and categorical and outputs > 2:
@@ -91,10 +106,11 @@ class Classifier:
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
+        random: np.random.Generator | None = None,
     ) -> Projection | LeafProjection:
         """The classifier furthest along `target`: the stump exactly, an estimator as well as it fits."""
         find = self._furthest if self.both_signs else self._signed
-        return find(space, target, rows=rows, features=features)
+        return find(space, target, rows=rows, features=features, random=random)
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The h or -h furthest along `target`; values are in [-1, 1]."""
@@ -106,11 +122,13 @@ class Classifier:
         target: np.ndarray,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
+        random: np.random.Generator | None = None,
     ) -> Projection | LeafProjection:
-        best = self._signed(space, target, 1.0, rows, features)
+        random = np.random.default_rng(0) if random is None else random
+        best = self._signed(space, target, 1.0, rows, features, random)
         if target.ndim == 1 or target.shape[1] <= 2:
             return best  # -h is a classifier too
-        other = self._signed(space, target, -1.0, rows, features)
+        other = self._signed(space, target, -1.0, rows, features, random)
         ahead = space.inner(other.values, target) > space.inner(best.values, target) * (1.0 + 1e-9)
         return other if ahead else best
 
@@ -131,10 +149,12 @@ class Classifier:
         sign: float = 1.0,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
+        random: np.random.Generator | None = None,
     ) -> Projection | LeafProjection:
         # sign * h, with h the classifier furthest along sign * target
-        project = self._stump if self.estimator is None else self._fitted
-        return project(space, target, sign, rows, features)
+        if self.estimator is None:
+            return self._stump(space, target, sign, rows, features)
+        return self._fitted(space, target, sign, rows, features, random or np.random.default_rng(0))
 
     def _stump(
         self,
@@ -165,9 +185,8 @@ class Classifier:
         sign: float,
         rows: np.ndarray | None,
         features: np.ndarray | None,
-    ) -> Projection | LeafProjection:
-        from sklearn.base import clone
-
+        random: np.random.Generator,
+    ) -> Projection:
         rewards = sign * target.reshape(space.n, -1)
         outputs = rewards.shape[1]
         labels = np.arange(outputs) if outputs > 1 else np.array([1, -1])
@@ -184,10 +203,9 @@ class Classifier:
             function = ClassifierFunction(None, labels[[only]], codes[[only]])
         else:
             weight = weights[copies, classes]
-            table = space.X if features is None else space.X[:, features]
-            estimator = clone(self.estimator).fit(
-                table[copies], labels[classes], sample_weight=weight * (len(seen) / weight.sum())
-            )
+            table = guests.chosen_columns(space.X, features)[copies]
+            weight = weight * (len(seen) / weight.sum())
+            estimator = guests.fitted(self.estimator, table, labels[classes], weight, random)
             function = ClassifierFunction(estimator, labels, codes, features)
         return Projection(function, function.predict(space.X))
 
@@ -220,12 +238,11 @@ def _rounding(space: Space, target: np.ndarray, centered: np.ndarray) -> float:
 
 def _check(estimator: Any) -> None:
     from sklearn.base import is_classifier
-    from sklearn.utils.validation import has_fit_parameter
 
     advice = "try sklearn.tree.DecisionTreeClassifier(max_depth=2), or None for stumps"
-    if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not is_classifier(estimator):
+    if not guests.is_guest(estimator) or not is_classifier(estimator):
         raise TypeError(f"estimator must be a scikit-learn classifier, got {estimator!r}; {advice}")
-    if not has_fit_parameter(estimator, "sample_weight"):
+    if not guests.weight_names(estimator):
         raise ValueError(
             f"estimator {type(estimator).__name__} does not take sample_weight in fit, which a projection "
             f"needs; {advice}"

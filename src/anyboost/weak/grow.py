@@ -14,12 +14,13 @@ from anyboost.backends import threads
 from anyboost.backends.bins import GROUP
 from anyboost.backends.histogram import BINS, count, subtract, take
 from anyboost.backends.partition import descend_bins, mark, partition, sides
-from anyboost.backends.sides import NOISE, TIE
+from anyboost.backends.sides import LEAST_SQUARES, NOISE, TIE
 from anyboost.backends.split import choose_cut, score_columns
 from anyboost.backends.sums import Fixed
 from anyboost.space import Space
 from anyboost.weak.grown import Cut, Grown, Growth
 from anyboost.weak.monotone import child_bounds, free_bounds, side_value
+from anyboost.weak.root import Root
 from anyboost.weak.rules import Limits, Rules
 
 _SMALL = 40_000  # updates of counters under which a second thread costs more than it saves
@@ -111,6 +112,9 @@ class _Grower:
         size = (len(self.allowed) * BINS, fixed.outputs + 1)
         self.keeping: list[_Leaf] = []
         self.pool = space.once(("histograms", size), lambda _: _Pool(size))
+        # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
+        whole = rows is None and features is None and growth.criterion == LEAST_SQUARES
+        self.root = space.once(("root", size), lambda _: Root()) if whole else None
         self.feature = [-1]
         self.bin = [0]
         self.goes_left = [_NOBODY]
@@ -212,9 +216,13 @@ class _Grower:
             leaf.sums = own
         if rest is not None and parent is not None:
             rest.sums = parent
+        root = self.root if len(self.feature) == 1 else None
         listed = len(self.feature) > 1 or self.sampled
         rows = [self.rows[leaf.start : leaf.stop] if listed else None for leaf in counted]
         taken = [self.fixed if some is None else take(self.fixed, some, space.n_threads) for some in rows]
+        change = None if root is None else root.change(self.fixed, space.n_threads)
+        if change is not None:
+            rows, taken = [change.rows], [change.fixed]
         leaves = counted if parent is None or rest is None else [*counted, rest]
         scores = [np.full(len(self.allowed), -np.inf) for _ in leaves]
 
@@ -222,14 +230,18 @@ class _Grower:
             groups = self.shares[index]
             for own, some, values in zip(sums, rows, taken, strict=True):
                 count(space.bins.words, groups, space.X.shape[1], values, some, own)
+                if root is not None and change is not None:
+                    root.complete(own, groups)
                 if parent is not None:
                     subtract(parent, own, groups)
             for leaf, best in zip(leaves, scores, strict=True):
                 self._score(leaf, groups, best)
 
-        n_rows = sum(leaf.stop - leaf.start for leaf in counted)
+        n_rows = sum(len(values.channels) for values in taken)
         work = (n_rows + BINS * len(leaves)) * self.fixed.channels.shape[1] * sum(map(len, self.shares))
         threads.each(one, len(self.shares), space.n_threads if work > _SMALL else 1)
+        if root is not None:
+            root.keep(self.fixed, sums[0])
         for leaf, best in zip(leaves, scores, strict=True):
             self._choose(leaf, best)
         self._keep(leaves)

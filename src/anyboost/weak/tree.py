@@ -136,10 +136,8 @@ class Tree:
                 most=1.0 if self.l2 else np.inf,
                 amend=partial(self._amend, space, grown, penalty),
             )
-        if rows is None:  # the sums over all rows are at hand, and with them both inner products
-            inner = float((leaf_values * sums).sum()) / space.total
-            square = float((leaf_values**2).sum(axis=1) @ mass) / space.total
-            found = replace(found, known_ray=(inner, square))
+        if rows is None:  # the sums are those over all rows
+            found = replace(found, moments=(sums / space.total, mass / space.total))
         return found
 
     def _amend(self, space: Space, grown: "Grown", penalty: float, values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a benchmark ran on, with what."""
+"""What figures were measured on, and with what."""
 
 import importlib.metadata
 import os

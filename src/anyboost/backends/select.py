@@ -1,0 +1,145 @@
+"""Weighted quantiles of many groups of numbers, found digit by digit: nothing is sorted.
+
+With their sign bit turned, and all bits of negative ones, floats are ordered like unsigned integers. The weights of
+all first digits of a group tell the first digit of its quantile; only the numbers that share it are looked at
+again, for the next digit. Weights are rounded to whole multiples of a unit, so that their sums are exact.
+"""
+
+import math
+
+import numpy as np
+
+from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.sums import sum_bits
+
+_TIE = 1e-12
+_MOST_COUNTERS = 2**17  # a megabyte: what the second cache holds
+_SIGN = -(2**63)
+
+
+# Without branches, which would go wrong at every other sign; indices are unsigned, so that none counts from the end.
+
+
+@inlined
+def _key(x):
+    bits = np.float64(x).view(np.int64)
+    return np.uint64(bits ^ ((bits >> 63) | _SIGN))
+
+
+@inlined
+def _mass(weight, scale):
+    return np.int64(np.rint(weight * scale))
+
+
+@kernel
+def _weigh_first(values, weights, group, scale, shift, counts):
+    shift, digits = np.uint64(shift), np.uint64(counts.shape[1])
+    counts = counts.reshape(-1)
+    for i in range(values.shape[0]):
+        counts[np.uint64(group[i]) * digits + (_key(values[i]) >> shift)] += _mass(weights[i], scale)
+
+
+@kernel
+def _keep_first(values, weights, group, scale, shift, digits, keys, masses, groups):
+    shift, kept = np.uint64(shift), np.uint64(0)
+    for i in range(values.shape[0]):
+        key, k = _key(values[i]), np.uint64(group[i])
+        keys[kept], masses[kept], groups[kept] = key, _mass(weights[i], scale), group[i]
+        kept += np.uint64(key >> shift == digits[k])
+    return kept
+
+
+@kernel
+def _choose(counts, wanted, below, digits):
+    # The first digit at which each group's weight from below passes what is wanted, else its last one that has any.
+    for k in range(counts.shape[0]):
+        passed = below[k]
+        for digit in range(counts.shape[1]):
+            if counts[k, digit] > 0:
+                digits[k], below[k] = digit, passed
+                passed += counts[k, digit]
+                if passed >= wanted[k]:
+                    break
+
+
+@kernel
+def _narrow(keys, masses, groups, kept, left, width, wanted, counts, below, digits, found, beyond):
+    # The other digits, `left` bits of them, among those who are still in question; and the next larger of these.
+    while left > 0:
+        taken = min(width, left)
+        left -= taken
+        shift, mask = np.uint64(left), np.uint64((1 << taken) - 1)
+        counts[:, : 1 << taken] = 0
+        for i in range(kept):
+            counts[groups[i], (keys[i] >> shift) & mask] += masses[i]
+        _choose(counts[:, : 1 << taken], wanted, below, digits)
+        for k in range(found.shape[0]):
+            found[k] |= digits[k] << shift
+        before, kept = kept, 0
+        for i in range(before):
+            k, digit = groups[i], (keys[i] >> shift) & mask
+            if digit == digits[k]:
+                keys[kept], masses[kept], groups[kept] = keys[i], masses[i], k
+                kept += 1
+            elif digit > digits[k] and masses[i] > 0:
+                beyond[k] = min(beyond[k], keys[i])
+    for i in range(kept):  # those that equal the quantile
+        below[groups[i]] += masses[i]
+
+
+@kernel
+def _next(values, weights, group, scale, found, beyond):
+    # The smallest number above each group's quantile.
+    for i in range(values.shape[0]):
+        key, k = _key(values[i]), np.uint64(group[i])
+        if found[k] < key < beyond[k] and _mass(weights[i], scale) > 0:
+            beyond[k] = key
+
+
+def _numbers(keys: np.ndarray) -> np.ndarray:
+    bits = keys.view(np.int64) ^ np.int64(_SIGN)
+    return np.where(bits < 0, ~bits ^ np.int64(_SIGN), bits).view(np.float64)
+
+
+def quantiles(
+    values: np.ndarray, weights: np.ndarray, group: np.ndarray, n_groups: int, level: float | np.ndarray
+) -> np.ndarray:
+    """Where each group's cumulated weight passes `level` times its total; 0 for groups without weight.
+
+    Where the cumulated weight equals that share (within 1e-12 of the total) every point up to the next
+    value is a quantile, and the midpoint is returned. `level` is one number or one a group; levels 0
+    and 1 give the group's smallest and largest value. A weight under 2^-51 of the heaviest (more for over 2048
+    rows) counts as none, as it does in histograms.
+    """
+    heaviest = float(weights.max(initial=0.0))
+    if heaviest == 0.0:
+        return np.zeros(n_groups)
+    scale = math.ldexp(1.0, sum_bits(len(values)) - math.frexp(heaviest)[1])
+    room = min(_MOST_COUNTERS, 8 * len(values)) / n_groups
+    width = min(max(int(math.log2(room)), 2), 16)  # bits of a digit
+    left = 64 - width
+    # A few counters more than digits: groups a power of two apart would get into each other's way in the cache.
+    counts = np.zeros((n_groups, (1 << width) + 8), dtype=np.int64)
+    _weigh_first(values, weights, group, scale, left, counts)
+    total = counts.sum(axis=1)
+    share = total * np.broadcast_to(level, n_groups)
+    slack = _TIE * total
+    wanted = np.maximum(np.ceil(share - slack).astype(np.int64), 1)
+    passed = np.zeros(n_groups, dtype=np.int64)
+    digits = np.zeros(n_groups, dtype=np.uint64)
+    _choose(counts, wanted, passed, digits)
+    keys = np.empty(len(values), dtype=np.uint64)
+    masses = np.empty(len(values), dtype=np.int64)
+    groups = np.empty(len(values), dtype=group.dtype)
+    kept = _keep_first(values, weights, group, scale, left, digits, keys, masses, groups)
+    found = digits << np.uint64(left)
+    nothing = ~np.uint64(0)
+    beyond = np.full(n_groups, nothing)
+    _narrow(keys, masses, groups, kept, left, width, wanted, counts, passed, digits, found, beyond)
+    tied = (np.abs(passed - share) <= slack) & (total > 0)
+    if np.any(beyond[tied] == nothing):  # the next larger one has another first digit, or there is none
+        _next(values, weights, group, scale, found, beyond)
+    here = _numbers(found)
+    middle = here + 0.5 * (_numbers(np.where(beyond == nothing, found, beyond)) - here)
+    here = np.where(tied, middle, here)
+    return np.where(total > 0, here, 0.0)

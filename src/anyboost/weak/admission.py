@@ -1,0 +1,56 @@
+"""Pairs that cannot be, refused before any work: a learner and a table, its weights, or a descent along atoms."""
+
+from typing import Any
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.weak.base import Learner, Takes
+
+
+def takes(learner: Learner) -> Takes:
+    """What a learner can do with a sample; one that does not say is like a tree."""
+    return getattr(learner, "takes", Takes())
+
+
+def _who(learner: Learner) -> str:
+    estimator = getattr(learner, "estimator", None)
+    within = "" if estimator is None else f"({type(estimator).__name__})"
+    return f"learner {type(learner).__name__}{within}"
+
+
+def admit(learner: Learner, X: Any, categorical: tuple[int, ...], outputs: int) -> None:
+    """Refuse, in a sentence, a table that a learner cannot be fitted to."""
+    if categorical and not takes(learner).categories:
+        shown = ", ".join(map(str, categorical[:5])) + (", ..." if len(categorical) > 5 else "")
+        raise ValueError(
+            f"{_who(learner)} cannot take the categorical columns {shown}: encode them first, e.g. with "
+            "sklearn.preprocessing.OneHotEncoder in a pipeline, or use a tree"
+        )
+    admit_values(learner, X, "X")
+    if hasattr(learner, "check"):
+        learner.check(X.shape[1], categorical, outputs)
+
+
+def admit_values(learner: Learner, X: Any, name: str) -> None:
+    """Refuse missing values and infinities that a learner cannot take."""
+    if not takes(learner).missing:
+        checks.finite_table(X, name, _who(learner))
+
+
+def admit_weights(learner: Learner, weights: np.ndarray | None) -> None:
+    """Refuse unequal weights that a learner would not follow."""
+    if weights is not None and not takes(learner).weights and np.ptp(weights) > 0:
+        raise ValueError(
+            f"sample_weight is unequal, and {_who(learner)} cannot be fitted with weights: leave it out, "
+            "or use an estimator whose fit takes sample_weight"
+        )
+
+
+def admit_atoms(learner: Learner, descent: Any) -> None:
+    """Refuse a descent along extreme atoms with a learner that has no way to find them."""
+    if descent.atom_size is not None and not takes(learner).atoms:
+        raise ValueError(
+            f"descent {type(descent).__name__} steps along extreme atoms, which {_who(learner)} has no way to find: "
+            "use residual, or a stump, a tree, a dictionary or a classifier"
+        )

@@ -1,0 +1,140 @@
+"""Any scikit-learn estimator as a set of hypotheses: those that clones of it can be fitted to be.
+
+    a regressor:  argmin over its fits of ||target - h||^2               projection (4) of the paper
+    a classifier: argmax over its fits of <target, h> / ||h||            projection (3), see `classifier`
+
+as well as the estimator's own way of fitting comes to that. The descent computes c = <h, target> / ||h||^2 anew, so a
+fit that is too small, as a regularized one is, or made for another loss, is brought to its best size.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from anyboost.space import Space
+from anyboost.weak import guests
+from anyboost.weak.base import LeafProjection, Projection, Support, Takes, largest_reach
+from anyboost.weak.classifier import Classifier
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorFunction:
+    """x -> what fitted regressors predict at x: one of all outputs, or one an output, on the columns they know."""
+
+    estimators: tuple[Any, ...]
+    columns: np.ndarray | None = None
+
+    @property
+    def sparse(self) -> bool:
+        """Whether `predict` takes a sparse matrix."""
+        from sklearn.utils import get_tags
+
+        return bool(get_tags(self.estimators[0]).input_tags.sparse)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Its values at the rows of X, (n,) or (n, k)."""
+        table = guests.chosen_columns(X, self.columns)
+        parts = [np.asarray(estimator.predict(table), dtype=np.float64) for estimator in self.estimators]
+        values = np.concatenate([part.reshape(X.shape[0], -1) for part in parts], axis=1)
+        if not np.all(np.isfinite(values)):
+            raise FloatingPointError(
+                f"estimator {type(self.estimators[0]).__name__} predicts values that are not finite: use another"
+            )
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times function at the rows of X, in place."""
+        for part, coefficient in zip(parts, coefficients, strict=True):
+            out += coefficient * part.predict(X).reshape(out.shape)
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """The fits of a scikit-learn regressor, or of a classifier, which then is `Classifier(estimator)`.
+
+    Weights go to `fit` as `sample_weight`, in a pipeline to every step that takes them; an estimator that takes none is
+    refused where weights are unequal. For several outputs a regressor that cannot fit them at once is cloned for each.
+    """
+
+    estimator: Any
+
+    def __post_init__(self) -> None:
+        from sklearn.base import is_classifier, is_regressor
+
+        known = guests.is_guest(self.estimator)
+        if known and is_classifier(self.estimator):
+            Classifier(self.estimator)  # which refuses what it cannot use
+        elif not known or not is_regressor(self.estimator):
+            raise TypeError(
+                f"estimator must be a scikit-learn regressor or classifier, got {str(self.estimator)[:80]}; "
+                "try sklearn.linear_model.Ridge()"
+            )
+
+    @property
+    def exact_leaves(self) -> bool:
+        return False
+
+    @property
+    def draws(self) -> bool:
+        """Whether `project` is to be given random numbers."""
+        return True
+
+    @property
+    def takes(self) -> Takes:
+        return guests.abilities(self.estimator, categories=False, atoms=self._classifier is not None)
+
+    @property
+    def _classifier(self) -> Classifier | None:
+        from sklearn.base import is_classifier
+
+        return Classifier(self.estimator) if is_classifier(self.estimator) else None
+
+    def project(
+        self,
+        space: Space,
+        target: np.ndarray,
+        rows: np.ndarray | None = None,
+        features: np.ndarray | None = None,
+        random: np.random.Generator | None = None,
+    ) -> Projection | LeafProjection:
+        """The fit to `target`, by the estimator's own lights."""
+        random = np.random.default_rng(0) if random is None else random
+        if self._classifier is not None:
+            return self._classifier.project(space, target, rows, features, random)
+        seen = slice(None) if rows is None else rows
+        table = guests.chosen_columns(space.X[seen] if rows is not None else space.X, features)
+        # Whole weights where they can be: weight 2 is then the row twice for a regularized estimator too
+        weights = None if space.mass is None else space.mass[seen]
+        parts = [
+            guests.fitted(self.estimator, table, part, weights, random) for part in self._parts(target[seen])
+        ]
+        function = EstimatorFunction(tuple(parts), features)
+        return Projection(function, function.predict(space.X).reshape(target.shape))
+
+    def _parts(self, target: np.ndarray) -> list[np.ndarray]:
+        """What the estimator is fitted to, clone by clone; each array is the clone's own."""
+        from sklearn.utils import get_tags
+
+        can = get_tags(self.estimator).target_tags
+        if target.ndim == 1:
+            return [target.copy() if can.single_output else target[:, None].copy()]
+        return [target.copy()] if can.multi_output else [column.copy() for column in target.T]
+
+    def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
+        """A classifier's h or -h furthest along `target`; for a regressor there is no telling."""
+        if self._classifier is None:
+            raise TypeError(
+                "learner Estimator has no way to a regressor's extreme atom: use a stump or a tree"
+            )
+        return self._classifier.extreme(space, target)
+
+    def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
+        """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a fit was found to reach."""
+        if self._classifier is not None:
+            return self._classifier.support(space, target, search)
+        bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
+        return Support(bound, largest_reach(space, self.project(space, target), target) if search else bound)

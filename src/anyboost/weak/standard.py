@@ -1,0 +1,93 @@
+"""Columns of mean zero and variance one, by the measure: what nets and linear functions are fitted on.
+
+    Z = (X - center) / scale,     sum_n w_n Z_nj = 0,     sum_n w_n Z_nj^2 = 1
+
+Constant columns become zero. A dense table is standardized in a copy; a sparse one is scaled only, and its
+centers are taken off the results, so that it stays sparse. Functions of Z lie in rows here, (m, d) or (m, n).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from anyboost.space import Space
+
+_CONSTANT = 1e-13  # of a column's largest value: a deviation under this is rounding
+
+
+class Standardized:
+    """A table's columns, standardized; `weights` have sum one."""
+
+    def __init__(self, X: Any, weights: np.ndarray) -> None:
+        self.n, self.d = X.shape
+        self.sparse = hasattr(X, "tocsr")
+        if self.sparse:
+            self._scale_sparse(X, weights)
+        else:
+            self._standardize(X, weights)
+        if not np.all(np.isfinite(self.inverse) & np.isfinite(self.center)):
+            raise ValueError("X has values too large to be squared: give its columns smaller units")
+
+    @classmethod
+    def of(cls, space: Space) -> "Standardized":
+        """The sample's own; computed once."""
+        return space.once("standardized", lambda space: cls(space.X, space.weights))
+
+    def _standardize(self, X: np.ndarray, weights: np.ndarray) -> None:
+        Z = np.asfortranarray(X, dtype=np.float64)
+        center = weights @ Z
+        Z = Z - center
+        rest = weights @ Z  # of the first mean's rounding, which is large where means are
+        Z -= rest
+        self.center = center + rest
+        with np.errstate(over="ignore"):
+            deviation = np.sqrt([np.dot(weights, column * column) for column in Z.T])
+        self.inverse = _inverse(deviation, np.abs(self.center) + np.abs(Z).max(axis=0))
+        Z *= self.inverse
+        self.table: Any = Z
+
+    def _scale_sparse(self, X: Any, weights: np.ndarray) -> None:
+        from scipy.sparse import diags_array
+
+        table = X.tocsr().astype(np.float64)
+        self.center = table.T @ weights
+        with np.errstate(over="ignore"):
+            squares = table.multiply(table).T @ weights
+            variance = squares - self.center**2
+        # What cancels beyond this is rounding: the column is constant
+        deviation = np.sqrt(np.where(variance > 1e-12 * squares, variance, 0.0))
+        self.inverse = _inverse(deviation, np.zeros(self.d))
+        self.table = table @ diags_array(self.inverse)
+        self._shift = self.center * self.inverse
+
+    def values(self, functions: np.ndarray) -> np.ndarray:
+        """What linear functions of Z, (m, d), are on the rows: (m, n)."""
+        if not self.sparse:
+            return functions @ self.table.T
+        return np.ascontiguousarray((self.table @ functions.T).T) - (functions @ self._shift)[:, None]
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """sum_n values_n Z_n for values (m, n): (m, d). Weights, where wanted, are in the values."""
+        if not self.sparse:
+            return values @ self.table
+        return (self.table.T @ values.T).T - values.sum(axis=1)[:, None] * self._shift
+
+    def gram(self, weights: np.ndarray) -> np.ndarray:
+        """sum_n w_n Z_n Z_n', (d, d), of a sparse table."""
+        from scipy.sparse import diags_array
+
+        products = self.table.T @ (diags_array(weights) @ self.table)
+        return products.toarray() - np.outer(self._shift, self._shift)
+
+    def unfold(self, functions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same functions in terms of X: their weights (m, d) and constants (m,)."""
+        weights = functions * self.inverse
+        return weights, -(weights @ self.center)
+
+
+def _inverse(deviation: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """1 / deviation, and 0 for constant columns."""
+    varies = deviation > _CONSTANT * largest
+    inverse = np.zeros(len(deviation))
+    np.divide(1.0, deviation, out=inverse, where=varies)
+    return np.where(np.isfinite(deviation), inverse, np.nan)
