@@ -109,6 +109,8 @@ def finish(axes: Axes, learners: int) -> None:
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_locator(NullLocator())
+    if axes.get_yscale() == "log":
+        axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.grid(axis="y", color="#E6E6E6", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -7,7 +7,6 @@ of one query in the wrong order. Scale of steps and number of stumps are chosen 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,8 +22,8 @@ from anyboost.space import Binned
 TITLE = "Ranking hinge with stumps: fewer pairs in the wrong order"
 SOURCE = "Grubb and Bagnell (2011), Figure 2"
 SHOWS = (
-    "Share of test pairs in the wrong order against the number of stumps, mean of the folds and their range; below, the "
-    "training loss and the number of different stumps."
+    "Share of test pairs in the wrong order against the number of stumps: mean of the folds, their range, and dots "
+    "where validation stops. Below, the training loss and the number of different stumps."
 )
 PAPERS = "MSLR-WEB10K"
 FOLDS = 5
@@ -80,6 +79,7 @@ def read(name: str, number: int) -> Fold:
         turn = [(number - 1 + place) % FOLDS + 1 for place in range(FOLDS)]
         among = [turn[:3], turn[3:4], turn[4:]]
     assert data.qid is not None
+    assert data.split is not None
     masks = [np.isin(data.split, which) for which in among]
     return Fold(*(Part(data.X[mask], data.y[mask], data.qid[mask]) for mask in masks))
 
@@ -165,6 +165,11 @@ class Folds(NamedTuple):
         """Test disagreement at the number of stumps that validation chose, a fold each."""
         return np.array([one["stopped"] for one in self.by[method]])
 
+    def stop(self, method: str) -> tuple[float, float]:
+        """Where validation stops, a point for all folds: the mean number of stumps, on their axis, and disagreement."""
+        numbers = np.array([one["stopped_at"] for one in self.by[method]])
+        return float(np.exp(np.log(numbers).mean())), float(self.stopped(method).mean())
+
 
 def by_data(results: dict[str, Any]) -> list[Folds]:
     """Results by data set."""
@@ -177,8 +182,8 @@ def by_data(results: dict[str, Any]) -> list[Folds]:
 def table(results: dict[str, Any]) -> list[str]:
     """Markdown: each fold and the mean of the folds."""
     lines = [
-        "| data | fold | method | step | stumps by validation | test disagreement there | with all stumps | training loss | "
-        "different stumps |",
+        "| data | fold | method | step | stumps by validation | test disagreement there | with all stumps | "
+        "training loss | different stumps |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for own in by_data(results):
@@ -218,9 +223,9 @@ def _converges(own: Folds) -> Claim:
         f"{own.data}: on a loss that is not smooth naive descent fails to converge, and the new algorithms do not.",
         verdict([bool((ends[method] < ends["naive"]).all()) for method in METHODS[1:]]),
         f"Training loss after {own.stumps[-1]} stumps, mean of the folds: "
-        + _list(f"{method} {ends[method].mean():.3f}" for method in METHODS)
+        + ", ".join(f"{method} {ends[method].mean():.3f}" for method in METHODS)
         + "; "
-        + _list(f"{method} is lower in {_wins(ends, method)}" for method in METHODS[1:])
+        + ", ".join(f"{method} is lower in {_wins(ends, method)}" for method in METHODS[1:])
         + ".",
     )
 
@@ -231,9 +236,9 @@ def _stopped(own: Folds) -> Claim:
         f"{own.data}: the new algorithms often outperform the existing one (each stopped where validation says).",
         verdict([bool((ends[method] < ends["naive"]).mean() > 0.5) for method in METHODS[1:]]),
         "Test disagreement, mean of the folds: "
-        + _list(f"{method} {ends[method].mean():.4f}" for method in METHODS)
+        + ", ".join(f"{method} {ends[method].mean():.4f}" for method in METHODS)
         + "; "
-        + _list(f"{method} is lower in {_wins(ends, method)}" for method in METHODS[1:])
+        + ", ".join(f"{method} is lower in {_wins(ends, method)}" for method in METHODS[1:])
         + ".",
     )
 
@@ -243,22 +248,18 @@ def _at_equal_numbers(own: Folds) -> Claim:
     shares = {method: float((own.curves(method, "test") < naive).mean()) for method in METHODS[1:]}
     ends = {method: own.curves(method, "test")[:, -1].mean() for method in METHODS}
     return Claim(
-        f"{own.data}: the new algorithms often outperform the existing one (at equal numbers of stumps, without stopping).",
+        f"{own.data}: the new algorithms often outperform the existing one (at equal numbers, none stopped).",
         verdict([share > 0.5 for share in shares.values()]),
         "Test disagreement under naive's, of all folds and numbers of stumps: "
-        + _list(f"{method} in {share:.0%}" for method, share in shares.items())
+        + ", ".join(f"{method} in {share:.0%}" for method, share in shares.items())
         + f"; after {own.stumps[-1]} stumps "
-        + _list(f"{method} {end:.4f}" for method, end in ends.items())
+        + ", ".join(f"{method} {end:.4f}" for method, end in ends.items())
         + ".",
     )
 
 
 def _wins(ends: dict[str, np.ndarray], method: str) -> str:
     return f"{int((ends[method] < ends['naive']).sum())} of {len(ends[method])} folds"
-
-
-def _list(words: Iterable[str]) -> str:
-    return ", ".join(words)
 
 
 def draw(results: dict[str, Any]) -> Any:
@@ -277,6 +278,8 @@ def draw(results: dict[str, Any]) -> Any:
                     own.stumps, curves.min(0), curves.max(0), color=color, alpha=0.13, linewidth=0
                 )
                 panel.plot(own.stumps, curves.mean(0), **STYLES[method])
+                if what == "test":
+                    panel.plot(*own.stop(method), "o", color=color, markersize=7, markeredgecolor="white")
             panel.set_xlabel("stumps", color=methods.INK)
         panels["distinct"].set_yscale("log")
         for panel in panels.values():
