@@ -68,6 +68,12 @@ def test_the_scale_is_the_one_with_the_lowest_validation_loss():
     assert {tuple(row) for row in both} <= {tuple(row) for row in data.X}
 
 
+@pytest.mark.parametrize("y", [[0, 1, 1, 1], [0, 1, 2, 2]])
+def test_the_best_constant_is_that_of_the_loss(y):
+    run = ab.boost(np.zeros((4, 1)), y, "multiclass_hinge", rounds=0)
+    assert multiclass.constant_loss(np.array(y)) == pytest.approx(run.start_loss)
+
+
 def result(data, method, tuned, train, test, last):
     """A case's results: its lowest loss while tuned, training losses, its last test error, its last stumps."""
     return {
@@ -75,7 +81,7 @@ def result(data, method, tuned, train, test, last):
         "learner": "vectors",
         "method": method,
         "tried": [{"scale": 1.0, "train_loss": loss} for loss in tuned],
-        "tuning_start_loss": 1.0,
+        "constant_loss": 1.0,
         "stumps": [1, 3, 6, 10],
         "train_loss": train,
         "test_error": [test],
