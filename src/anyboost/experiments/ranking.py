@@ -97,21 +97,17 @@ def generated(queries: int = 150, rows: int = 12, columns: int = 6) -> datasets.
 
 def measure(case: dict[str, Any], tick: Tick) -> dict[str, Any]:
     """One method on one fold: scale and number of stumps by the validation part, then the test part."""
-    fold, method, stumps, scales = (
-        read(case["data"], case["fold"]),
-        *(case[n] for n in ("method", "stumps", "scales")),
-    )
-    parts = len(scales) + 1
-    inner = some_queries(fold.train, TUNED_ON)
+    fold, method, stumps = read(case["data"], case["fold"]), case["method"], case["stumps"]
+    inner, parts = some_queries(fold.train, TUNED_ON), len(case["scales"]) + 1
     binned = Binned(inner.X)
     tried = []
-    for place, scale in enumerate(scales):
+    for place, scale in enumerate(case["scales"]):
         run = _fit(binned, inner, method, scale, stumps, methods.share(tick, place, parts))
-        by_validation = _curve(run, fold.valid, method, stumps)
-        tried.append({"scale": scale, "train_loss": run.steps[-1].loss, "disagreement": min(by_validation)})
+        lowest = min(_curve(run, fold.valid, method, stumps))
+        tried.append({"scale": scale, "train_loss": run.steps[-1].loss, "disagreement": lowest})
     # Naive's order is often the same with several steps.
     scale = min(tried, key=lambda one: (one["disagreement"], one["train_loss"]))["scale"]
-    run = _fit(fold.train.X, fold.train, method, scale, stumps, methods.share(tick, len(scales), parts))
+    run = _fit(fold.train.X, fold.train, method, scale, stumps, methods.share(tick, parts - 1, parts))
     valid, test = _curve(run, fold.valid, method, stumps), _curve(run, fold.test, method, stumps)
     stop = int(np.argmin(valid))
     return {
