@@ -101,21 +101,36 @@ def short(value: Any) -> Any:
 
 def finish(axes: Axes, learners: int) -> None:
     """A logarithmic axis of weak learners, and no more ink than the curves need."""
-    from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+    from matplotlib.ticker import FixedLocator, NullLocator
 
     axes.set_xscale("log")
     axes.set_xlim(1, learners)
     axes.xaxis.set_major_locator(FixedLocator([1, 3, 10, 30, 100, 300, 1000, 3000, 10000]))
-    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_locator(NullLocator())
-    if axes.get_yscale() == "log":
-        axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.grid(axis="y", color="#E6E6E6", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(QUIET)
     axes.tick_params(colors=QUIET, labelcolor=INK, length=3)
+
+
+def count_axis(axes: Axes) -> None:
+    """Counts on a logarithmic axis: 1, 10, 100."""
+    from matplotlib.ticker import NullLocator
+
+    axes.set_yscale("log")
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter("{x:g}")
+
+
+def percent_axis(axes: Axes) -> None:
+    """Shares, with ticks at whole percents."""
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
 
 
 def label_ends(axes: Axes, curves: dict[str, Any], gap: float = 0.15) -> None:

@@ -282,19 +282,17 @@ def draw(results: dict[str, Any]) -> Any:
 
 
 def _draw_row(row: Any, one: Contrast) -> None:
-    from matplotlib.ticker import PercentFormatter
-
     for method, result in one.by.items():
         style = STYLES[method]
         for panel, what in zip(row, ("loss", "error"), strict=False):
             panel.plot(result["stumps"], result[f"train_{what}"], **style | {"alpha": 0.3, "linewidth": 1.2})
             panel.plot(result["stumps"], result[f"test_{what}"], **style)
         row[2].plot(result["stumps"], result["distinct"], **style)
-    row[1].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    row[2].set_yscale("log")
     for panel in row:
         methods.finish(panel, one.stumps)
     for panel in row[:2]:
         panel.set_ylim(bottom=0)
+    methods.percent_axis(row[1])
+    methods.count_axis(row[2])
     row[0].set_ylabel(one.data, fontweight="bold", color=methods.INK)
     methods.label_ends(row[2], {method: result["distinct"] for method, result in one.by.items()})
