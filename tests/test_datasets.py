@@ -1,9 +1,19 @@
 """Data sets by name: read from a folder, or a sentence that says where to put them."""
 
+from urllib.error import URLError
+
 import numpy as np
 import pytest
 
 from anyboost import datasets
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    def fetch_openml(**_):
+        raise URLError("no network")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
 
 
 def test_a_stored_set_is_read(tmp_path, monkeypatch):

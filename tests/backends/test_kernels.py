@@ -7,17 +7,18 @@ from hypothesis import strategies as st
 
 import reference
 from anyboost.backends import sums
-from anyboost.backends.histogram import count, take
+from anyboost.backends.histogram import count, many, subtract, take
 from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
 
 
 def histogram(words, fixed, rows, n_columns):
-    out = np.empty((len(words) * 2048, fixed.outputs + 1), dtype=np.int64)
-    taken = fixed if rows is None else take(fixed, rows)
+    out = np.full((len(words) * 2048, fixed.outputs + 1), 7, dtype=np.int64)
+    taken = fixed if rows is None or many(fixed) else take(fixed, rows)
+    n_cuts = np.full(len(words) * 8, 254)  # what was in the bins before is forgotten in all of them
     for groups in np.array_split(np.arange(len(words)), 2):
-        count(words, groups, n_columns, taken, rows, out)
+        count(words, groups, n_cuts, n_columns, taken, rows, out)
     return out.reshape(-1, 256, fixed.outputs + 1)
 
 
@@ -50,6 +51,26 @@ def test_histogram_adds_every_row_to_its_bin(n, outputs, mass, some):
     )
     expected = counted(codes, np.hstack([rounded.astype(np.int64), masses[:, None]]), rows)
     np.testing.assert_array_equal(found[:n_columns], expected[:n_columns])
+
+
+@pytest.mark.parametrize("outputs", [1, 5])
+def test_columns_of_few_bins_leave_the_others_alone(outputs):
+    """Where sums are zero beyond a column's own bins, counting and subtracting touch none of them."""
+    random = np.random.default_rng(0)
+    n, n_cuts = 500, np.array([3, 0, 254, 16, 1, 255, 0, 0])
+    codes = random.integers(0, np.minimum(n_cuts, 254) + 1, (1, n, 8)).astype(np.uint8)
+    codes[0, ::7, 3] = 255
+    words = codes.view(np.uint64).reshape(1, n)
+    channels = random.integers(-9, 9, (n, outputs + 1))
+    fixed = sums.Fixed(np.asarray(channels, order="C" if outputs > 3 else "F"), 0, n, 1.0, outputs)
+    rows = np.arange(0, n, 3, dtype=np.uint32)
+    whole, part = np.zeros((2, 2048, outputs + 1), dtype=np.int64)
+    groups = np.zeros(1, dtype=np.int64)
+    count(words, groups, n_cuts, 8, fixed, None, whole)
+    count(words, groups, n_cuts, 8, fixed if many(fixed) else take(fixed, rows), rows, part)
+    subtract(whole, part, groups, n_cuts)
+    others = np.setdiff1d(np.arange(n), rows)
+    np.testing.assert_array_equal(whole.reshape(8, 256, -1), counted(codes, channels, others))
 
 
 def counted(codes, channels, rows):

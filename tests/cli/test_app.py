@@ -64,7 +64,7 @@ def test_help_loads_no_compiler_and_no_learner():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich", "matplotlib"])
+@pytest.mark.parametrize("missing", ["typer", "rich", "matplotlib", "jinja2"])
 def test_missing_library_is_one_sentence(missing):
     done = python(
         f"import sys; sys.modules[{missing!r}] = None; from anyboost.cli import main; main()", "demo"

@@ -1,5 +1,6 @@
 """`anyboost reproduce` tells what came out, goes on after a stop, and never spoils finished results."""
 
+import io
 import json
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anyboost import cli
+from anyboost.cli import reproduce as reproduce_module
 from anyboost.experiments import frame
 
 
@@ -61,6 +63,19 @@ def reproduce(tmp_path):
         return CliRunner().invoke(cli.build(), ["reproduce", *words, "-o", str(tmp_path / "out")])
 
     return call
+
+
+def test_a_terminal_shows_a_bar_that_begins_where_a_stopped_run_had_been():
+    from rich.console import Console
+
+    console = Console(force_terminal=True, width=100, file=io.StringIO())
+    with reproduce_module._progress(console) as show:
+        show("case [3]", 2.0, 4)
+        show("case [3]", 2.5, 4)
+    said = console.file.getvalue()
+    assert "case [3]" in said
+    assert "2/4" in said
+    assert "left" in said
 
 
 @pytest.mark.usefixtures("experiments")
@@ -141,3 +156,29 @@ def test_a_missing_data_set_is_one_sentence(experiments, reproduce):
     result = reproduce("first")
     assert result.exit_code == 1
     assert "data set 'letter' not found" in result.output
+
+
+def test_all_makes_a_page_and_tells_what_is_missing(experiments, reproduce, tmp_path):
+    experiments.lack = "first 0"
+    result = reproduce("--all")
+    assert result.exit_code == 1
+    page = (tmp_path / "out" / "reproduced.html").read_text()
+    assert "Not run: data set &#39;letter&#39; not found" in page
+    assert "Title of second" in page
+    experiments.lack = None
+    result = reproduce("--all")
+    assert result.exit_code == 0, result.output
+    assert "Not run" not in (tmp_path / "out" / "reproduced.html").read_text()
+    assert experiments.measured == [*(f"second {i}" for i in range(3)), *(f"first {i}" for i in range(3))]
+
+
+def test_fresh_all_can_be_stopped_and_gone_on_with(experiments, reproduce):
+    reproduce("--all")
+    experiments.measured.clear()
+    experiments.stop = "second 1"
+    result = reproduce("--all", "--fresh")
+    assert "go on with: anyboost reproduce --all --output" in result.output
+    assert "--fresh" not in result.output.partition("go on with")[2]
+    experiments.stop = None
+    reproduce("--all")
+    assert experiments.measured == [f"{name} {i}" for name in ("first", "second") for i in range(3)]

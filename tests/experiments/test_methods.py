@@ -49,19 +49,23 @@ def test_the_same_cut_counts_once():
     assert set(methods.cuts(constant)) == {(-1, 0.0)}
 
 
-def test_numbers_are_shortened_and_shares_add_up():
-    assert methods.short([1 / 3, 2]) == [0.33333, 2.0]
+def test_shares_of_parts_add_up():
     told = []
     methods.share(told.append, 2, 4)(0.5)
     assert told == [0.625]
 
 
-def test_names_at_the_ends_of_curves_do_not_touch():
+@pytest.mark.parametrize(
+    ("ends", "heights"), [((0.1, 0.5, 0.52), (0.1, 0.5, 0.7)), ((0.2, 0.98, 0.99), (0.2, 0.8, 1.0))]
+)
+def test_names_at_the_ends_of_curves_do_not_touch(ends, heights):
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
     axes.set_xlim(1, 10)
     axes.set_ylim(0, 1)
-    methods.label_ends(axes, {"naive": [0.5], "repeated": [0.52], "residual": [0.1]}, gap=0.2)
-    heights = {text.get_text(): text.xy[1] for text in axes.texts}
-    assert heights == pytest.approx({"residual": 0.1, "naive": 0.5, "repeated": 0.7})
+    methods.label_ends(
+        axes, {method: [end] for method, end in zip(methods.METHODS, ends, strict=True)}, gap=0.2
+    )
+    found = {text.get_text(): text.xy[1] for text in axes.texts}
+    assert [found[method] for method in methods.METHODS] == pytest.approx(heights)

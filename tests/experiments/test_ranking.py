@@ -124,8 +124,5 @@ def test_claims_are_decided_by_the_results():
     assert verdicts((0.5, 0.3, 0.3), (0.3, 0.2, 0.2), (0.3, 0.2, 0.2)) == ["reproduced"] * 3
     assert verdicts((0.3, 0.2, 0.2), (0.4, 0.3, 0.3), (0.4, 0.3, 0.3)) == ["not reproduced"] * 3
     # Residual learns the training rows best, is best where stopped, and no better where it is not.
-    assert verdicts((0.5, 0.3, 0.3), (0.4, 0.2, 0.2), (0.1, 0.2, 0.4)) == [
-        "reproduced",
-        "reproduced",
-        "partly",
-    ]
+    mixed = verdicts((0.5, 0.3, 0.3), (0.4, 0.2, 0.2), (0.1, 0.2, 0.4))
+    assert mixed == ["partly", "reproduced", "partly"]

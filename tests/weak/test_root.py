@@ -22,19 +22,19 @@ def test_the_change_and_the_last_histogram_make_the_new_one(weights, outputs, sh
     space = Space(X, None if mass is None else mass.astype(float))
     old = np.ones((n, outputs))
     new = np.where(random.random((n, 1)) < share, -old, old)
-    sums = np.empty((16 * 256, outputs + 1), dtype=np.int64)
+    sums = np.zeros((16 * 256, outputs + 1), dtype=np.int64)
     memory = root.Root()
     groups = np.arange(2)
 
     def counted(target):
-        count(space.bins.words, groups, 9, space.fixed(target), None, sums)
+        count(space.bins.words, groups, space.bins.n_cuts, 9, space.fixed(target), None, sums)
         return sums.copy()
 
     assert memory.change(space.fixed(old), 1) is None  # nothing to begin from
     memory.keep(space.fixed(old), counted(old))
     change = memory.change(space.fixed(new), 1)
     np.testing.assert_array_equal(change.rows, np.flatnonzero((old != new).any(axis=1)))
-    count(space.bins.words, groups, 9, change.fixed, change.rows, sums)
+    count(space.bins.words, groups, space.bins.n_cuts, 9, change.fixed, change.rows, sums)
     memory.complete(sums, groups)
     found = sums.copy()
     np.testing.assert_array_equal(found[: 9 * 256], counted(new)[: 9 * 256])

@@ -121,29 +121,49 @@ def _count_columns(words, groups, n_columns, values, rows, chunk, shift, channel
 
 
 @kernel
-def _count_vectors(words, groups, n_columns, channels, rows, sums):
-    # Many channels: the vector of a row is added as a whole.
+def _count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums):
+    # Many channels: the vector of a row is added as a whole. Channels lie by row number, or one after another.
     count = channels.shape[1]
     for group in groups:
         width = min(8, n_columns - 8 * group)
         part = words[group]
         out = sums[2048 * group : 2048 * (group + 1)]
-        out[:] = 0
-        for r in range(channels.shape[0]):
-            word = part[rows[r]] if rows.size else part[r]
+        for column in range(width):
+            out[256 * column : 256 * column + n_cuts[8 * group + column] + 1] = 0
+            out[256 * column + 255] = 0
+        for r in range(rows.shape[0] if rows.size else channels.shape[0]):
+            i = rows[r] if rows.size else r
+            word = part[i]
+            values = channels[i] if by_row else channels[r]
             for column in range(width):
                 entry = np.uint64(256 * column) + ((word >> np.uint64(8 * column)) & np.uint64(255))
+                own = out[entry]
                 for j in range(count):
-                    out[entry, j] += channels[r, j]
+                    own[j] += values[j]
 
 
 @kernel
-def subtract(sums, part, groups):
-    """sums -= part, in these groups of columns."""
+def subtract(sums, part, groups, n_cuts):
+    """sums -= part, in these groups of columns. Both are zero in bins beyond a column's own."""
     for group in groups:
-        for entry in range(2048 * group, 2048 * (group + 1)):
+        for column in range(8 * group, 8 * (group + 1)):
+            last = 256 * column + n_cuts[column]
+            for entry in range(256 * column, last + 1):
+                for j in range(sums.shape[1]):
+                    sums[entry, j] -= part[entry, j]
+            if n_cuts[column] < 255:
+                for j in range(sums.shape[1]):
+                    sums[256 * column + 255, j] -= part[256 * column + 255, j]
+
+
+@kernel
+def gather(sums, column, goes_left, out):
+    """out = the sums over the bins of a column that go left."""
+    out[:] = 0
+    for entry in range(256):
+        if goes_left[entry]:
             for j in range(sums.shape[1]):
-                sums[entry, j] -= part[entry, j]
+                out[j] += sums[256 * column + entry, j]
 
 
 @kernel
@@ -157,7 +177,7 @@ def _take(channel, rows, out):
 def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
     """The channels of some rows, in their order."""
     channels = fixed.channels
-    if channels.shape[1] > FEW_CHANNELS:
+    if many(fixed):
         return fixed._replace(channels=channels[rows])
     taken = np.empty((len(rows), channels.shape[1]), dtype=np.int64, order="F")
     if len(rows):
@@ -189,12 +209,18 @@ def differing(old: np.ndarray, new: np.ndarray, start: int, stop: int) -> np.nda
     return rows[: _differing(old, new, start, stop, rows)]
 
 
+def many(fixed: Fixed) -> bool:
+    """Whether a row's channels lie together, and are counted as a whole: then they need not be taken first."""
+    return fixed.channels.shape[1] > FEW_CHANNELS
+
+
 _ALL = np.empty(0, dtype=np.uint32)
 
 
 def count(
     words: np.ndarray,
     groups: np.ndarray,
+    n_cuts: np.ndarray,
     n_columns: int,
     taken: Fixed,
     rows: np.ndarray | None,
@@ -202,12 +228,16 @@ def count(
 ) -> None:
     """Fill the part of `sums` (columns * 256, outputs + 1) that belongs to these groups of columns; mass is last.
 
-    Over all rows (None), or over some, whose channels are `taken`.
+    `sums` is zero, and stays so, in bins that a column does not have: memory that is never written to is none.
+
+    Over all rows (None), or over some, whose channels are `taken`, or those of all rows where they are `many`.
     """
     channels = taken.channels
     seen = _ALL if rows is None else rows
-    if channels.shape[1] > FEW_CHANNELS:
-        _count_vectors(words, groups, n_columns, channels, seen, sums)
+    if many(taken):
+        by_row = len(channels) == words.shape[1]
+        given = channels[:0] if rows is not None and not len(rows) else channels
+        _count_vectors(words, groups, n_cuts, n_columns, given, seen, by_row, sums)
         return
     for j in range(channels.shape[1]):
         _count_columns(words, groups, n_columns, channels[:, j], seen, taken.chunk, taken.shift, j, sums)

@@ -31,9 +31,8 @@ def anyboost(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
     if work.classes:
         # A gradient step where peers take Newton's, whose curvature is at most 1/2 and mostly far less.
         descent = ab.descent.Descent(10 * work.rate)
-    elif work.loss == "absolute":
-        descent = ab.descent.Residual()
-    learner = ab.weak.Stump() if work.leaves == 2 else ab.weak.Tree(max_leaves=work.leaves)
+    # As peers do with the absolute error, fill leaves with medians.
+    learner = ab.weak.Tree(max_leaves=work.leaves, leaf="exact" if work.loss == "absolute" else "mean")
     run = ab.boost(X, y, loss, learner, descent, work.rounds, n_threads=work.threads, max_bins=work.bins)
     return Fit(lambda rows: run.ensemble.predict(rows, n_threads=work.threads))
 

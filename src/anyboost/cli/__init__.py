@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typer import Typer
 
-_NEEDED = ("typer", "rich", "matplotlib")
+_NEEDED = ("typer", "rich", "matplotlib", "jinja2")
 
 
 def main() -> None:

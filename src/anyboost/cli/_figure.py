@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from anyboost.experiments.methods import INK, STYLES, finish
+from anyboost.experiments.methods import STYLES, finish
+from anyboost.experiments.style import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -131,7 +131,7 @@ def _check(output: Path, names: tuple[str, ...], quick: bool) -> None:
         raise typer.BadParameter(f"{output} is a file: name a folder", param_hint="--output")
     for name in names:
         record = frame.found(name, output)
-        if quick and record is not None and not record["quick"]:
+        if quick and record is not None and not record.get("quick"):
             reason = (
                 f"{output / name}.json holds a full run, which a quick one would replace: name another folder"
             )

@@ -6,7 +6,8 @@ the step scale / sqrt(t) of Theorems 5 and 7, with a scale of its own where one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from anyboost.boosting import Run, boost
 from anyboost.descent import Descent, Naive, Repeated, Residual
+from anyboost.experiments import style
 from anyboost.experiments.frame import Tick
 from anyboost.steps import InverseSqrt
 
@@ -26,14 +28,13 @@ PRESETS: dict[str, Callable[[InverseSqrt], Descent]] = {
     "repeated": Repeated,
     "residual": Residual,
 }
-# Okabe and Ito's colours, which stay apart for colour-blind readers; widths and dashes keep lines
-# apart that lie on top of each other, and in a grey print.
+# Widths and dashes keep lines apart that lie on top of each other, and in a grey print.
 STYLES: dict[str, dict[str, Any]] = {
-    "naive": {"color": "#D55E00", "linewidth": 3.2, "linestyle": "-"},
-    "repeated": {"color": "#0072B2", "linewidth": 2.2, "linestyle": (0, (5, 1.5))},
-    "residual": {"color": "#000000", "linewidth": 1.6, "linestyle": "-"},
+    "naive": {"color": style.ORANGE, "linewidth": 3.2, "linestyle": "-"},
+    "repeated": {"color": style.BLUE, "linewidth": 2.2, "linestyle": (0, (5, 1.5))},
+    "residual": {"color": style.BLACK, "linewidth": 1.6, "linestyle": "-"},
 }
-INK, QUIET = "#222222", "#777777"
+TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 
 
 def descent(method: str, scale: float = 1.0) -> Descent:
@@ -94,35 +95,18 @@ def distinct_at_stops(run: Run, learners: int) -> list[int]:
     return [len(set(made[:spent])) for spent in stops(learners)]
 
 
-def short(value: Any) -> Any:
-    """Five digits of a number, or of each of many: enough for a figure."""
-    return [short(one) for one in value] if np.ndim(value) else float(f"{float(value):.5g}")
-
-
-def finish(axes: Axes, learners: int) -> None:
+def finish(axes: Axes, learners: int, ticks: Sequence[float] = TICKS) -> None:
     """A logarithmic axis of weak learners, and no more ink than the curves need."""
-    from matplotlib.ticker import FixedLocator, NullLocator
-
     axes.set_xscale("log")
     axes.set_xlim(1, learners)
-    axes.xaxis.set_major_locator(FixedLocator([1, 3, 10, 30, 100, 300, 1000, 3000, 10000]))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="y", color="#E6E6E6", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(QUIET)
-    axes.tick_params(colors=QUIET, labelcolor=INK, length=3)
+    style.quiet(axes, "y")
+    style.plain_decades(axes.xaxis, ticks)
 
 
 def count_axis(axes: Axes) -> None:
-    """Counts on a logarithmic axis: 1, 10, 100."""
-    from matplotlib.ticker import NullLocator
-
+    """Counts on a logarithmic axis."""
     axes.set_yscale("log")
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter("{x:g}")
+    style.plain_decades(axes.yaxis)
 
 
 def percent_axis(axes: Axes) -> None:
@@ -134,17 +118,21 @@ def percent_axis(axes: Axes) -> None:
 
 
 def label_ends(axes: Axes, curves: dict[str, Any], gap: float = 0.15) -> None:
-    """Each method's name where its curve ends, moved up where it would touch another: at least `gap` of the height."""
+    """Each method's name where its curve ends, moved where it would touch another: at least `gap` of the height."""
     to_share = axes.transData + axes.transAxes.inverted()
     ends = {
         method: to_share.transform((axes.get_xlim()[1], curve[-1]))[1] for method, curve in curves.items()
     }
-    free = -1.0
-    for method in sorted(ends, key=lambda one: ends[one]):
-        free = max(ends[method], free)
+    order = sorted(ends, key=lambda method: ends[method])
+    for lower, upper in pairwise(order):
+        ends[upper] = max(ends[upper], ends[lower] + gap)
+    highest = 1.0  # and down again, where one would leave the axes
+    for method in reversed(order):
+        ends[method] = min(ends[method], highest)
+        highest = ends[method] - gap
         axes.annotate(
             method,
-            (1.0, free),
+            (1.0, ends[method]),
             (4, 0),
             xycoords="axes fraction",
             textcoords="offset points",
@@ -152,4 +140,3 @@ def label_ends(axes: Axes, curves: dict[str, Any], gap: float = 0.15) -> None:
             fontsize=9,
             color=STYLES[method]["color"],
         )
-        free += gap

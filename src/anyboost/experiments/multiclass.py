@@ -19,6 +19,7 @@ from anyboost import datasets
 from anyboost.experiments import methods
 from anyboost.experiments.frame import Claim, Tick, verdict
 from anyboost.experiments.methods import METHODS, STYLES
+from anyboost.experiments.style import INK, QUIET, WIDE, short
 from anyboost.losses import MulticlassHinge
 from anyboost.space import Binned
 from anyboost.weak import Classifier, Stump
@@ -44,6 +45,7 @@ LAST = 100  # stumps at the end, in which to look for a cycle
 FAILED = 0.25  # of the best method's fall: less of it is a failure
 CYCLE = 0.5
 SIMILAR = 2  # times the stumps
+HIGHEST = 1.5  # loss in the figure: what some first steps do is cut off
 TITLES = ("hinge loss", "error", "different stumps")
 HINGE = MulticlassHinge()
 
@@ -112,13 +114,13 @@ def measure(case: dict[str, Any], tick: Tick) -> dict[str, Any]:
     return {
         **{name: case[name] for name in ("data", "learner", "method")},
         "scale": scale,
-        "tried": [{name: methods.short(value) for name, value in one.items()} for one in tried],
-        "constant_loss": methods.short(constant_loss(inner.y)),
+        "tried": [{name: short(value) for name, value in one.items()} for one in tried],
+        "constant_loss": short(constant_loss(inner.y)),
         "stumps": methods.stops(stumps),
-        "train_loss": methods.short(train[:, 0]),
-        "train_error": methods.short(train[:, 1]),
-        "test_loss": methods.short(test[:, 0]),
-        "test_error": methods.short(test[:, 1]),
+        "train_loss": short(train[:, 0]),
+        "train_error": short(train[:, 1]),
+        "test_loss": short(test[:, 0]),
+        "test_error": short(test[:, 1]),
         "distinct": methods.distinct_at_stops(run, stumps),
         "last": len(set(methods.cuts(run)[-LAST:])),
     }
@@ -212,23 +214,23 @@ def claims(results: dict[str, Any]) -> list[Claim]:
 def _fails(hard: list[Contrast], every: list[Contrast]) -> Claim:
     shares = {one: (one.naive_share(THEOREMS), one.naive_share()) for one in every}
     return Claim(
-        "Naive descent clearly fails to converge on connect4 and letter.",
+        "Naive descent clearly fails to converge on connect4 and letter",
         verdict([share < FAILED for one in hard for share in shares[one]]),
-        f"Of what the best method's training loss falls under that of the best constant, {hard[0].stumps} naive stumps "
-        "reach with steps 1/sqrt(t), and with the best scale: "
+        "share of the best method's fall in training loss, from that of the best constant, which "
+        f"{hard[0].stumps} naive stumps reach with steps 1/sqrt(t) and with the best scale: "
         + ", ".join(f"{one} {first:.0%} and {best:.0%}" for one, (first, best) in shares.items())
-        + f"; failing is under {FAILED:.0%}.",
+        + f"; failing is under {FAILED:.0%}",
     )
 
 
 def _cycles(hard: list[Contrast]) -> Claim:
     last = {one: [one.by[method]["last"] for method in ("naive", "residual")] for one in hard}
     return Claim(
-        "There naive cycles through the same weak learners.",
+        "There naive cycles through the same weak learners",
         verdict([naive <= CYCLE * residual for naive, residual in last.values()]),
-        f"Different stumps among the last {LAST}, naive's and residual's: "
+        f"different stumps among the last {LAST}, naive's and residual's: "
         + ", ".join(f"{one} {naive} and {residual}" for one, (naive, residual) in last.items())
-        + f"; a cycle is at most {CYCLE:.0%} of residual's.",
+        + f"; a cycle is at most {CYCLE:.0%} of residual's",
     )
 
 
@@ -238,12 +240,12 @@ def _similar_rates(hard: list[Contrast]) -> Claim:
     ahead = {one: one.catches_up() for one in hard}
     similar = all(n is None or n * SIMILAR >= one.stumps for one, n in ahead.items())
     return Claim(
-        "There repeated and residual approach optimal training performance at relatively similar rates.",
+        "There repeated and residual approach optimal training performance at relatively similar rates",
         verdict([all(down) and similar, any(down)]),
-        f"They lower the training loss more than twice as much as naive in {sum(down)} of {len(down)} cases. Residual "
+        f"they lower the training loss more than twice as much as naive in {sum(down)} of {len(down)} cases; residual "
         f"is where repeated ends, with {hard[0].stumps} stumps, after "
         + ", ".join(f"{n or 'more'} on {one}" for one, n in ahead.items())
-        + f"; similar is {hard[0].stumps // SIMILAR} or more.",
+        + f"; similar is {hard[0].stumps // SIMILAR} or more",
     )
 
 
@@ -253,11 +255,10 @@ def _outperform(every: list[Contrast]) -> Claim:
         for method in METHODS[1:]
     }
     return Claim(
-        "The new algorithms often outperform the existing one.",
+        "The new algorithms often outperform the existing one",
         verdict([count > len(every) / 2 for count in better.values()]),
-        f"Test error under naive's after {every[0].stumps} stumps: "
-        + ", ".join(f"{method} in {count} of {len(every)} cases" for method, count in better.items())
-        + ".",
+        f"test error under naive's after {every[0].stumps} stumps: "
+        + ", ".join(f"{method} in {count} of {len(every)} cases" for method, count in better.items()),
     )
 
 
@@ -267,17 +268,20 @@ def draw(results: dict[str, Any]) -> Any:
 
     every = contrasts(results)
     kinds = [kind for kind in KINDS if any(one.learner == kind for one in every)]
-    figure = Figure(figsize=(6.0, 0.6 + 1.55 * len(every)), layout="constrained")
+    figure = Figure(figsize=(WIDE, 0.6 + 1.55 * len(every)), layout="constrained")
     for part, kind in zip(figure.subfigures(len(kinds), 1, squeeze=False)[:, 0], kinds, strict=True):
         own = [one for one in every if one.learner == kind]
-        part.suptitle(KINDS[kind], x=0.01, ha="left", fontsize=11, fontweight="bold", color=methods.INK)
+        part.suptitle(KINDS[kind], x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
         panels = part.subplots(len(own), 3, sharex=True, squeeze=False)
         for row, one in zip(panels, own, strict=True):
             _draw_row(row, one)
         for panel, words in zip(panels[0], TITLES, strict=True):
-            panel.set_title(words, loc="left", fontsize=9.5, color=methods.INK)
+            panel.set_title(words, loc="left", fontsize=9.5, color=INK)
         for panel in panels[-1]:
-            panel.set_xlabel("stumps", color=methods.INK)
+            panel.set_xlabel("stumps", color=INK)
+        panels[0, 0].annotate(
+            "faint: training", (0.04, 0.06), xycoords="axes fraction", fontsize=8, color=QUIET
+        )
     return figure
 
 
@@ -289,10 +293,10 @@ def _draw_row(row: Any, one: Contrast) -> None:
             panel.plot(result["stumps"], result[f"test_{what}"], **style)
         row[2].plot(result["stumps"], result["distinct"], **style)
     for panel in row:
-        methods.finish(panel, one.stumps)
-    for panel in row[:2]:
-        panel.set_ylim(bottom=0)
+        methods.finish(panel, one.stumps, (1, 10, 100, 1000))
+    row[0].set_ylim(0.0, HIGHEST)
+    row[1].set_ylim(bottom=0.0)
     methods.percent_axis(row[1])
     methods.count_axis(row[2])
-    row[0].set_ylabel(one.data, fontweight="bold", color=methods.INK)
+    row[0].set_ylabel(one.data, fontweight="bold", color=INK)
     methods.label_ends(row[2], {method: result["distinct"] for method, result in one.by.items()})

@@ -5,6 +5,7 @@ and then the oldest leaf goes first. A tree stops where no cut gains.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,12 +13,13 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.bins import GROUP
-from anyboost.backends.histogram import BINS, count, subtract, take
+from anyboost.backends.histogram import BINS, count, gather, many, subtract, take
 from anyboost.backends.partition import descend_bins, mark, partition, sides
 from anyboost.backends.sides import LEAST_SQUARES, NOISE, TIE
 from anyboost.backends.split import choose_cut, score_columns
 from anyboost.backends.sums import Fixed
 from anyboost.space import Space
+from anyboost.weak import whole
 from anyboost.weak.grown import Cut, Grown, Growth
 from anyboost.weak.monotone import child_bounds, free_bounds, side_value
 from anyboost.weak.root import Root
@@ -54,7 +56,7 @@ class _Pool:
         self.free: list[np.ndarray] = []
 
     def take(self) -> np.ndarray:
-        return self.free.pop() if self.free else np.empty(self.size, dtype=np.int64)
+        return self.free.pop() if self.free else np.zeros(self.size, dtype=np.int64)
 
     def give(self, sums: np.ndarray | None) -> None:
         if sums is not None:
@@ -113,8 +115,8 @@ class _Grower:
         self.keeping: list[_Leaf] = []
         self.pool = space.once(("histograms", size), lambda _: _Pool(size))
         # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
-        whole = rows is None and features is None and growth.criterion == LEAST_SQUARES
-        self.root = space.once(("root", size), lambda _: Root()) if whole else None
+        all_of_it = rows is None and features is None and growth.criterion == LEAST_SQUARES
+        self.root = space.once(("root", size), lambda _: Root()) if all_of_it else None
         self.feature = [-1]
         self.bin = [0]
         self.goes_left = [_NOBODY]
@@ -135,6 +137,8 @@ class _Grower:
         root = _Leaf(0, 0, 0, self.n_rows, sets=self.growth.together or ())
         if self.rules is not None:
             root.bounds = free_bounds(self.fixed.outputs, self.growth.criterion)
+        elif self.growth.together is None and whole.fits(self.space, self.fixed, self.growth, self.n_rows):
+            return self._at_once(root)
         self._survey([root], None, None)
         leaves = [root]
         while len(leaves) < self.growth.max_leaves:
@@ -216,35 +220,56 @@ class _Grower:
             leaf.sums = own
         if rest is not None and parent is not None:
             rest.sums = parent
-        root = self.root if len(self.feature) == 1 else None
-        listed = len(self.feature) > 1 or self.sampled
-        rows = [self.rows[leaf.start : leaf.stop] if listed else None for leaf in counted]
-        taken = [self.fixed if some is None else take(self.fixed, some, space.n_threads) for some in rows]
-        change = None if root is None else root.change(self.fixed, space.n_threads)
-        if change is not None:
-            rows, taken = [change.rows], [change.fixed]
         leaves = counted if parent is None or rest is None else [*counted, rest]
         scores = [np.full(len(self.allowed), -np.inf) for _ in leaves]
+        tally, n_rows = self._tally(counted)
 
         def one(index: int) -> None:
             groups = self.shares[index]
-            for own, some, values in zip(sums, rows, taken, strict=True):
-                count(space.bins.words, groups, space.X.shape[1], values, some, own)
-                if root is not None and change is not None:
-                    root.complete(own, groups)
+            tally(groups)
+            for own in sums:
                 if parent is not None:
-                    subtract(parent, own, groups)
+                    subtract(parent, own, groups, space.bins.n_cuts)
             for leaf, best in zip(leaves, scores, strict=True):
                 self._score(leaf, groups, best)
 
-        n_rows = sum(len(values.channels) for values in taken)
         work = (n_rows + BINS * len(leaves)) * self.fixed.channels.shape[1] * sum(map(len, self.shares))
         threads.each(one, len(self.shares), space.n_threads if work > _SMALL else 1)
-        if root is not None:
-            root.keep(self.fixed, sums[0])
+        self._remember(counted[0])
         for leaf, best in zip(leaves, scores, strict=True):
             self._choose(leaf, best)
         self._keep(leaves)
+
+    def _tally(self, leaves: list[_Leaf]) -> tuple[Callable[[np.ndarray], None], int]:
+        """What fills these leaves' histograms, for some groups of columns, and how many rows it looks at."""
+        space, n_columns = self.space, self.space.X.shape[1]
+        change = self.root.change(self.fixed, space.n_threads) if self.root and not leaves[0].node else None
+        rows: list[np.ndarray | None]
+        if change is not None:
+            rows, taken = [change.rows], [change.fixed]
+        elif not leaves[0].node and not self.sampled:
+            rows, taken = [None], [self.fixed]
+        else:
+            own = [self.rows[leaf.start : leaf.stop] for leaf in leaves]
+            rows = [*own]
+            taken = [
+                self.fixed if many(self.fixed) else take(self.fixed, some, space.n_threads) for some in own
+            ]
+
+        def tally(groups: np.ndarray) -> None:
+            for leaf, some, values in zip(leaves, rows, taken, strict=True):
+                assert leaf.sums is not None
+                count(space.bins.words, groups, space.bins.n_cuts, n_columns, values, some, leaf.sums)
+                if self.root is not None and change is not None:
+                    self.root.complete(leaf.sums, groups)
+
+        return tally, sum(space.n if some is None else len(some) for some in rows)
+
+    def _remember(self, leaf: _Leaf) -> None:
+        """Keep the root's histogram for the next round."""
+        if self.root is not None and leaf.node == 0:
+            assert leaf.sums is not None
+            self.root.keep(self.fixed, leaf.sums)
 
     def _total(self, leaf: _Leaf, column: int) -> np.ndarray:
         """The sums over a leaf, from any one column of its histogram where they are not known yet."""
@@ -279,7 +304,8 @@ class _Grower:
                 leaf.sums, leaf.total, self.limits, leaf.bounds, best, goes_left
             )
         if feature >= 0:
-            left = leaf.sums[BINS * feature : BINS * (feature + 1)][goes_left].sum(axis=0)
+            left = np.empty_like(leaf.total)
+            gather(leaf.sums, feature, goes_left, left)
             leaf.cut = Cut(feature, cut, goes_left, score - whole, left)
 
     def _keep(self, leaves: list[_Leaf]) -> None:
@@ -295,34 +321,72 @@ class _Grower:
             leaf.sums = None
         self.keeping = kept
 
+    def _at_once(self, root: _Leaf) -> Grown:
+        """The same tree, in one compiled call."""
+
+        def count_root(sums: np.ndarray) -> None:
+            root.sums = sums
+            tally, n_rows = self._tally([root])
+            workers = self.space.n_threads if n_rows * len(groups) > _SMALL else 1
+            threads.each(lambda index: tally(self.shares[index]), len(self.shares), workers)
+            self._remember(root)
+
+        groups = np.concatenate(self.shares)
+        made = whole.Tree(
+            self.space, self.fixed, self.growth, self.limits, groups, self.allowed, self.rows, count_root
+        )
+        order = np.zeros(len(made.feature), dtype=np.int8)
+        shape = (made.feature, made.bin, made.goes_left, made.left, made.right, order, made.leaf_nodes)
+        return self._grown(
+            *shape, made.totals, np.empty((len(made.totals), *_FREE.shape)), made.edges.T.tolist()
+        )
+
     def _finish(self, leaves: list[_Leaf]) -> Grown:
-        feature = np.array(self.feature, dtype=np.int32)
-        bins = np.array(self.bin, dtype=np.int32)
-        left = np.array(self.left, dtype=np.int32)
-        right = np.array(self.right, dtype=np.int32)
-        goes_left = np.array(self.goes_left)
-        leaf_nodes = np.array([leaf.node for leaf in leaves], dtype=np.int32)
-        totals = np.array([leaf.total for leaf in leaves])
+        return self._grown(
+            np.array(self.feature, dtype=np.int32),
+            np.array(self.bin, dtype=np.int32),
+            np.array(self.goes_left),
+            np.array(self.left, dtype=np.int32),
+            np.array(self.right, dtype=np.int32),
+            np.array(self.order, dtype=np.int8),
+            np.array([leaf.node for leaf in leaves], dtype=np.int32),
+            np.array([leaf.total for leaf in leaves]),
+            np.array([leaf.bounds for leaf in leaves]),
+            [(leaf.start, leaf.stop) for leaf in leaves],
+        )
+
+    def _grown(
+        self,
+        feature: np.ndarray,
+        bins: np.ndarray,
+        goes_left: np.ndarray,
+        left: np.ndarray,
+        right: np.ndarray,
+        order: np.ndarray,
+        leaf_nodes: np.ndarray,
+        totals: np.ndarray,
+        bounds: np.ndarray,
+        edges: list[tuple[int, int]],
+    ) -> Grown:
+        """The tree with the leaf of every row; `edges` are where leaves begin and end in the row list."""
         sums, masses = totals[:, :-1], totals[:, -1]
         # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
         sums = np.where(np.abs(sums) > self.limits.noise * masses[:, None], sums, 0)
-        bounds = np.array([leaf.bounds for leaf in leaves])
         leaf = self.space.arena.empty(self.space.n, np.int32)
         if self.sampled:
             descend_bins(self.space.bins.words, feature, goes_left, left, right, leaf)
             number = np.zeros(len(feature), dtype=np.int32)
-            number[leaf_nodes] = np.arange(len(leaves), dtype=np.int32)
+            number[leaf_nodes] = np.arange(len(edges), dtype=np.int32)
             leaf = number[leaf]
-        elif len(leaves) == 2:
+        elif len(edges) == 2:
             words = self.space.bins.words[feature[0] >> 3]
             sides(words, 8 * (feature[0] & 7), goes_left[0], leaf, self.space.n_threads)
         else:
             threads.each(
-                lambda index: mark(self.rows[leaves[index].start : leaves[index].stop], index, leaf),
-                len(leaves),
+                lambda index: mark(self.rows[slice(*edges[index])], index, leaf),
+                len(edges),
                 self.space.n_threads if self.space.n > _SMALL else 1,
             )
-        order = np.array(self.order, dtype=np.int8)
         return Grown(feature, bins, goes_left, left, right, order, leaf_nodes, sums, masses, bounds, leaf)
 
 
