@@ -38,7 +38,7 @@ KINDS = {
     "vectors": "vector regression stumps, projection (4)",
     "classes": "stump classifiers, projection (3)",
 }
-STUMPS, QUICK_STUMPS = 990, 45  # 44 and 9 rounds of repeated
+STUMPS, QUICK_STUMPS = 990, 28  # 44 and 7 rounds of repeated
 SCALES, QUICK_SCALES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0), (1.0, 3.0)
 THEOREMS = 1.0  # the scale of Theorems 5 and 7
 LAST = 100  # stumps at the end, in which to look for a cycle
