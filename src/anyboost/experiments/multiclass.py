@@ -77,7 +77,7 @@ def cases(quick: bool) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def split(name: str) -> Split:
-    """The source's own split where it comes with one; else (connect4, what is from OpenML) a fifth of the rows tests."""
+    """The source's own split where it comes with one; else (connect4, all from OpenML) a fifth of the rows tests."""
     if name in QUICK_DATA:
         X, y = getattr(bundled, f"load_{name}")(return_X_y=True)
         parts = None
