@@ -75,13 +75,3 @@ def test_trees_of_one_sample_do_not_disturb_each_other(monkeypatch):
 
     for one, other in zip(*both_ways(monkeypatch, make), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "threads", "expected"),
-    [(3000, 2, True), (10**7, 2, False), (10**7, 1, True), (4 * 10**6, 2, True), (10**6, 9, False)],
-)
-def test_large_samples_are_for_threads(n_rows, threads, expected):
-    space = Space(np.zeros((10, 3)), n_threads=threads)
-    growth = Tree(31)._growth(space, 0)
-    assert whole.fits(space, space.fixed(np.ones(10)), growth, n_rows) is expected

@@ -1,4 +1,4 @@
-"""A whole tree in one call, for samples so small that calls and threads would cost more than the work.
+"""A whole tree in one call: calls and threads a split would cost more than the work on it, but for large samples.
 
 It takes the steps of `weak.grow`, and makes the same tree to the bit: the histogram of the smaller child is counted,
 that of the larger one is what it leaves of the parent's. Every open leaf has its histogram in a slot of `slab`.
@@ -11,6 +11,7 @@ from anyboost.backends.histogram import _count_columns, _count_vectors, _take, g
 from anyboost.backends.partition import _partition
 from anyboost.backends.sides import TIE
 from anyboost.backends.split import choose_cut, score_columns
+from anyboost.backends.team import claim, dismiss, finish, publish, rest, wait
 
 # Rows of `places`, by node: where its rows begin and end, its depth, its slot, and its best cut's column and bin.
 START, STOP, DEPTH, SLOT, COLUMN, BIN = 0, 1, 2, 3, 4, 5
@@ -18,23 +19,47 @@ PLACES = 6
 
 
 @kernel
-def _count(words, groups, n_cuts, n_columns, columns, vectors, shift, chunk, rows, spare, sums):
-    # `columns` (channels, n), each channel by itself, or `vectors` (n, channels); the other one is empty.
+def _work(number, job, words, groups, n_cuts, n_columns, allowed, taken, vectors, shift, chunk, limits, rows, slab,
+          totals, best):  # fmt: skip
+    # One group of columns of a job: count the smaller child, subtract it from the larger one, score the cuts of both.
+    # Channels are those in `taken` (channels, rows), taken for the job, or all of `vectors` (n, channels).
+    noise, l2, least, criterion = limits
+    start, stop, small, small_slot, large, large_slot = job[0], job[1], job[2], job[3], job[4], job[5]
+    group = groups[number : number + 1]
+    some, counted, left_over = rows[start:stop], slab[small_slot], slab[large_slot]
     if vectors.size:
-        _count_vectors(words, groups, n_cuts, n_columns, vectors, rows, True, sums)
-        return
-    for j in range(columns.shape[0]):
-        values = spare[: rows.shape[0]]
-        _take(columns[j], rows, values)
-        _count_columns(words, groups, n_columns, values, rows, chunk, shift, j, sums)
+        _count_vectors(words, group, n_cuts, n_columns, vectors, some, True, counted)
+    else:
+        for j in range(taken.shape[0]):
+            _count_columns(words, group, n_columns, taken[j, : stop - start], some, chunk, shift, j, counted)
+    subtract(left_over, counted, group, n_cuts)
+    score_columns(counted, group, totals[small], noise, l2, least, n_cuts, allowed, criterion, best[0])
+    score_columns(left_over, group, totals[large], noise, l2, least, n_cuts, allowed, criterion, best[1])
 
 
 @kernel
-def _look(node, slab, groups, n_cuts, allowed, limits, best, places, totals, lefts, tables, gains):
-    # The best cut of a leaf; its gain is -1 where there is none.
+def assist(sync, job, words, groups, n_cuts, n_columns, allowed, taken, vectors, shift, chunk, limits, rows, slab,
+           totals, best):  # fmt: skip
+    """Take part in `branch` from another thread, until it is through."""
+    looks = 0
+    while True:
+        number = claim(sync, groups.shape[0])
+        if number == -2:
+            return
+        if number == -1:
+            looks = rest(looks)
+            continue
+        _work(number, job, words, groups, n_cuts, n_columns, allowed, taken, vectors, shift, chunk, limits, rows,
+              slab, totals, best)  # fmt: skip
+        finish(sync)
+        looks = 0
+
+
+@kernel
+def _look(node, slab, n_cuts, limits, best, places, totals, lefts, tables, gains):
+    # The best cut of a leaf, by the scores of its columns; its gain is -1 where there is none.
     noise, l2, least, criterion = limits
     sums = slab[places[SLOT, node]]
-    score_columns(sums, groups, totals[node], noise, l2, least, n_cuts, allowed, criterion, best)
     column, cut, score, whole = choose_cut(
         sums, totals[node], noise, l2, least, n_cuts, criterion, best, tables[node]
     )
@@ -70,18 +95,21 @@ def _next(leaves, gains, depths, by_level):
 
 @kernel
 def branch(
-    words, groups, n_cuts, n_columns, allowed, columns, vectors, shift, chunk, limits, max_leaves, max_depth,
-    by_level, rows, spare_rows, spare, slab, best, places, totals, lefts, tables, gains, leaves, left, right,
+    sync, job, words, groups, n_cuts, n_columns, allowed, taken, vectors, shift, chunk, limits, rows, slab, totals,
+    best, columns, max_leaves, max_depth, by_level, spare, places, lefts, tables, gains, leaves, left, right,
 ):  # fmt: skip
     """Grow from the root, whose histogram is in slot 0 and whose totals are known; the number of leaves.
 
-    `leaves` becomes the leaves' nodes, in order of age; left[node] is 0 where a node has not been split.
+    `columns` (channels, n) are the channels, each by itself, where they are not `vectors`. `leaves` becomes the
+    leaves' nodes, in order of age; left[node] is 0 where a node has not been split. Others may `assist`.
     """
     n_leaves, n_nodes, n_slots = 1, 1, 1
     free, n_free = np.empty(slab.shape[0], dtype=np.int64), 0
     places[START, 0], places[STOP, 0], places[DEPTH, 0], places[SLOT, 0] = 0, rows.shape[0], 0, 0
     leaves[0] = 0
-    _look(0, slab, groups, n_cuts, allowed, limits, best, places, totals, lefts, tables, gains)
+    noise, l2, least, criterion = limits
+    score_columns(slab[0], groups, totals[0], noise, l2, least, n_cuts, allowed, criterion, best[0])
+    _look(0, slab, n_cuts, limits, best[0], places, totals, lefts, tables, gains)
     while n_leaves < max_leaves:
         place = _next(leaves[:n_leaves], gains, places[DEPTH], by_level)
         if place < 0:
@@ -92,9 +120,9 @@ def branch(
         own = rows[start:stop]
         shift_of_column = 8 * (column & 7)
         n_left = _partition(
-            words[column >> 3], shift_of_column, tables[node].view(np.uint8), own, spare_rows, 0, stop - start
+            words[column >> 3], shift_of_column, tables[node].view(np.uint8), own, spare, 0, stop - start
         )
-        own[n_left:] = spare_rows[: stop - start - n_left]
+        own[n_left:] = spare[: stop - start - n_left]
         left[node], right[node] = n_nodes, n_nodes + 1
         depth = places[DEPTH, node] + 1
         for child in range(n_nodes, n_nodes + 2):
@@ -122,13 +150,22 @@ def branch(
             places[SLOT, small] = n_slots
             n_slots += 1
         places[SLOT, large] = slot
-        counted = slab[places[SLOT, small]]
-        some = rows[places[START, small] : places[STOP, small]]
-        _count(words, groups, n_cuts, n_columns, columns, vectors, shift, chunk, some, spare, counted)
-        subtract(slab[slot], counted, groups, n_cuts)
-        for child in (small, large):
-            _look(child, slab, groups, n_cuts, allowed, limits, best, places, totals, lefts, tables, gains)
+        start, stop = places[START, small], places[STOP, small]
+        for j in range(columns.shape[0]):
+            _take(columns[j], rows[start:stop], taken[j])
+        job[0], job[1], job[2], job[3], job[4], job[5] = start, stop, small, places[SLOT, small], large, slot
+        publish(sync)
+        number = claim(sync, groups.shape[0])
+        while number >= 0:
+            _work(number, job, words, groups, n_cuts, n_columns, allowed, taken, vectors, shift, chunk, limits,
+                  rows, slab, totals, best)  # fmt: skip
+            finish(sync)
+            number = claim(sync, groups.shape[0])
+        wait(sync, groups.shape[0])
+        for which, child in ((0, small), (1, large)):
+            _look(child, slab, n_cuts, limits, best[which], places, totals, lefts, tables, gains)
             if gains[child] < 0.0:
                 free[n_free] = places[SLOT, child]
                 n_free += 1
+    dismiss(sync)
     return n_leaves

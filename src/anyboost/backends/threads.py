@@ -85,6 +85,13 @@ def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
             raise failure
 
 
+def invite(task: Callable[[], None], count: int) -> None:
+    """Have `task` called by up to `count` other threads, as they find time; nobody waits for them."""
+    jobs = _queue()
+    for _ in range(count):
+        jobs.put(task)
+
+
 def over_blocks(
     function: Callable[[int, int], T], n_rows: int, n_threads: int, smallest: int = 150_000
 ) -> list[T]:

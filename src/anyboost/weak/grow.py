@@ -137,7 +137,7 @@ class _Grower:
         root = _Leaf(0, 0, 0, self.n_rows, sets=self.growth.together or ())
         if self.rules is not None:
             root.bounds = free_bounds(self.fixed.outputs, self.growth.criterion)
-        elif self.growth.together is None and whole.fits(self.space, self.fixed, self.growth, self.n_rows):
+        elif self.growth.together is None and whole.fits(self.space, self.fixed, self.growth):
             return self._at_once(root)
         self._survey([root], None, None)
         leaves = [root]

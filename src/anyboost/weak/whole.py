@@ -1,4 +1,4 @@
-"""Growing a tree in one compiled call: for small samples, where the steps of `grow` cost more than their work.
+"""Growing a tree in one compiled call, where the steps of `grow` would cost more than their work.
 
 Only trees without rules: no monotone columns, no categories, no sets of columns that must keep together.
 """
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anyboost.backends import branch
+from anyboost.backends import branch, team, threads
 from anyboost.backends.bins import GROUP
 from anyboost.backends.histogram import BINS, many
 
@@ -18,18 +18,15 @@ if TYPE_CHECKING:
     from anyboost.weak.grown import Growth
     from anyboost.weak.rules import Limits
 
-_FEW = 15_000_000  # updates of the root's counters under which a second thread saves less than it costs
-_MOST_MEMORY = 2**25  # bytes of histograms, one a leaf
-_NO_VECTORS = np.empty((0, 0), dtype=np.int64)
+_MOST_MEMORY = 2**27  # bytes of histograms, one a leaf
+_SMALL = 300_000  # updates of the root's counters under which other threads are left alone
+_NOTHING = np.empty((0, 0), dtype=np.int64)
 
 
-def fits(space: "Space", fixed: "Fixed", growth: "Growth", n_rows: int) -> bool:
-    """Whether a tree without rules is better grown in one call."""
-    channels = fixed.channels.shape[1]
-    n_columns = space.X.shape[1]
+def fits(space: "Space", fixed: "Fixed", growth: "Growth") -> bool:
+    """Whether a tree without rules can be grown in one call."""
     memory = growth.max_leaves * len(space.bins.n_cuts) * BINS * (fixed.outputs + 1) * 8
-    small = n_rows * n_columns * channels * (space.n_threads - 1) <= _FEW
-    return small and growth.max_leaves > 2 and memory <= _MOST_MEMORY
+    return growth.max_leaves > 2 and memory <= _MOST_MEMORY
 
 
 class Tree:
@@ -59,15 +56,24 @@ class Tree:
         tables = np.zeros((most, BINS), dtype=np.bool_)
         leaves = np.zeros(growth.max_leaves, dtype=np.int64)
         left, right = np.zeros((2, most), dtype=np.int32)
-        together = many(fixed)
-        n_leaves = branch.branch(
-            space.bins.words, groups, space.bins.n_cuts, space.X.shape[1], allowed,
-            _NO_VECTORS if together else fixed.channels.T, fixed.channels if together else _NO_VECTORS,
-            fixed.shift, fixed.chunk, tuple(limits), growth.max_leaves, growth.max_depth or most, growth.by_level,
-            rows, np.empty_like(rows), np.empty(0 if together else len(rows), dtype=np.int64), slab,
-            np.full(len(allowed), -np.inf), places, totals, np.empty_like(totals), tables,
-            np.full(most, -1.0), leaves, left, right,
+        n_rows, n_columns, together = len(rows), space.X.shape[1], many(fixed)
+        columns = _NOTHING if together else fixed.channels.T
+        sync, job = team.zeros(), np.zeros(6, dtype=np.int64)
+        shared = (
+            sync, job, space.bins.words, groups, space.bins.n_cuts, n_columns, allowed,
+            np.empty((len(columns), 0 if together else n_rows), dtype=np.int64),
+            fixed.channels if together else _NOTHING, fixed.shift, fixed.chunk, tuple(limits), rows, slab, totals,
+            np.full((2, len(allowed)), -np.inf),
         )  # fmt: skip
+        if n_rows * n_columns * fixed.channels.shape[1] > _SMALL:
+            threads.invite(lambda: branch.assist(*shared), min(space.n_threads, len(groups)) - 1)
+        try:
+            n_leaves = branch.branch(
+                *shared, columns, growth.max_leaves, growth.max_depth or most, growth.by_level,
+                np.empty_like(rows), places, np.empty_like(totals), tables, np.full(most, -1.0), leaves, left, right,
+            )  # fmt: skip
+        finally:
+            team.dismiss(sync)
         nodes = 2 * n_leaves - 1
         split = left[:nodes] > 0
         self.feature = np.where(split, places[branch.COLUMN, :nodes], -1).astype(np.int32)
