@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         metrics,
         mirror,
         online,
+        planning,
         plot,
         space,
         steps,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
     from anyboost.online.classifier import OnlineBoostingClassifier
     from anyboost.online.estimators import OnlineBoostingRegressor
+    from anyboost.planning.estimator import MaxMarginPlanner
     from anyboost.space import Binned
     from anyboost.validation import cv
 
@@ -42,8 +44,9 @@ _MODULES = {
     "losses",
     "metrics",
     "mirror",
-    "plot",
     "online",
+    "planning",
+    "plot",
     "space",
     "steps",
     "weak",
@@ -54,6 +57,7 @@ _NAMES = {
     "BoostingRanker": "anyboost.estimators",
     "BoostingRegressor": "anyboost.estimators",
     "Checkpoint": "anyboost.files",
+    "MaxMarginPlanner": "anyboost.planning.estimator",
     "MirrorAveragingClassifier": "anyboost.mirror.estimators",
     "MirrorAveragingRegressor": "anyboost.mirror.estimators",
     "ModelFileError": "anyboost.files",
@@ -72,6 +76,7 @@ __all__ = [
     "BoostingRanker",
     "BoostingRegressor",
     "Checkpoint",
+    "MaxMarginPlanner",
     "MirrorAveragingClassifier",
     "MirrorAveragingRegressor",
     "ModelFileError",
@@ -91,6 +96,7 @@ __all__ = [
     "metrics",
     "mirror",
     "online",
+    "planning",
     "plot",
     "save",
     "space",

@@ -6,11 +6,14 @@ A sentence names the argument, the offending value (and row), and what to do abo
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from anyboost.backends import threads
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -126,6 +129,22 @@ def fraction(value: Any, name: str, zero: bool = True) -> float:
     if not 0 <= number <= 1 or (number == 0 and not zero):
         raise ValueError(f"{name} must be {'between' if zero else 'above'} 0 and at most 1, got {value}")
     return number
+
+
+def n_threads(n_jobs: Any) -> int:
+    """How many threads n_jobs asks for: -1 all cores, -2 all but one, None all that OMP_NUM_THREADS leaves.
+
+    joblib sets that variable in its workers, so that searches over many fits do not crowd the cores.
+    """
+    if n_jobs is None:
+        most = os.environ.get("OMP_NUM_THREADS", "")
+        return (
+            min(threads.available(), int(most)) if most.isdigit() and int(most) > 0 else threads.available()
+        )
+    count(n_jobs, "n_jobs", least=-(2**31))
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: use None for all cores")
+    return int(n_jobs) if n_jobs > 0 else max(1, threads.available() + 1 + int(n_jobs))
 
 
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""What people look at: a tree as text and as a figure, and the losses of a fit round by round.
+"""What people look at: a tree as text and as a figure, the losses of a fit round by round, planned paths on a map.
 
 `model` is an estimator, a Run, or an Ensemble. Figures need matplotlib: pip install "anyboost[report]".
 """
@@ -13,6 +13,7 @@ from anyboost.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from anyboost.tables import Columns
 
@@ -99,14 +100,75 @@ def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
-    if ax is not None:
-        return ax
+def paths(
+    model: Any,
+    features: Any,
+    demonstrations: Any,
+    terrain: Any = None,
+    *,
+    passable: Any = None,
+    name: str = "terrain",
+) -> "Figure":
+    """A map with the paths that were shown and those that a `MaxMarginPlanner` plans, beside the costs it learned.
+
+    demonstrations : one path of cells, or a list of them.
+    terrain : what to draw at the left, by default the first feature; `name` is what it is called there.
+    """
+    from matplotlib.colors import LogNorm
+
+    figure = _figure((8.6, 4.3))
+    shown = [np.asarray(path) for path in _several(demonstrations)]
+    mask = None if passable is None else [passable]
+    ends = [np.array([path[side] for path in shown]) for side in (0, -1)]
+    cost, planned = (part[0] for part in model.predict([features], [ends[0]], [ends[1]], passable=mask))
+    ground = np.asarray(features)[:, :, 0] if terrain is None else np.asarray(terrain)
+    left, right = figure.subplots(1, 2)
+    left.imshow(ground, cmap="gray")
+    left.set_title(name, loc="left")
+    finite = np.where(np.isfinite(cost), cost, np.nan)
+    scale = LogNorm() if np.nanmin(finite) > 0 else None
+    image = right.imshow(finite, cmap="cividis", norm=scale)
+    right.set_title("learned cost", loc="left")
+    figure.colorbar(image, ax=right, shrink=0.8)
+    for ax in (left, right):
+        for path in shown:
+            _trace(ax, path, "#000000", "-", 2.4, "demonstrated")
+        for path in planned:
+            _trace(ax, path, LINES[1], (0, (2.5, 1.2)), 1.8, "planned")
+        ax.set_xticks([])
+        ax.set_yticks([])
+    handles = left.get_legend_handles_labels()[0]
+    figure.legend(handles=[handles[0], handles[-1]], loc="outside lower left", ncols=2, frameon=False)
+    return figure
+
+
+def _trace(ax: "Axes", path: np.ndarray, color: str, style: Any, width: float, label: str) -> None:
+    """A path over a picture, cased in white so that it shows on any ground."""
+    from matplotlib import patheffects
+
+    cased = [patheffects.withStroke(linewidth=width + 1.8, foreground="#FFFFFF")] if style == "-" else None
+    ax.plot(
+        path[:, 1], path[:, 0], linestyle=style, color=color, linewidth=width, label=label, path_effects=cased
+    )
+
+
+def _several(demonstrations: Any) -> list[Any]:
+    one = np.ndim(demonstrations[0]) == 1
+    return [demonstrations] if one else list(demonstrations)
+
+
+def _figure(size: tuple[float, float]) -> "Figure":
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError('figures need matplotlib: pip install "anyboost[report]"') from None
-    return Figure(figsize=size, layout="constrained").add_subplot()
+    return Figure(figsize=size, layout="constrained")
+
+
+def _axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
+    if ax is not None:
+        return ax
+    return _figure(size).add_subplot()
 
 
 def _ensemble(model: Any) -> Ensemble:

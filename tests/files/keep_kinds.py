@@ -55,7 +55,14 @@ def models():
         "averager": (MirrorAverager().partial_fit(X, score), rows),
         "tracker": (Tracker().partial_fit(X, score), rows),
         "stump-averager": (StumpAverager().partial_fit(X[:12], score[:12]), rows),
+        "planner": (planner(), forecasts(20, 4).reshape(4, 5, 3)),
     }
+
+
+def planner():
+    maps = list(forecasts(50, 5).reshape(2, 5, 5, 3))
+    shown = [ab.planning.LatticePlanner().plan(np.exp(each[:, :, 0]), (2, 0), (2, 4)) for each in maps]
+    return ab.MaxMarginPlanner("stump", planner="lattice", max_iter=3, random_state=0).fit(maps, shown)
 
 
 def ask(name, model, rows):
@@ -66,6 +73,8 @@ def ask(name, model, rows):
         return (model.predict if name == "regressor" else model.predict_proba)(frame.astype({"b": float}))
     if name == "online-regressor":
         return np.array([model.predict_one(dict(zip("abc", row, strict=True))) for row in rows])
+    if name == "planner":
+        return model.predict_costs([rows])[0]
     return model.predict(np.array(rows))
 
 

@@ -313,12 +313,12 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             return staged
         table = self._table(X)
         given = self._given_scores(table, offset)
-        return self.ensemble_.predict(table, given, parameters.n_threads(self.n_jobs))
+        return self.ensemble_.predict(table, given, checks.n_threads(self.n_jobs))
 
     def _staged_raw(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         table = self._table(X)
         given = self._given_scores(table, offset)
-        return self.ensemble_.staged_predict(table, given, parameters.n_threads(self.n_jobs))
+        return self.ensemble_.staged_predict(table, given, checks.n_threads(self.n_jobs))
 
     def _given_scores(self, table: np.ndarray, offset: Any) -> np.ndarray | None:
         """What is added to the model's own scores: an offset, and an init estimator's."""

@@ -14,7 +14,6 @@ The automatic dials, by what is known of the loss (see docs/estimators.md for th
 
 import inspect
 import math
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +22,6 @@ import numpy as np
 
 from anyboost import checks, losses, steps, tables, weak
 from anyboost import descent as descents
-from anyboost.backends import threads
 from anyboost.descent import Descent
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
 from anyboost.weak import Learner, Takes, Tree
@@ -101,7 +99,7 @@ def check(estimator: Any) -> None:
     )
     _check_callbacks(own["callbacks"])
     _check_init(own["init"])
-    n_threads(own["n_jobs"])
+    checks.n_threads(own["n_jobs"])
     if own["learner"] is not None:
         learner = weak.get(own["learner"])
         why = "is part of the learner where learner is given: set it there, or leave learner out"
@@ -156,22 +154,6 @@ def _given_apart(estimator: Any, names: tuple[str, ...], why: str) -> None:
 
 def _default(estimator: Any, name: str) -> Any:
     return inspect.signature(type(estimator).__init__).parameters[name].default
-
-
-def n_threads(n_jobs: Any) -> int:
-    """How many threads n_jobs asks for: -1 all cores, -2 all but one, None all that OMP_NUM_THREADS leaves.
-
-    joblib sets that variable in its workers, so that searches over many fits do not crowd the cores.
-    """
-    if n_jobs is None:
-        most = os.environ.get("OMP_NUM_THREADS", "")
-        return (
-            min(threads.available(), int(most)) if most.isdigit() and int(most) > 0 else threads.available()
-        )
-    checks.count(n_jobs, "n_jobs", least=-(2**31))
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0: use None for all cores")
-    return int(n_jobs) if n_jobs > 0 else max(1, threads.available() + 1 + int(n_jobs))
 
 
 def find_loss(loss: Any, automatic: str) -> Loss:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from anyboost import metrics, tables
+from anyboost import checks, metrics, tables
 from anyboost.boosting import Run, boost
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
@@ -39,7 +39,7 @@ class Plan:
         self.method = parameters.method(
             estimator, loss, self.outputs, columns.n, None if names is None else list(names)
         )
-        self.n_threads = parameters.n_threads(estimator.n_jobs)
+        self.n_threads = checks.n_threads(estimator.n_jobs)
         self.weights = targets.weigh(targets.y, rows.sample_weight)
         if self.weights is not None:
             parameters.warn_of_light_rows(estimator, self.weights)

@@ -17,6 +17,7 @@ from anyboost.files.container import write
 from anyboost.machine import machine
 
 NAMES = (  # in the order of the page that shows them all
+    "planning",
     "ranking",
     "multiclass",
     "rates",

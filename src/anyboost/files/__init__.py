@@ -27,6 +27,7 @@ KINDS = {
     "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "anyboost.files.estimators"),
     "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "anyboost.files.estimators"),
     "ranker": ("anyboost.estimators.ranker.BoostingRanker", "anyboost.files.estimators"),
+    "planner": ("anyboost.planning.estimator.MaxMarginPlanner", "anyboost.files.planners"),
     "booster": ("anyboost.online.booster.OnlineBooster", "anyboost.files.boosters"),
     "online_model": ("anyboost.online.estimators.OnlineBoosting", "anyboost.files.streams"),
 }

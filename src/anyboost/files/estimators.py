@@ -61,7 +61,7 @@ def _numbers(step: Step) -> tuple[float, float, float, float]:
     return step.gradient_norm, step.edge, step.step_size, step.coefficient
 
 
-def _pack_parameters(model: BaseBoosting) -> dict[str, Any]:
+def _pack_parameters(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in model.get_params(deep=False).items():
         if name in LEFT_OUT:

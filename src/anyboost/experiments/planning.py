@@ -1,0 +1,280 @@
+"""Figure 1 of Grubb and Bagnell (2011): test loss of maximum-margin planning by number of weak learners, small nets.
+
+On five folds of the Jacksboro fault (`anyboost.planning.terrain`), with the lattice planner, for which the loss is
+convex everywhere. Each descent chooses its step on the validation maps; test maps are only looked at with that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import descent, planning, steps, weak
+from anyboost.boosting import Callback, Run, boost
+from anyboost.descent import Step
+from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.planning.estimator import path_errors
+from anyboost.planning.ground import N_BANDS, Maps, Terrain
+from anyboost.planning.planners import LatticePlanner
+from anyboost.plot import LINES
+from anyboost.space import Space
+
+TITLE = "Costs learned from paths: test loss by number of nets"
+SOURCE = "Grubb and Bagnell (2011), Figure 1"
+SHOWS = (
+    "Maximum-margin planning loss on test maps (left) and training maps (right) against the number of nets with 5 "
+    "units, for naive, repeated and residual projection, and residual projection with memory 0.7: means over five "
+    "folds, the folds as thin lines."
+)
+METHODS: dict[str, Any] = {
+    "naive": descent.Naive,
+    "repeated": descent.Repeated,
+    "residual": descent.Residual,
+    "residual, memory 0.7": lambda step: descent.Residual(step, memory=0.7),
+}
+COLORS = dict(zip(METHODS, (LINES[0], LINES[1], LINES[2], LINES[3]), strict=True))
+STYLES = dict(zip(METHODS, ("--", "-", "-", (0, (4, 1))), strict=True))
+LEARNERS: dict[str, dict[str, str]] = {
+    "": {},
+    ", stumps": {"learner": "stump"},
+}  # by the ending of a case's name
+TOLERANCE = 1
+DIVERGED = 1.5  # times the validation loss at the start, after this many nets: first steps may overshoot
+RECOVERS = 30
+NEVER_BETTER = 0.02  # a difference of test loss under this share is none
+
+
+class Sample(NamedTuple):
+    """A fold as `boost` takes it: cells of train, validation and test maps, and the loss that knows all their paths."""
+
+    train: planning.Cells
+    valid: planning.Cells
+    test: planning.Cells
+    loss: planning.PathMargin
+    ground: Terrain
+
+
+def cases(quick: bool) -> dict[str, Any]:
+    """A fold and a descent each, with the steps it may choose from, in units of cost; nets first, then stumps."""
+    size, paths, learners = (16, 1, 6) if quick else (40, 4, 91)
+    rates = [0.2, 0.8] if quick else [0.4, 1.2, 3.6]
+    shared = {"size": size, "paths": paths, "learners": learners, "rates": rates}
+    return {
+        f"fold {fold}, {name}{ending}": {"fold": fold, "method": name, **shared, **learner}
+        for ending, learner in LEARNERS.items()
+        for fold in range(1 if quick else N_BANDS)
+        for name in METHODS
+    }
+
+
+@lru_cache(maxsize=1)
+def sample(fold: int, size: int, paths: int, most: int | None = None) -> Sample:
+    """One fold; the quick form takes the first few maps only."""
+    ground = planning.terrain(fold, size=size, paths=paths, random_state=fold)
+    if most is not None:
+        ground = Terrain(*(_first(part, most) for part in ground))
+    parts: list[planning.Cells] = []
+    for part in ground:
+        first = sum(len(before.maps) for before in parts)
+        parts.append(planning.cells(part.maps, part.demonstrations, "lattice", first=first))
+    shown = [path for part in parts for path in part.demonstrations]
+    train, valid, test = parts
+    return Sample(train, valid, test, planning.PathMargin(shown, "lattice", TOLERANCE), ground)
+
+
+def _first(part: Maps, most: int) -> Maps:
+    return Maps(part.maps[:most], part.demonstrations[:most], part.costs[:most], part.heights[:most])
+
+
+def measure(case: Any, tick: Tick) -> dict[str, Any]:
+    """The runs of every step, their validation losses, and the test losses of the one with the least of these."""
+    quick = case["learners"] < 50
+    data = sample(case["fold"], case["size"], case["paths"], 8 if quick else None)
+    runs: list[Run] = []
+    for number, rate in enumerate(case["rates"]):
+        tick(number / len(case["rates"]))
+        stops = [diverged] if number else []  # the shortest step is run to its end, come what may
+        runs.append(fit(data, case, rate, stops))
+    rounds = len(runs[0].steps)
+    least = [min(watched(run)) if len(run.steps) == rounds else np.inf for run in runs]
+    run = runs[int(np.argmin(least))]
+    test = data.loss.on(data.test.y, Space(data.test.X))
+    start = np.full(len(data.test.X), run.ensemble.start[0])
+    return {
+        "rate": case["rates"][int(np.argmin(least))],
+        "valid_losses_by_rate": [None if np.isinf(loss) else loss for loss in least],
+        "learners": [0] + [step.learners for step in run.steps],
+        "train": [run.start_loss] + [step.loss for step in run.steps],
+        "valid": watched(run),
+        "test": [test.value(start)] + [test.value(f) for f in run.ensemble.staged_predict(data.test.X)],
+        "best_round": run.best_round,
+        "edge": float(np.mean([step.edge for step in run.steps])),
+        "leftover": run.state.geometry[-1].leftover / run.steps[-1].gradient_norm,
+        **paths_of(run.best, data),
+    }
+
+
+def fit(data: Sample, case: Any, rate: float, stops: Sequence[Callback]) -> Run:
+    """One run of as many learners: repeated projection has t in round t, all others one."""
+    return boost(
+        data.train.X,
+        data.train.y,
+        data.loss,
+        case.get("learner", weak.Net(hidden=5)),
+        METHODS[case["method"]](steps.InverseSqrt(rate / case["size"])),
+        rounds_for(case["method"], case["learners"]),
+        valid=(data.valid.X, data.valid.y),
+        callbacks=stops,
+        random_state=case["fold"],
+        n_threads=1,
+    )
+
+
+def diverged(step: Step, run: Run) -> bool:
+    """Whether a step is out of the question, and its run may stop."""
+    assert step.valid_loss is not None
+    return step.learners >= RECOVERS and not step.valid_loss < DIVERGED * watched(run)[0]
+
+
+def rounds_for(method: str, learners: int) -> int:
+    """How many rounds use up so many learners."""
+    return int(np.sqrt(2 * learners + 0.25) - 0.5) if method == "repeated" else learners
+
+
+def watched(run: Run) -> list[float]:
+    assert run.watch is not None
+    return run.watch.losses
+
+
+def paths_of(costs: Any, data: Sample) -> dict[str, float]:
+    """The test paths of learned costs: how much of them is off the demonstrations, and their true cost ratio."""
+    part = data.ground.test
+    errors = []
+    for features, shown, true in zip(part.maps, part.demonstrations, part.costs, strict=True):
+        cost = costs.predict(features.reshape(-1, features.shape[2])).reshape(true.shape)
+        errors += [path_errors(LatticePlanner(), cost, path, true, TOLERANCE) for path in shown]
+    off, ratio = np.mean(errors, axis=0).tolist()
+    return {"off_path": off, "cost_ratio": ratio}
+
+
+# --- what it says
+
+
+def by_method(results: dict[str, Any], ending: str = "") -> dict[str, list[dict[str, Any]]]:
+    """The results of a descent, fold by fold: those of nets, or of the learners whose cases end so."""
+    found = {
+        name: [found for label, found in results.items() if label.endswith(f", {name}{ending}")]
+        for name in METHODS
+    }
+    return {name: folds for name, folds in found.items() if folds}
+
+
+def at_end(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
+    return np.array([fold[what][-1] for fold in found])
+
+
+def at_best(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
+    return np.array([fold[what][fold["best_round"]] for fold in found])
+
+
+def claims(results: dict[str, Any]) -> list[Claim]:
+    """The paper says of its new algorithms that they "often outperform the existing algorithm in practice"."""
+    found = by_method(results)
+    naive = at_end(found["naive"])
+    learners = found["naive"][0]["learners"][-1]
+    said = []
+    for name in ("repeated", "residual"):
+        lower = 1 - at_end(found[name]) / naive
+        folds = int((lower > 0).sum())
+        better = float(lower.mean())
+        said.append(
+            Claim(
+                f"{name} projection reaches a lower test loss than naive projection with as many nets",
+                verdict([better > NEVER_BETTER, folds > len(lower) / 2]),
+                f"{learners} nets: {at_end(found[name]).mean():.2f} against {naive.mean():.2f} in the mean of "
+                f"{len(lower)} folds ({-100 * better:+.1f} %), lower in {folds} of them",
+            )
+        )
+    start, stalled = at_end(found["naive"], "train"), [fold["train"] for fold in found["naive"]]
+    late = np.array([losses[len(losses) * 3 // 4] for losses in stalled])
+    fell = float((1 - start / late).mean())
+    said.append(
+        Claim(
+            "naive projection stalls on a loss with kinks",
+            verdict([fell < 0.005]),
+            f"its training loss still falls by {100 * fell:.1f} % over the last quarter of the nets",
+        )
+    )
+    return said
+
+
+def table(results: dict[str, Any]) -> list[str]:
+    count = by_method(results)["naive"][0]["learners"][-1]
+    lines = [
+        f"| {count} | descent | steps chosen | test loss | of the folds | test loss, round chosen | training loss | "
+        "off the path | true cost ratio | mean edge | what is left of D / gradient |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for ending in LEARNERS:
+        lines += _rows(ending.removeprefix(", ") or "nets", by_method(results, ending))
+    return lines
+
+
+def _rows(learners: str, found: dict[str, list[dict[str, Any]]]) -> list[str]:
+    lines = []
+    for name, folds in found.items():
+        test = at_end(folds)
+        means = {
+            key: np.mean([fold[key] for fold in folds])
+            for key in ("off_path", "cost_ratio", "edge", "leftover")
+        }
+        rates = ", ".join(f"{fold['rate']:g}" for fold in folds)
+        lines.append(
+            f"| {learners} | {name} | {rates} | {test.mean():.2f} | "
+            f"{test.min():.2f} to {test.max():.2f} | {at_best(folds).mean():.2f} | "
+            f"{at_end(folds, 'train').mean():.2f} | {100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | "
+            f"{means['edge']:.3f} | {means['leftover']:.1f} |"
+        )
+    return lines
+
+
+def draw(results: dict[str, Any]) -> Any:
+    """Test and training loss by number of nets: means in bold, folds thin, names beside their lines."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    found = by_method(results)
+    every = [loss for folds in found.values() for fold in folds for loss in (*fold["test"], *fold["train"])]
+    axes[0].set_ylim(0.9 * min(every), 1.2 * found["naive"][0]["test"][0])  # what overshoots is cut off
+    for ax, what, title in zip(axes, ("test", "train"), ("test maps", "training maps"), strict=True):
+        ends = {}
+        for name, folds in found.items():
+            x = np.array(folds[0]["learners"])
+            losses = np.array([fold[what] for fold in folds])
+            for line in losses:
+                ax.plot(x, line, color=COLORS[name], linewidth=0.5, alpha=0.35)
+            ax.plot(x, losses.mean(axis=0), color=COLORS[name], linestyle=STYLES[name], linewidth=2.0)
+            ends[name] = float(losses.mean(axis=0)[-1])
+        _name_lines(ax, ends, x[-1])
+        ax.set_title(title, loc="left", fontweight="bold")
+        ax.set_xlabel("nets with 5 units")
+        ax.set_xlim(0, x[-1])
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis="y", color="#EEEEEE")
+    axes[0].set_ylabel("planning loss R")
+    return figure
+
+
+def _name_lines(ax: Any, ends: dict[str, float], x: float) -> None:
+    """The names at the right ends of their lines, in order and far enough apart to read."""
+    low, high = ax.get_ylim()
+    apart, place = 0.055 * (high - low), -np.inf
+    for name, y in sorted(ends.items(), key=lambda pair: pair[1]):
+        place = max(y, place + apart)
+        ax.text(
+            1.02 * x, place, f"{name} {y:.1f}", va="center", fontsize=9, color=COLORS[name], clip_on=False
+        )

@@ -1,0 +1,306 @@
+"""The estimator: from maps and the paths people took through them to costs, and paths through other maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from anyboost import checks, descent, steps, weak
+from anyboost.boosting import Run, boost
+from anyboost.checks import Floats
+from anyboost.losses.base import Array
+from anyboost.planning import planners
+from anyboost.planning.loss import Demonstration, PathMargin, off_path
+from anyboost.planning.planners import Planner
+from anyboost.planning.samples import Cells, Map, cells, check_cell, check_demonstrations, check_maps
+from anyboost.space import Space
+
+# Gradients are visits, spikes that no function of features follows: with memory 1 they pile up (docs/planning.md).
+MEMORY = 0.7
+
+
+class Prediction(NamedTuple):
+    """A cost map (rows, columns) for each map, inf at walls; and its path, or its list of paths."""
+
+    costs: list[Floats]
+    paths: list[Any]
+
+
+class Comparison(NamedTuple):
+    """Planned against demonstrated paths, means over the demonstrations.
+
+    loss : the margin loss R, in costs.
+    off_path : the share of the planned path's cells off the demonstration.
+    cost_ratio : what the planned path costs, over what the demonstration does.
+    """
+
+    loss: float
+    off_path: float
+    cost_ratio: float
+
+
+class MaxMarginPlanner(BaseEstimator):
+    """Learns a cost for every cell of a map from its features, such that demonstrated paths are the cheapest.
+
+    Parameters
+    ----------
+    learner : a weak learner of `anyboost.weak` or its name: functions of a cell's features; by default small nets.
+    descent : a descent of `anyboost.descent` or its name; None is residual projection with memory 0.7 and steps
+        `learning_rate / (mean length of the demonstrations * sqrt(t))`.
+    planner : "grid", "lattice" (see `anyboost.planning`), or a `Planner`, also one of your own.
+    tolerance : cells at most this many king's moves off a demonstration count as on it.
+    learning_rate : see `descent`; not used where that is given.
+    max_iter : how many rounds.
+    early_stopping : stop where the loss on `valid` has not fallen for `n_iter_no_change` rounds, and keep the best.
+    callbacks : called as `callback(step, run)` after each round; a true answer stops the fit.
+    n_jobs, random_state : as in scikit-learn.
+
+    Attributes: `ensemble_` (costs as a function of features), `planner_`, `steps_`, `n_iter_`,
+    `best_iteration_`, `n_features_in_`.
+    """
+
+    def __init__(
+        self,
+        learner: Any = "net",
+        *,
+        descent: Any = None,
+        planner: Any = "grid",
+        tolerance: int = 0,
+        learning_rate: float = 1.0,
+        max_iter: int = 100,
+        early_stopping: bool = False,
+        n_iter_no_change: int = 10,
+        callbacks: Any = None,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.descent = descent
+        self.planner = planner
+        self.tolerance = tolerance
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.early_stopping = early_stopping
+        self.n_iter_no_change = n_iter_no_change
+        self.callbacks = callbacks
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        maps: Any,
+        demonstrations: Any,
+        sample_weight: Any = None,
+        *,
+        passable: Any = None,
+        valid: tuple[Any, Any] | Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Fit to maps, each an array (rows, columns, features), and paths through them.
+
+        demonstrations : for each map an array (length, 2) of cells, or a list of such arrays.
+        sample_weight : one weight a demonstration, in their order.
+        passable : for each map a mask of the cells that can be entered; None: all can.
+        valid : `(maps, demonstrations)` to watch, or a mapping with "maps", "demonstrations" and maybe "passable".
+        """
+        planner = self._checked()
+        train = cells(maps, demonstrations, planner, passable=passable, sample_weight=sample_weight)
+        watched = None if valid is None else _valid(valid, planner, train)
+        if self.early_stopping and watched is None:
+            raise ValueError("early_stopping needs maps to watch: pass valid=(maps, demonstrations)")
+        shown = train.demonstrations + ([] if watched is None else watched.demonstrations)
+        run = boost(
+            train.X,
+            train.y,
+            PathMargin(shown, planner, self.tolerance),
+            self.learner,
+            self._descent(train.demonstrations),
+            self.max_iter,
+            valid=None if watched is None else (watched.X, watched.y),
+            patience=self.n_iter_no_change if self.early_stopping else None,
+            callbacks=tuple(self.callbacks or ()),
+            n_threads=checks.n_threads(self.n_jobs),
+            random_state=self.random_state,
+        )
+        self.__dict__.update(self._attributes(run, planner))
+        return self
+
+    def _checked(self) -> Planner:
+        """Refuse bad parameters; the planner that they ask for."""
+        checks.count(self.max_iter, "max_iter", least=0)
+        checks.count(self.tolerance, "tolerance", least=0)
+        checks.count(self.n_iter_no_change, "n_iter_no_change", least=1)
+        checks.positive(self.learning_rate, "learning_rate")
+        checks.n_threads(self.n_jobs)
+        weak.get(self.learner)
+        if self.descent is not None:
+            descent.get(self.descent)
+        return planners.get(self.planner)
+
+    def _descent(self, shown: Sequence[Demonstration]) -> descent.Descent:
+        if self.descent is not None:
+            return descent.get(self.descent)
+        # Gradients are densities of visits, as large as paths are long: steps undo that, and are in units of cost.
+        length = float(np.mean([len(found.path) for found in shown]))
+        return descent.Residual(steps.InverseSqrt(self.learning_rate / length), memory=MEMORY)
+
+    def _attributes(self, run: Run, planner: Planner) -> dict[str, Any]:
+        best = run.best_round
+        return {
+            "ensemble_": run.best if self.early_stopping else run.ensemble,
+            "planner_": planner,
+            "steps_": run.steps[:],
+            "n_iter_": len(run.steps),
+            "best_iteration_": best,
+            "n_features_in_": run.ensemble.n_features,
+        }
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        tags.target_tags.required = True
+        return tags
+
+    # --- costs and paths
+
+    def predict_costs(self, maps: Any, *, passable: Any = None) -> list[Floats]:
+        """A cost map (rows, columns) for each map; walls cost inf."""
+        return [self._cost(where) for where in self._maps(maps, passable)]
+
+    def predict(self, maps: Any, starts: Any, goals: Any, *, passable: Any = None) -> Prediction:
+        """Cost maps, and the cheapest path of each map from its start to its goal.
+
+        starts, goals : one cell a map, or several (k, 2): then the map has a list of k paths.
+        """
+        checked = self._maps(maps, passable)
+        ends = _ends(checked, starts, goals)
+        costs = [self._cost(where) for where in checked]
+        paths = [
+            [self.planner_.path(cost, *pair) for pair in pairs]
+            if several
+            else self.planner_.path(cost, *pairs[0])
+            for cost, (several, pairs) in zip(costs, ends, strict=True)
+        ]
+        return Prediction(costs, paths)
+
+    def plan(self, maps: Any, starts: Any, goals: Any, *, passable: Any = None) -> list[Any]:
+        """The paths of `predict`."""
+        return self.predict(maps, starts, goals, passable=passable).paths
+
+    def _maps(self, maps: Any, passable: Any) -> list[Map]:
+        check_is_fitted(self)
+        return check_maps(maps, passable, self.n_features_in_)
+
+    def _cost(self, where: Map) -> Floats:
+        scores = self.ensemble_.predict(where.rows(), n_threads=checks.n_threads(self.n_jobs))
+        return where.of_cells(np.maximum(scores, 1.0 + self.planner_.least_cost))  # as the loss has them
+
+    # --- how good they are
+
+    def loss(self, maps: Any, demonstrations: Any, *, passable: Any = None) -> float:
+        """The margin loss R on these maps."""
+        check_is_fitted(self)
+        sample = cells(maps, demonstrations, self.planner_, passable=passable, n_features=self.n_features_in_)
+        functional = PathMargin(sample.demonstrations, self.planner_, self.tolerance).on(
+            sample.y, Space(sample.X)
+        )
+        return functional.value(self.ensemble_.predict(sample.X, n_threads=checks.n_threads(self.n_jobs)))
+
+    def score(self, maps: Any, demonstrations: Any, *, passable: Any = None) -> float:
+        """The share of the planned paths' cells that lie on the demonstrations (within `tolerance`): 1 is best."""
+        return 1.0 - self.compare(maps, demonstrations, passable=passable).off_path
+
+    def compare(
+        self, maps: Any, demonstrations: Any, costs: Any = None, *, passable: Any = None
+    ) -> Comparison:
+        """Planned against demonstrated paths between the same ends.
+
+        costs : positive cost maps to take the ratio in, such as true ones. None: those of the model, and no ratio is
+            above 1; where its costs may be negative there is none, and `cost_ratio` is NaN.
+        """
+        checked = self._maps(maps, passable)
+        shown = check_demonstrations(demonstrations, checked, self.planner_)
+        own = [self._cost(where) for where in checked]
+        true = own if costs is None else _true_costs(costs, checked)
+        errors = [
+            path_errors(self.planner_, own[found.map], found.path, true[found.map], self.tolerance)
+            for found in shown
+        ]
+        off, ratio = np.mean(errors, axis=0).tolist()
+        loss = self.loss(maps, demonstrations, passable=passable)
+        return Comparison(loss, off, ratio if costs is not None or self.planner_.least_cost > 0 else np.nan)
+
+
+def path_errors(
+    planner: Planner, cost: Floats, shown: Array, true: Floats, tolerance: int
+) -> tuple[float, float]:
+    """The share of the path planned under `cost` that is off the one shown, and their ratio of true costs."""
+    plan = planner.path(cost, shown[0], shown[-1])
+    strays = off_path(true.shape, shown, tolerance)
+    spent, least = (planner.weights(path) @ true[path[:, 0], path[:, 1]] for path in (plan, shown))
+    return float(strays[plan[:, 0], plan[:, 1]].mean()), float(spent / least)
+
+
+def _valid(valid: Any, planner: Planner, train: Cells) -> Cells:
+    if not isinstance(valid, Mapping):
+        if not (isinstance(valid, tuple | list) and len(valid) == 2):
+            raise TypeError(
+                'valid must be (maps, demonstrations), or a mapping with these names and "passable"'
+            )
+        valid = {"maps": valid[0], "demonstrations": valid[1]}
+    unknown = set(valid) - {"maps", "demonstrations", "passable"}
+    if unknown or not {"maps", "demonstrations"} <= set(valid):
+        raise ValueError(
+            f'valid needs "maps" and "demonstrations" and may have "passable"; got {list(valid)}'
+        )
+    return cells(
+        valid["maps"],
+        valid["demonstrations"],
+        planner,
+        passable=valid.get("passable"),
+        first=len(train.maps),
+        n_features=train.X.shape[1],
+        prefix="valid ",
+    )
+
+
+def _ends(
+    maps: Sequence[Map], starts: Any, goals: Any
+) -> list[tuple[bool, list[tuple[planners.Cell, planners.Cell]]]]:
+    """For each map: whether it has several ends, and its pairs of start and goal."""
+    for name, given in (("starts", starts), ("goals", goals)):
+        if len(given) != len(maps):
+            raise ValueError(
+                f"{name} must have one cell, or several, for each of the {len(maps)} maps, got {len(given)}"
+            )
+    found = []
+    for number, (where, start, goal) in enumerate(zip(maps, starts, goals, strict=True)):
+        several = np.ndim(start) == 2
+        first, last = (list(start), list(goal)) if several else ([start], [goal])
+        if np.ndim(start) != np.ndim(goal) or len(first) != len(last):
+            raise ValueError(f"starts and goals of map {number} must be as many, got {start!r} and {goal!r}")
+        pairs = [
+            (check_cell(a, where, f"start of map {number}"), check_cell(b, where, f"goal of map {number}"))
+            for a, b in zip(first, last, strict=True)
+        ]
+        found.append((several, pairs))
+    return found
+
+
+def _true_costs(costs: Any, maps: Sequence[Map]) -> list[Floats]:
+    found = [checks.numbers(cost, "costs") for cost in costs]
+    shapes = [cost.shape for cost in found]
+    for number, cost in enumerate(found):
+        if not (cost > 0).all():
+            raise ValueError(f"costs of map {number} must be positive to take a ratio of, got {cost.min()}")
+    if shapes != [where.shape for where in maps]:
+        raise ValueError(
+            f"costs must have a map of costs for each map, of its rows and columns, got shapes {shapes}"
+        )
+    return found

@@ -1,0 +1,163 @@
+"""Planners: the cheapest path from one cell of a map to another.
+
+    cost(path) = sum over its cells of  weight(cell in path) * cost(cell)
+
+A planner says what a move is and what it weighs; path and loss count alike. Cells of infinite cost are walls.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import checks
+from anyboost.checks import Floats
+from anyboost.losses.base import Array
+
+Cell = tuple[int, int]
+
+
+class Planner(ABC):
+    """The base of all planners: one of your own needs `plan`, and the rest where the defaults do not suit it.
+
+    `least_cost` is what it needs each cell to cost at least: -inf for one that can plan with negative costs.
+    """
+
+    least_cost: float = -math.inf
+
+    @abstractmethod
+    def plan(self, cost: Floats, start: Cell, goal: Cell) -> Array:
+        """The cells (length, 2) of the cheapest path, both ends included, through a map of costs (rows, columns).
+
+        Costs of inf are walls. A ValueError where the goal cannot be reached: see `unreachable`.
+        """
+
+    def moves(self, path: Array) -> Array:
+        """Which steps from a cell of the path to its next are moves: here those to one of the eight neighbors."""
+        return np.abs(np.diff(path, axis=0)).max(axis=1) == 1
+
+    def weights(self, path: Array) -> Floats:
+        """How often each cell of the path counts: here once, the start included."""
+        return np.ones(len(path))
+
+    def path(self, cost: Floats, start: Any, goal: Any) -> Array:
+        """What `plan` gives between two cells, however they are written; a sentence where it is no such path."""
+        first, last = (int(start[0]), int(start[1])), (int(goal[0]), int(goal[1]))
+        found = np.asarray(self.plan(cost, first, last))
+        if found.ndim != 2 or tuple(found[0].tolist()) != first or tuple(found[-1].tolist()) != last:
+            raise ValueError(
+                f"planner {type(self).__name__} must plan from {_spelled(first)} to {_spelled(last)}, both included, "
+                f"got {found.tolist()}"
+            )
+        return found
+
+    def unreachable(self, start: Cell, goal: Cell) -> ValueError:
+        return ValueError(
+            f"goal {_spelled(goal)} cannot be reached from start {_spelled(start)}: choose ends that "
+            f"{type(self).__name__} can join"
+        )
+
+
+class Neighbors(NamedTuple):
+    """The moves of a grid as a sparse matrix: from row to `entered`, of this length."""
+
+    entered: Array
+    ends: Array
+    length: Floats
+
+
+@dataclass(frozen=True)
+class GridPlanner(Planner):
+    """Dijkstra's algorithm on a grid whose cells have eight neighbors.
+
+    A move costs what the entered cell does, times `diagonal` where it is a diagonal one; the start counts once.
+    Costs must be positive: those that are learned are raised to 1 + `least_cost`, and the loss is not convex where
+    that happens (see `PathMargin`).
+    """
+
+    diagonal: float = math.sqrt(2)
+    least_cost: float = 0.1
+
+    def __post_init__(self) -> None:
+        checks.positive(self.diagonal, "diagonal")
+        checks.positive(self.least_cost, "least_cost")
+
+    def plan(self, cost: Floats, start: Cell, goal: Cell) -> Array:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
+
+        rows, columns = cost.shape
+        flat = cost.ravel()
+        if not flat.min() > 0:
+            raise ValueError(f"cost must be positive for GridPlanner, got {flat.min()}: try LatticePlanner()")
+        near = _neighbors(rows, columns, self.diagonal)
+        graph = csr_array((flat[near.entered] * near.length, near.entered, near.ends), shape=(flat.size,) * 2)
+        first, last = start[0] * columns + start[1], goal[0] * columns + goal[1]
+        before = dijkstra(graph, indices=first, return_predecessors=True)[1]
+        path = [last]
+        while path[-1] != first:
+            if before[path[-1]] < 0:
+                raise self.unreachable(start, goal)
+            path.append(int(before[path[-1]]))
+        return np.column_stack(divmod(np.array(path[::-1]), columns))
+
+    def weights(self, path: Array) -> Floats:
+        diagonal = np.abs(np.diff(path, axis=0)).sum(axis=1) == 2
+        return np.append(1.0, np.where(diagonal, self.diagonal, 1.0))
+
+
+@lru_cache(maxsize=64)
+def _neighbors(rows: int, columns: int, diagonal: float) -> Neighbors:
+    row, column = (place.ravel() for place in np.indices((rows, columns), dtype=np.int32))
+    steps = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0)]
+    down, right = np.array(steps, dtype=np.int32).T
+    to_row, to_column = row[:, None] + down, column[:, None] + right
+    inside = (to_row >= 0) & (to_row < rows) & (to_column >= 0) & (to_column < columns)
+    entered = (to_row * np.int32(columns) + to_column)[inside]
+    ends = np.append(0, np.cumsum(inside.sum(axis=1))).astype(np.int32)
+    length = np.broadcast_to(np.where(down * right != 0, diagonal, 1.0), inside.shape)[inside]
+    return Neighbors(entered, ends, length)
+
+
+@dataclass(frozen=True)
+class LatticePlanner(Planner):
+    """The exact planner of a lattice that moves one column to the right at a time, and up to `reach` rows up or down.
+
+    Every cell counts once, so all paths between two cells are equally long, and a constant added to all costs changes
+    nothing. Costs may have any sign: the loss is convex everywhere.
+    """
+
+    reach: int = 1
+
+    def __post_init__(self) -> None:
+        checks.count(self.reach, "reach", least=1)
+
+    def plan(self, cost: Floats, start: Cell, goal: Cell) -> Array:
+        from anyboost.backends.lattice import cheapest_rows
+
+        if goal[1] < start[1]:
+            raise self.unreachable(start, goal)
+        table = np.ascontiguousarray(cost, dtype=np.float64)
+        rows = cheapest_rows(table, start[0], start[1], goal[0], goal[1], self.reach)
+        if len(rows) == 0:
+            raise self.unreachable(start, goal)
+        return np.column_stack([rows, np.arange(start[1], goal[1] + 1)])
+
+    def moves(self, path: Array) -> Array:
+        down, right = np.diff(path, axis=0).T
+        return (right == 1) & (np.abs(down) <= self.reach)
+
+
+def get(planner: str | Planner) -> Planner:
+    """The planner itself, or the one a string names: "grid", "lattice", "lattice:2"."""
+    makers: dict[str, Any] = {"grid": GridPlanner, "lattice": LatticePlanner}
+    return checks.chosen(planner, "planner", Planner, makers, "LatticePlanner()")  # type: ignore[type-abstract]
+
+
+def _spelled(cell: Cell) -> str:
+    return f"({int(cell[0])}, {int(cell[1])})"
