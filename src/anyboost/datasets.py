@@ -7,6 +7,8 @@ wine_quality.
 
 import json
 import os
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,3 +81,66 @@ def load(name: str) -> Dataset:
             split=data.get("split", None),
             qid=data.get("qid", None),
         )
+
+
+LETOR_PARTS = ("train.txt", "vali.txt", "test.txt")
+
+
+def read_letor(path: str | Path) -> Dataset:
+    """A ranking set in LETOR's text format, that of MSLR-WEB10K: a line `grade qid:7 1:0.3 2:0.1 ... # words` a row.
+
+    Columns are numbered from 1; one that a line leaves out is 0.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no such file: {path}; it should hold lines like `2 qid:7 1:0.3 2:0.1`")
+    try:
+        X, y, qid = load_svmlight_file(str(path), query_id=True, zero_based=False)
+    except ValueError:
+        raise ValueError(_odd_line(path)) from None
+    if not len(y) or len(qid) != len(y) or not np.isfinite(y).all() or not np.isfinite(X.data).all():
+        raise ValueError(_odd_line(path))
+    names = [str(number) for number in range(1, X.shape[1] + 1)]
+    return Dataset(X.toarray(), y, names, np.zeros(X.shape[1], dtype=bool), qid=qid)
+
+
+def read_letor_fold(folder: str | Path) -> Dataset:
+    """The train.txt, vali.txt and test.txt of a fold, one below the other; `split` is 0, 1 and 2."""
+    parts = [read_letor(Path(folder) / name) for name in LETOR_PARTS]
+    names = max((part.feature_names for part in parts), key=len)
+    padded = [np.pad(part.X, ((0, 0), (0, len(names) - part.X.shape[1]))) for part in parts]
+    return Dataset(
+        np.concatenate(padded),
+        np.concatenate([part.y for part in parts]),
+        names,
+        np.zeros(len(names), dtype=bool),
+        split=np.repeat([0, 1, 2], [len(part.y) for part in parts]),
+        qid=np.concatenate([part.qid for part in parts if part.qid is not None]),
+    )
+
+
+def letor_folds(name: str) -> list[Path]:
+    """The folders Fold1, Fold2, ... of a ranking set in the folder ANYBOOST_DATA; none where it is not there."""
+    folder = os.environ.get("ANYBOOST_DATA")
+    found = [] if folder is None else [Path(folder) / name / f"Fold{k}" for k in range(1, 6)]
+    return [fold for fold in found if fold.is_dir()]
+
+
+def _odd_line(path: Path) -> str:
+    """The sentence about the first line that is not one of the format."""
+    number = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+    row = re.compile(rf"{number}\s+qid:\d+(\s+\d+:{number})*")
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for place, line in enumerate(lines, 1):
+            words = line.partition("#")[0].strip()
+            columns = (
+                [int(word.partition(":")[0]) for word in words.split()[2:]] if row.fullmatch(words) else [0]
+            )
+            if words and not all(a < b for a, b in pairwise([0, *columns])):
+                return (
+                    f"line {place} of {path} is {words[:60]!r}; write `grade qid:7 1:0.3 2:0.1`, "
+                    "columns ascending from 1"
+                )
+    return f"{path} has no rows; it should hold lines like `2 qid:7 1:0.3 2:0.1`"

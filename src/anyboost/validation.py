@@ -1,7 +1,7 @@
 """`cv`: how many rounds, and how good, by cross-validation of a run.
 
-The table is binned once, for all folds: a fold's bins have seen where the rows it is watched on lie, though not
-their targets. Rows of one query stay in one fold, and classes have the same share in each.
+The table is binned once, for all folds, where the learner looks at bins: a fold's bins have seen where the rows it is
+watched on lie, though not their targets. Rows of one query stay in one fold, and classes have the same share in each.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost import checks, losses, tables
+from anyboost import checks, losses, tables, weak
 from anyboost.boosting import boost
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Loss, RankHinge, RankLogistic
@@ -77,18 +77,23 @@ def cv(
     for name in ("valid", "patience", "resume", "start"):
         if name in options:
             raise ValueError(f"{name} is not for cv, which watches each fold for all rounds: leave it out")
-    table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X)
+    sparse = weak.takes(weak.get("stump" if learner is None else learner)).sparse
+    table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X, sparse=sparse)
     targets = np.asarray(y)
-    n = len(table)
+    n = table.shape[0]
     if len(targets) != n:
         raise ValueError(f"y must have one value for each of the {n} rows of X, got {len(targets)}")
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
-    binned = X if isinstance(X, Binned) else _binned(table, parts["sample_weight"], columns, options)
+    data = X
+    if columns is not None:
+        data = table if sparse else _binned(table, parts["sample_weight"], columns, options)
+        if sparse and columns.levels:  # a learner that takes sparse tables looks at no bins
+            options.setdefault("categorical", columns.categorical)
     runs, shares = [], []
     for train, held_out in _pairs(folds, table, targets, parts["groups"], chosen, random_state):
         run = boost(
-            binned.take(train),
+            data.take(train) if isinstance(data, Binned) else data[train],
             targets[train],
             chosen,
             learner,
@@ -126,7 +131,7 @@ def _some(parts: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
 
 
 def _pairs(
-    folds: Any, X: np.ndarray, y: np.ndarray, groups: Any, loss: Loss, seed: int | None
+    folds: Any, X: Any, y: np.ndarray, groups: Any, loss: Loss, seed: int | None
 ) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     """Row numbers to train on and to watch, a pair a fold."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
@@ -138,7 +143,7 @@ def _pairs(
         if not pairs:
             raise ValueError("folds is empty: give pairs of row numbers, to train on and to watch")
         return pairs
-    checks.count(folds, "folds", least=2, most=len(X))
+    checks.count(folds, "folds", least=2, most=X.shape[0])
     count = int(folds)
     if _ranks(loss) and groups is not None:
         return list(GroupKFold(count, shuffle=True, random_state=seed).split(X, y, groups))

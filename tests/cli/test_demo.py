@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anyboost.cli import _contrast, build
+from anyboost.experiments.methods import METHODS
 
 
 def test_quick_demo_writes_table_and_figure(tmp_path):
@@ -26,15 +27,10 @@ def test_a_figure_that_cannot_be_saved_is_refused_before_the_work(tmp_path, name
     assert reason in result.output
 
 
-@pytest.mark.parametrize(("asked", "given"), [(1, 1), (2, 1), (3, 3), (54, 45), (55, 55), (500, 496)])
-def test_the_stumps_fit_whole_rounds_of_repeated(asked, given):
-    assert _contrast.equal_stumps(asked) == given
-
-
 def test_every_method_spends_the_same_stumps():
     iris = next(data for data in _contrast.load() if data.name == "iris")
     heard: list[int] = []
-    curves = [_contrast.fit(iris, method, 15, heard.append) for method in _contrast.METHODS]
+    curves = [_contrast.fit(iris, method, 15, heard.append) for method in METHODS]
     assert [curve.stumps[-1] for curve in curves] == [15, 15, 15]
     assert heard == [*range(1, 16), 1, 3, 6, 10, 15, *range(1, 16)]
     for curve in curves:

@@ -8,7 +8,7 @@ import anyboost as ab
 from anyboost import losses
 from anyboost.descent import Descent, Hull, Naive, Repeated, Residual, Shrinking
 from anyboost.steps import Constant, InverseSqrt, InverseT, LineSearch
-from anyboost.weak import Classifier, Dictionary, Stump, Tree
+from anyboost.weak import Classifier, Dictionary, Linear, Net, Stump, Tree
 
 LOSSES = {
     "squared": (losses.Squared(), "real"),
@@ -58,6 +58,10 @@ LEARNERS = {
     "dictionary": Dictionary(),
     "classifier": Classifier(both_signs=True),
 }
+SMOOTH = {
+    "linear": Linear(0.1),
+    "net": Net(hidden=3, max_iter=10),
+}  # which have no atoms for shrinking and hull
 
 
 def my_step(t):
@@ -102,4 +106,4 @@ def fit(loss, learner, descent, rounds, watch=True, **options):
         X_new, y_new, given_new = sample(kind, seed=1)
         options["valid"] = {"X": X_new, "y": y_new, **given_new}
     options = {"random_state": 7, "n_threads": 1, **given, **options}
-    return ab.boost(X, y, loss, LEARNERS[learner], DESCENTS[descent], rounds, **options)
+    return ab.boost(X, y, loss, (LEARNERS | SMOOTH)[learner], DESCENTS[descent], rounds, **options)

@@ -49,6 +49,8 @@ def predict(blob, X):
     functions = {
         "none": list,
         "columns": lambda: columns(tensors),
+        "linear functions": lambda: linear(tensors),
+        "nets": lambda: nets(tensors),
         "trees": lambda: trees(tensors),
         "trees an output": lambda: together(trees(tensors), out.shape[1]),
     }[form]()
@@ -61,6 +63,27 @@ def predict(blob, X):
 def columns(tensors):
     pairs = zip(tensors["column.index"].tolist(), tensors["column.vector"], strict=True)
     return [lambda x, column=column, vector=vector: x[column] * vector for column, vector in pairs]
+
+
+def linear(tensors):
+    outputs = tensors["linear.constant"].shape[1]
+    return [
+        lambda x, m=m, constant=constant: (
+            tensors["linear.weight"][m * outputs : (m + 1) * outputs] @ x + constant
+        )
+        for m, constant in enumerate(tensors["linear.constant"])
+    ]
+
+
+def nets(tensors):
+    units, outputs = tensors["net.bias"].shape[1], tensors["net.constant"].shape[1]
+
+    def net(m):
+        hidden = tensors["net.hidden"][m * units : (m + 1) * units]
+        output = tensors["net.output"][m * outputs : (m + 1) * outputs]
+        return lambda x: output @ np.tanh(hidden @ x + tensors["net.bias"][m]) + tensors["net.constant"][m]
+
+    return [net(m) for m in range(len(tensors["net.bias"]))]
 
 
 def together(functions, outputs):

@@ -6,6 +6,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.linear_model import Ridge
 
 import anyboost as ab
 from anyboost.space import Space
@@ -121,6 +122,24 @@ def test_wide_sparse_tables_are_fitted_without_their_gram_matrix(penalty, monkey
     assert support.lower - 1e-7 <= reference.linear_reach(X, weights, D) <= support.upper
 
 
+@pytest.mark.parametrize("table", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("most", [2000, 3])
+def test_without_standardizing_it_is_scikit_learn_s_ridge(table, most, monkeypatch):
+    monkeypatch.setattr(linear_module, "MOST_COLUMNS", most)
+    X, D, weights = sample(9, 60, 5, 2, True)
+    weights[0] = 7.0
+    theirs = Ridge(alpha=0.5 * weights.sum()).fit(X, D, weights)
+    learner = Linear(0.5, standardize=False)
+    found = learner.project(Space(table(X), weights), D)
+    np.testing.assert_allclose(found.values, theirs.predict(X), atol=1e-6)
+    rows, features = np.arange(30), np.array([0, 2, 3])
+    theirs = Ridge(alpha=0.5 * weights[rows].sum()).fit(X[rows][:, features], D[rows], weights[rows])
+    found = learner.project(Space(table(X), weights), D, rows=rows, features=features)
+    np.testing.assert_allclose(found.values, theirs.predict(X[:, features]), atol=1e-6)
+    support = learner.support(Space(table(X), weights), D)
+    assert support.lower - 1e-7 <= reference.linear_reach(X, weights, D) <= support.upper + 1e-7
+
+
 def test_large_means_cost_no_digits():
     """Seconds since 1970, say, which vary by a minute."""
     random = np.random.default_rng(0)
@@ -132,9 +151,11 @@ def test_large_means_cost_no_digits():
         np.testing.assert_allclose(found.hypothesis.predict(table), y, atol=1e-5)
 
 
-def test_columns_too_large_to_be_squared_are_refused():
+@pytest.mark.parametrize("table", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [1e200, 1.7e308])
+def test_columns_too_large_to_be_squared_are_refused(table, size):
     with pytest.raises(ValueError, match="X has values too large to be squared"):
-        ab.boost(np.array([[1e200], [-1e200]]), [0.0, 1.0], learner="linear")
+        ab.boost(table(np.array([[size], [-size]])), [0.0, 1.0], learner="linear")
 
 
 def test_one_step_of_squared_loss_is_least_squares():
@@ -278,5 +299,7 @@ def test_names_and_parameters():
     assert ab.weak.get("linear:0.5") == Linear(penalty=0.5)
     with pytest.raises(ValueError, match="penalty must not be negative, got -1"):
         Linear(-1)
+    with pytest.raises(ValueError, match="standardize must be True or False, got 2"):
+        Linear(standardize=2)
     with pytest.raises(TypeError, match="learner Linear has no quick way to its extreme atom"):
         Linear().extreme(Space(np.eye(3)), np.ones(3))

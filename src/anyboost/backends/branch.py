@@ -72,7 +72,7 @@ def _look(node, slab, n_cuts, limits, best, places, totals, lefts, tables, gains
 @kernel
 def _next(leaves, gains, depths, by_level):
     # The place in `leaves`, which are in order of age, of the one to split; -1 where none can be.
-    level = depths.max() + 1
+    level = depths.shape[0]  # no node is as deep
     for node in leaves:
         if gains[node] >= 0.0:
             level = min(level, depths[node])
@@ -122,7 +122,8 @@ def branch(
         n_left = _partition(
             words[column >> 3], shift_of_column, tables[node].view(np.uint8), own, spare, 0, stop - start
         )
-        own[n_left:] = spare[: stop - start - n_left]
+        for r in range(stop - start - n_left):
+            own[n_left + r] = spare[r]
         left[node], right[node] = n_nodes, n_nodes + 1
         depth = places[DEPTH, node] + 1
         for child in range(n_nodes, n_nodes + 2):
@@ -130,9 +131,11 @@ def branch(
             gains[child] = -1.0
         places[START, n_nodes], places[STOP, n_nodes] = start, start + n_left
         places[START, n_nodes + 1], places[STOP, n_nodes + 1] = start + n_left, stop
-        totals[n_nodes] = lefts[node]
-        totals[n_nodes + 1] = totals[node] - lefts[node]
-        leaves[place : n_leaves - 1] = leaves[place + 1 : n_leaves].copy()
+        for j in range(totals.shape[1]):
+            totals[n_nodes, j] = lefts[node, j]
+            totals[n_nodes + 1, j] = totals[node, j] - lefts[node, j]
+        for younger in range(place, n_leaves - 1):
+            leaves[younger] = leaves[younger + 1]
         leaves[n_leaves - 1], leaves[n_leaves] = n_nodes, n_nodes + 1
         n_leaves += 1
         small, large = n_nodes, n_nodes + 1

@@ -129,8 +129,11 @@ def _count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sum
         part = words[group]
         out = sums[2048 * group : 2048 * (group + 1)]
         for column in range(width):
-            out[256 * column : 256 * column + n_cuts[8 * group + column] + 1] = 0
-            out[256 * column + 255] = 0
+            for entry in range(256 * column, 256 * column + n_cuts[8 * group + column] + 1):
+                for j in range(count):
+                    out[entry, j] = 0
+            for j in range(count):
+                out[256 * column + 255, j] = 0
         for r in range(rows.shape[0] if rows.size else channels.shape[0]):
             i = rows[r] if rows.size else r
             word = part[i]
@@ -159,7 +162,8 @@ def subtract(sums, part, groups, n_cuts):
 @kernel
 def gather(sums, column, goes_left, out):
     """out = the sums over the bins of a column that go left."""
-    out[:] = 0
+    for j in range(out.shape[0]):
+        out[j] = 0
     for entry in range(256):
         if goes_left[entry]:
             for j in range(sums.shape[1]):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +16,11 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import train_test_split
 
 import anyboost as ab
+from anyboost.experiments import methods
 
 if TYPE_CHECKING:
     from anyboost.boosting import Run
-    from anyboost.descent import Descent
 
-METHODS = ("naive", "repeated", "residual")
 RADIUS = 1.0  # of the sums of stumps that the certified floor is about
 
 
@@ -62,17 +60,6 @@ def _split(name: str, load: Callable[..., Any]) -> Data:
     return Data(name, X, y, X_test, y_test)
 
 
-def repeated_rounds(stumps: int) -> int:
-    """The rounds of 1, 2, 3, ... stumps that fit into this many stumps."""
-    return (isqrt(8 * stumps + 1) - 1) // 2
-
-
-def equal_stumps(stumps: int) -> int:
-    """The largest number up to `stumps` that repeated descent can spend in whole rounds: 1, 3, 6, 10, ..."""
-    rounds = repeated_rounds(stumps)
-    return rounds * (rounds + 1) // 2
-
-
 def warm_up(data: Data) -> None:
     """Compile or load the kernels, so that the first method's seconds are its own."""
     _boost(data, "repeated", rounds=2)
@@ -81,7 +68,7 @@ def warm_up(data: Data) -> None:
 def fit(data: Data, method: str, stumps: int, progress: Callable[[int], None]) -> Curve:
     """Fit this many stumps by one method; `progress` hears the number so far after every round."""
     began = time.perf_counter()
-    rounds = repeated_rounds(stumps) if method == "repeated" else stumps
+    rounds = methods.rounds_at_stops(method, stumps)[-1]
     run = _boost(data, method, rounds, callbacks=(lambda step, _run: progress(step.learners),))
     seconds = time.perf_counter() - began
     return Curve(
@@ -90,7 +77,7 @@ def fit(data: Data, method: str, stumps: int, progress: Callable[[int], None]) -
         stumps=np.array([step.learners for step in run.steps]),
         loss=np.array([step.loss for step in run.steps]),
         test_error=_test_errors(run, data),
-        distinct=_distinct(run),
+        distinct=len(set(methods.cuts(run))),
         floor=run.floor(RADIUS),
         seconds=seconds,
     )
@@ -102,24 +89,13 @@ def _boost(data: Data, method: str, rounds: int, callbacks: tuple[Callable[..., 
         data.y,
         loss="multiclass_hinge",
         learner=ab.weak.Stump(),
-        descent=_descent(method),
+        descent=methods.descent(method),
         rounds=rounds,
         callbacks=callbacks,
     )
-
-
-def _descent(method: str) -> Descent:
-    step = ab.steps.InverseSqrt(1.0)
-    presets = {"naive": ab.descent.Naive, "repeated": ab.descent.Repeated, "residual": ab.descent.Residual}
-    return presets[method](step=step)
 
 
 def _test_errors(run: Run, data: Data) -> np.ndarray:
     """Share of test rows put into a wrong class, after every round."""
     staged = run.ensemble.staged_predict(data.X_test)
     return np.array([np.mean(scores.argmax(axis=1) != data.y_test) for scores in staged])
-
-
-def _distinct(run: Run) -> int:
-    """How many different splits the stumps of the run make."""
-    return len({(int(tree.feature[0]), float(tree.threshold[0])) for tree in run.ensemble.hypotheses})

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter, ScalarFormatter
+from matplotlib.ticker import PercentFormatter
+
+from anyboost.experiments.methods import STYLES, finish
+from anyboost.experiments.style import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from anyboost.cli._contrast import Curve
 
-# Okabe and Ito's colours, which stay apart for colour-blind readers; widths and dashes keep lines
-# apart that lie on top of each other, and in a grey print.
-STYLES: dict[str, dict[str, Any]] = {
-    "naive": {"color": "#D55E00", "linewidth": 3.2, "linestyle": "-"},
-    "repeated": {"color": "#0072B2", "linewidth": 2.2, "linestyle": (0, (5, 1.5))},
-    "residual": {"color": "#000000", "linewidth": 1.6, "linestyle": "-"},
-}
 LEGEND = {
     "naive": "naive: one projection a round",
     "repeated": "repeated: t projections in round t",
@@ -28,7 +24,6 @@ LEGEND = {
 }
 # A logarithmic axis has no zero: smaller losses are drawn along this line.
 BOTTOM = 5e-4
-INK, QUIET = "#222222", "#777777"
 
 
 def draw(curves: list[Curve], path: Path) -> None:
@@ -58,7 +53,7 @@ def _draw_losses(axes: Axes, curves: list[Curve]) -> None:
     axes.set_yscale("log")
     axes.set_ylim(0.8 * BOTTOM, 1.5)
     axes.set_yticks([1, 0.1, 0.01, 0.001, BOTTOM], ["1", "0.1", "0.01", "0.001", "less"])
-    _finish(axes, max(curve.stumps[-1] for curve in curves))
+    finish(axes, max(curve.stumps[-1] for curve in curves))
 
 
 def _mark_zero(axes: Axes, curve: Curve) -> None:
@@ -77,18 +72,4 @@ def _draw_errors(axes: Axes, curves: list[Curve]) -> None:
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.set_xlabel("number of stumps", color=INK)
-    _finish(axes, max(curve.stumps[-1] for curve in curves))
-
-
-def _finish(axes: Axes, stumps: int) -> None:
-    axes.set_xscale("log")
-    axes.set_xlim(1, stumps)
-    axes.xaxis.set_major_locator(FixedLocator([1, 3, 10, 30, 100, 300, 1000, 3000, 10000]))
-    axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="y", color="#E6E6E6", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(QUIET)
-    axes.tick_params(colors=QUIET, labelcolor=INK, length=3)
+    finish(axes, max(curve.stumps[-1] for curve in curves))

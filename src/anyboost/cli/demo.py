@@ -39,10 +39,11 @@ def command(
     from rich.console import Console
 
     from anyboost.cli import _contrast, _figure
+    from anyboost.experiments import methods
 
     console = Console()
     _check_output(output)
-    stumps = _contrast.equal_stumps(rounds or (50 if quick else 500))
+    stumps = methods.stops(rounds or (50 if quick else 500))[-1]
     console.print(f"Multiclass hinge loss, up to {stumps} stumps for each method, steps 1/sqrt(t).")
     curves = _fit_all(_contrast.load(), stumps, console)
     _figure.draw(curves, output)
@@ -67,18 +68,19 @@ def _fit_all(sets: list[Data], stumps: int, console: Console) -> list[Curve]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from anyboost.cli import _contrast
+    from anyboost.experiments.methods import METHODS
 
     columns = (TextColumn("{task.description:<18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         bars = {
             (data.name, method): progress.add_task(f"{data.name}, {method}", total=stumps, start=False)
             for data in sets
-            for method in _contrast.METHODS
+            for method in METHODS
         }
         _contrast.warm_up(sets[0])
         curves = []
         for data in sets:
-            for method in _contrast.METHODS:
+            for method in METHODS:
                 bar = bars[data.name, method]
                 progress.start_task(bar)
                 curve = _contrast.fit(data, method, stumps, _listener(progress, bar))

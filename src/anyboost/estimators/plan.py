@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from anyboost import checks, metrics, tables
+from anyboost import checks, metrics, tables, weak
 from anyboost.boosting import Run, boost
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
@@ -109,6 +109,7 @@ class Plan:
             y = self.targets.encode(rows.y)
         except ValueError as error:
             raise ValueError(f"validation set {name!r}: {error}") from None
+        weak.admit_values(self.method.learner, rows.X, f"X of the validation set {name!r}")
         n, start = rows.X.shape[0], rows.offset
         if (self.rows.offset is None) != (start is None):
             raise ValueError(

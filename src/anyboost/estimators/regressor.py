@@ -54,8 +54,8 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         Leaf values: the mean gradient, or the step that minimizes the loss in the leaf.
     memory : "auto" or float in [0, 1], default "auto"
         How much of what a tree missed of the gradient is carried into the next round.
-    learner : weak learner or its name, default None
-        Anything of `anyboost.weak` instead of a tree with the parameters above.
+    learner : weak learner or its name, or a scikit-learn estimator, default None
+        Anything of `anyboost.weak`, such as "linear" or "net", instead of a tree with the parameters above.
     descent : Descent or its name, default None
         Anything of `anyboost.descent` instead of steps by `learning_rate` and `memory`.
     init : None, number or estimator, default None
@@ -115,7 +115,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
 
         Parameters
         ----------
-        X : a data frame or an array; NaN is a missing value.
+        X : a data frame or an array, NaN where missing; or a sparse matrix, for learners that take one.
         y : targets, (n,) or (n, k). For "cox": +time of an event, -time last seen without one.
         sample_weight : the measure.
         groups : one label a row, for losses that use them.

@@ -16,7 +16,14 @@ from anyboost._version import __version__
 from anyboost.files.container import write
 from anyboost.machine import machine
 
-NAMES = ("planning", "rates", "shrinking", "online")  # in the order of the page that shows them all
+NAMES = (  # in the order of the page that shows them all
+    "planning",
+    "ranking",
+    "multiclass",
+    "rates",
+    "shrinking",
+    "online",
+)
 FORMATS = ("png", "svg")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 

@@ -1,16 +1,18 @@
-"""The part of a file that is a fitted sum: its start, its coefficients, its trees or columns."""
+"""The part of a file that is a fitted sum: its start, its coefficients, its hypotheses."""
 
 from typing import Any
 
 import numpy as np
 
 from anyboost.ensemble import Ensemble
-from anyboost.files import forest
+from anyboost.files import forest, functions
 from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, unsigned
 from anyboost.weak.dictionary import ColumnFunction
 from anyboost.weak.each import EachFunction
 from anyboost.weak.functions import TreeFunction
+from anyboost.weak.linear import LinearFunction
+from anyboost.weak.net import NetFunction
 
 MOST_ROUNDS = 2**32 - 1
 MOST_FEATURES = 2**31 - 1
@@ -75,8 +77,14 @@ def _pack_hypotheses(hypotheses: list[Any]) -> tuple[str, dict[str, np.ndarray]]
             )
         vectors = finite([part.vector for part in hypotheses], "vectors")
         return "columns", {"column.index": unsigned([p.column for p in hypotheses]), "column.vector": vectors}
+    if kinds == {LinearFunction}:
+        return "linear functions", functions.pack_linear(hypotheses)
+    if kinds == {NetFunction}:
+        return "nets", functions.pack_nets(hypotheses)
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise ValueError(f"model cannot be saved: it is a sum of {names}; trees and columns of X can be saved")
+    raise ValueError(
+        f"model cannot be saved: it is a sum of {names}; trees, linear functions, nets and columns of X can be saved"
+    )
 
 
 def _unpack_hypotheses(form: str, tensors: Tensors, count: int, n_features: int, outputs: int) -> list[Any]:
@@ -91,4 +99,8 @@ def _unpack_hypotheses(form: str, tensors: Tensors, count: int, n_features: int,
         columns = tensors.indices("column.index", count, 0, n_features - 1)
         vectors = tensors.floats("column.vector", (count, outputs))
         return [ColumnFunction(*pair) for pair in zip(columns.tolist(), vectors, strict=True)]
+    if form == "linear functions" and count > 0:
+        return list(functions.unpack_linear(tensors, count, n_features, outputs))
+    if form == "nets" and count > 0:
+        return list(functions.unpack_nets(tensors, count, n_features, outputs))
     raise Fault(f"it has {count} hypotheses of the form {form!a}, which this version does not know")

@@ -40,6 +40,8 @@ LOSSES: Table = _table(
 LEARNERS: Table = {
     "Stump": (weak.Stump, ("leaf",)),
     "Tree": (weak.Tree, tuple(field.name for field in fields(weak.Tree))),
+    "Linear": (weak.Linear, ("penalty", "standardize")),
+    "Net": (weak.Net, ("hidden", "penalty", "max_iter")),
     "Dictionary": (weak.Dictionary, ()),
     "Classifier": (weak.Classifier, ("both_signs",)),
 }
@@ -53,10 +55,10 @@ DESCENTS: Table = {
 }
 STEPS = _table(steps.Constant, steps.InverseSqrt, steps.InverseT, steps.FrankWolfe, steps.LineSearch)
 # Fields that a file has only where they differ from the default: older files have none
-LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs")
+LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs", "standardize")
 TEXTS = ("leaf", "growth", "outputs")
 LISTS = ("monotone", "interactions")
-FLAGS = ("both_signs", "shrinks")
+FLAGS = ("both_signs", "shrinks", "standardize")
 LINKS = {
     "identity": links.IDENTITY,
     "log": links.LOG,
@@ -227,6 +229,10 @@ def _term(term: Any, depth: int) -> tuple[float, Loss]:
 
 def encode_learner(learner: Any) -> dict[str, Any]:
     """A learner by class and parameters; a sentence for one that cannot be stored."""
+    if isinstance(learner, weak.Estimator) or hasattr(learner, "get_params"):
+        raise ValueError(
+            "learner is an estimator of yours, which cannot be saved: use a learner of anyboost.weak, e.g. Linear()"
+        )
     made = LEARNERS.get(type(learner).__name__)
     if made is None or made[0] is not type(learner):
         raise ValueError(f"learner {learner!r} cannot be saved: only those of anyboost.weak can")

@@ -31,6 +31,36 @@ class Hypothesis(Protocol):
         """out += sum of coefficient times hypothesis at the rows of X, in place; out is (n, k)."""
 
 
+class OneByOne:
+    """For hypotheses that are added up as they are: a part of `Hypothesis` to inherit."""
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times hypothesis at the rows of X, in place."""
+        for part, coefficient in zip(parts, coefficients, strict=True):
+            out += coefficient * part.predict(X).reshape(out.shape)
+
+
+class AsOne:
+    """For hypotheses whose sum is a function that `join` lays out."""
+
+    @classmethod
+    def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:
+        raise NotImplementedError
+
+    @classmethod
+    def combine(
+        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
+    ) -> None:
+        """out += sum of coefficient times hypothesis at the rows of X, in place."""
+        cls.join(parts, coefficients)(X, out, n_threads)
+
+
 @dataclass(frozen=True, eq=False)
 class Projection:
     """A hypothesis h on the sample."""
@@ -191,7 +221,11 @@ class Learner(Protocol):
         """
 
 
-def largest_reach(space: Space, h: AnyProjection, target: np.ndarray) -> float:
-    """|<target, h>| for h scaled to |h| <= 1: what this atom attains."""
-    top = float(np.abs(h.values).max(initial=0.0))
-    return abs(space.inner(h.values, target)) / top if top > 0 else 0.0
+def safe_support(learner: Learner, space: Space, target: np.ndarray, search: bool) -> Support:
+    """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what the projection, scaled, attains."""
+    bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
+    if not search:
+        return Support(bound, bound)
+    h = learner.project(space, target).values
+    top = float(np.abs(h).max(initial=0.0))
+    return Support(bound, min(abs(space.inner(h, target)) / top, bound) if top > 0 else 0.0)

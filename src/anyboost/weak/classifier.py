@@ -13,17 +13,17 @@ weight w_n (D_nk - min_k D_nk). Such an h has mean zero in every row, so it cann
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import guests
-from anyboost.weak.base import LeafProjection, Projection, Support, Takes
+from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierFunction:
+class ClassifierFunction(OneByOne):
     """x -> the code, (k,), of the label that a fitted estimator gives x; without one, the only code.
 
     `labels` are in the order of the rows of `codes`. `columns` are those the estimator was fitted on.
@@ -48,14 +48,6 @@ class ClassifierFunction:
             values = self.codes[np.argmax(np.asarray(named)[:, None] == self.labels, axis=1)]
         return values[:, 0] if values.shape[1] == 1 else values
 
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times classifier at the rows of X, in place."""
-        for part, coefficient in zip(parts, coefficients, strict=True):
-            out += coefficient * part.predict(X).reshape(out.shape)
-
 
 @dataclass(frozen=True)
 class Classifier:
@@ -63,7 +55,7 @@ class Classifier:
 
     Without `estimator` the projection is exact (for the binned columns): one cut with a class on either
     side, or one class everywhere. With one, a clone of it is fitted by `sample_weight`, and the projection is
-    as good as that fit. The weights add up to the number of rows: (3) does not depend on the length of the
+    as good as that fit. The weights add up to those of the rows: (3) does not depend on the length of the
     target, and so an estimator's own regularization must not. A randomized estimator, which a scikit-learn
     tree is where cuts tie, has its `random_state` from the run's, unless it is set.
 
@@ -204,7 +196,8 @@ class Classifier:
         else:
             weight = weights[copies, classes]
             table = guests.chosen_columns(space.X, features)[copies]
-            weight = weight * (len(seen) / weight.sum())
+            total = len(seen) if space.mass is None else space.mass[seen].sum()
+            weight = weight * (total / weight.sum())
             estimator = guests.fitted(self.estimator, table, labels[classes], weight, random)
             function = ClassifierFunction(estimator, labels, codes, features)
         return Projection(function, function.predict(space.X))

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 
 from anyboost.space import Space
-from anyboost.weak.base import Joined, LeafProjection
+from anyboost.weak.base import AsOne, Joined, LeafProjection
 from anyboost.weak.functions import TreeFunction
 
 
 @dataclass(frozen=True, eq=False)
-class EachFunction:
+class EachFunction(AsOne):
     """x -> (tree_1(x), ..., tree_k(x)), for trees of one output."""
 
     trees: tuple[TreeFunction, ...]
@@ -37,13 +37,6 @@ class EachFunction:
                 out[:, j] = column[:, 0]
 
         return add
-
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times function at the rows of X, in place."""
-        cls.join(parts, coefficients)(X, out, n_threads)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,18 +8,18 @@ fit that is too small, as a regularized one is, or made for another loss, is bro
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import guests
-from anyboost.weak.base import LeafProjection, Projection, Support, Takes, largest_reach
+from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes, safe_support
 from anyboost.weak.classifier import Classifier
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorFunction:
+class EstimatorFunction(OneByOne):
     """x -> what fitted regressors predict at x: one of all outputs, or one an output, on the columns they know."""
 
     estimators: tuple[Any, ...]
@@ -43,24 +43,20 @@ class EstimatorFunction:
             )
         return values[:, 0] if values.shape[1] == 1 else values
 
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times function at the rows of X, in place."""
-        for part, coefficient in zip(parts, coefficients, strict=True):
-            out += coefficient * part.predict(X).reshape(out.shape)
-
 
 @dataclass(frozen=True)
 class Estimator:
-    """The fits of a scikit-learn regressor, or of a classifier, which then is `Classifier(estimator)`.
+    """The fits of a scikit-learn regressor, or of a classifier, which then is `Classifier(estimator, both_signs)`.
 
     Weights go to `fit` as `sample_weight`, in a pipeline to every step that takes them; an estimator that takes none is
     refused where weights are unequal. For several outputs a regressor that cannot fit them at once is cloned for each.
+
+    With more than two classes a classifier is by default fitted twice, for `both_signs`: along a gradient it names the
+    class to lower, which a linear one cannot do where the class lies between others.
     """
 
     estimator: Any
+    both_signs: bool = True
 
     def __post_init__(self) -> None:
         from sklearn.base import is_classifier, is_regressor
@@ -91,7 +87,7 @@ class Estimator:
     def _classifier(self) -> Classifier | None:
         from sklearn.base import is_classifier
 
-        return Classifier(self.estimator) if is_classifier(self.estimator) else None
+        return Classifier(self.estimator, self.both_signs) if is_classifier(self.estimator) else None
 
     def project(
         self,
@@ -136,5 +132,4 @@ class Estimator:
         """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a fit was found to reach."""
         if self._classifier is not None:
             return self._classifier.support(space, target, search)
-        bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
-        return Support(bound, largest_reach(space, self.project(space, target), target) if search else bound)
+        return safe_support(self, space, target, search)

@@ -7,11 +7,11 @@ from typing import Self
 import numpy as np
 
 from anyboost.space import Categories
-from anyboost.weak.base import Joined
+from anyboost.weak.base import AsOne, Joined
 
 
 @dataclass(frozen=True, eq=False)
-class TreeFunction:
+class TreeFunction(AsOne):
     """A piecewise constant function.
 
     Node arrays; node 0 is the root. `feature` is -1 at leaves. A row goes left where x <= threshold.
@@ -68,13 +68,6 @@ class TreeFunction:
 
         forest = join(parts, coefficients)
         return lambda X, out, n_threads: add_trees(X, forest, out, n_threads)
-
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times tree at the rows of X, in place."""
-        cls.join(parts, coefficients)(X, out, n_threads)
 
 
 def shared_categories(parts: Sequence[TreeFunction]) -> Categories | None:

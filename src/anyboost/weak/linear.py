@@ -2,19 +2,20 @@
 
     project: argmin over b_0, b of ||target - b_0 - <b, Z>||^2 + penalty |b|^2
 
-with Z the standardized columns (see `standard`), so that the penalty means the same in any units. X is the same in
-every round, so it is taken apart once, Z = U core with U orthonormal in L2(P); a projection is then two products.
+with Z the standardized columns (see `standard`), so that the penalty means the same in any units, or the centered ones.
+X is the same in every round, so it is taken apart once, Z = U core with U orthonormal in L2(P); a projection is then
+two products.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import Joined, Projection, Support, Takes, largest_reach
-from anyboost.weak.standard import Standardized
+from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, safe_support
+from anyboost.weak.standard import Standardized, drawn
 
 MOST_COLUMNS = 2000  # of a sparse table whose Gram matrix is taken apart; beyond, fits are iterative
 _ITERATIONS = 200
@@ -22,16 +23,12 @@ _NEAR = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class LinearFunction:
+class LinearFunction(AsOne):
     """x -> weight x + constant, with weight (k, d)."""
 
     weight: np.ndarray
     constant: np.ndarray
-
-    @property
-    def sparse(self) -> bool:
-        """Whether `predict` takes a sparse matrix."""
-        return True
+    sparse: ClassVar[bool] = True  # whether `predict` takes a sparse matrix
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
@@ -52,13 +49,6 @@ class LinearFunction:
 
         return add
 
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times function at the rows of X, in place."""
-        cls.join(parts, coefficients)(X, out, n_threads)
-
 
 @dataclass(frozen=True, eq=False)
 class PenalizedProjection(Projection):
@@ -76,12 +66,18 @@ class Linear:
     Without a penalty the projection is least squares; of columns that depend on each other, the solution of least
     norm. With one, the descent steps along the fit as it is, c <= 1, as along a tree with `l2`. A sparse table of
     more than 2000 columns is fitted by LSQR, to a relative tolerance of 1e-8 or 200 iterations.
+
+    Without `standardize` the penalty is that of the columns as they are: for words, say, of which the rare ones shall
+    count less. scikit-learn's Ridge(alpha) is Linear(alpha / sum of weights, standardize=False).
     """
 
     penalty: float = 0.0
+    standardize: bool = True
 
     def __post_init__(self) -> None:
         checks.not_negative(self.penalty, "penalty")
+        if not isinstance(self.standardize, bool):
+            raise ValueError(f"standardize must be True or False, got {self.standardize!r}")
 
     @property
     def exact_leaves(self) -> bool:
@@ -102,7 +98,7 @@ class Linear:
         T = np.ascontiguousarray(target.reshape(space.n, -1).T)
         kind = PenalizedProjection if self.penalty else Projection
         if rows is None and not _iterates(space.X):
-            span = Span.of(space)
+            span = Span.of(space, self.standardize)
             fit = span.solve(T, self.penalty, features)
             function = _function(span.table, fit.coefficients, fit.mean)
             return kind(function, np.ascontiguousarray(fit.values.T).reshape(target.shape))
@@ -113,15 +109,17 @@ class Linear:
         self, space: Space, T: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
     ) -> LinearFunction:
         """The fit to some rows, or the iterative one."""
-        X, weights = space.X, space.weights
-        if rows is not None:
-            X, T, weights = X[rows], T[:, rows], weights[rows] / weights[rows].sum()
+        X, T, weights = drawn(space, T, rows)
         if _iterates(X):
-            table = Standardized.of(space) if rows is None else Standardized(X, weights)
+            whole = rows is None
+            table = Standardized.of(space, self.standardize) if whole else self._table(X, weights)
             return _function(table, _iterate(table, weights, T, self.penalty, features), T @ weights)
-        span = Span(Standardized(X, weights), weights)
+        span = Span(self._table(X, weights), weights)
         fit = span.solve(T, self.penalty, features)
         return _function(span.table, fit.coefficients, fit.mean)
+
+    def _table(self, X: Any, weights: np.ndarray) -> Standardized:
+        return Standardized(X, weights, self.standardize)
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection:
         raise TypeError(
@@ -135,18 +133,17 @@ class Linear:
         that goes to zero with the projected gradient. What the rounding of P leaves of the target in the span is
         measured, and added. The span is that of the directions in which the columns vary beyond rounding.
         """
-        rows = target.reshape(space.n, -1)
-        bound = space.mean(np.abs(rows).sum(axis=1))
         if _iterates(space.X):
-            found = largest_reach(space, self.project(space, target), target) if search else bound
-            return Support(bound, min(found, bound))
-        span = Span.of(space)
-        T = np.ascontiguousarray(rows.T)
+            return safe_support(self, space, target, search)
+        bound = safe_support(self, space, target, search=False).upper
+        span = Span.of(space, self.standardize)
+        T = np.ascontiguousarray(target.reshape(space.n, -1).T)
         projected = span.solve(T, 0.0, None).values
         left = span.solve(T - projected, 0.0, None)
-        missed = float(np.sqrt((left.inside**2).sum() + (left.mean**2).sum())) * (1.0 + 1e-6)
+        # What a rounded P left behind in the span, output by output; U itself is orthonormal up to rounding only.
+        missed = 2.0 * float(np.sqrt((left.inside**2).sum(axis=1) + left.mean**2).sum())
         within = space.mean(np.abs(projected).sum(axis=0)) * (1.0 + 1e-12) + missed
-        top = np.abs(projected).max()
+        top = float(np.abs(projected).max())
         found = float(((projected * T) @ space.weights).sum()) / top if top > 0 else 0.0
         upper = min(bound, within)
         return Support(upper, min(found, upper))
@@ -197,9 +194,10 @@ class Span:
         self.basis = np.ascontiguousarray((U[:, kept] / roots[:, None]).T)
 
     @classmethod
-    def of(cls, space: Space) -> "Span":
+    def of(cls, space: Space, scale: bool = True) -> "Span":
         """The sample's own; computed once."""
-        return space.once("span", lambda space: cls(Standardized(space.X, space.weights), space.weights))
+        weights = space.weights
+        return space.once(("span", scale), lambda space: cls(Standardized(space.X, weights, scale), weights))
 
     def solve(self, T: np.ndarray, penalty: float, features: np.ndarray | None) -> Fit:
         """The ridge regression of targets (k, n) on all columns, or on some."""

@@ -2,38 +2,35 @@
 
     h(x) = sum_j u_j tanh(<v_j, x> + b_j) + u_0
 
-    project: from random v and b, argmin of ||target - h||^2 / ||target||^2 + penalty (|u|^2 + |v|^2)
+    project: from random v and b, argmin of ||target - h||^2 / variance of target + penalty (|u|^2 + |v|^2)
 
-with v in units of standardized columns. This is a local minimum, as near as `max_iter` iterations come to one.
+with v in units of standardized columns and u in those of the target's deviation. This is a local minimum, as near as
+`max_iter` iterations come to one.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import Joined, Projection, Support, Takes, largest_reach
-from anyboost.weak.standard import Standardized
+from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, safe_support
+from anyboost.weak.standard import Standardized, drawn
 
 _TOLERANCE = 1e-6  # relative fall of the objective under which an iteration was the last
 _FIRST_PENALTY = 1e-2  # of the output weights that the search starts from: random units may be nearly alike
 
 
 @dataclass(frozen=True, eq=False)
-class NetFunction:
+class NetFunction(AsOne):
     """x -> output tanh(hidden x + bias) + constant, with hidden (units, d) and output (k, units)."""
 
     hidden: np.ndarray
     bias: np.ndarray
     output: np.ndarray
     constant: np.ndarray
-
-    @property
-    def sparse(self) -> bool:
-        """Whether `predict` takes a sparse matrix."""
-        return True
+    sparse: ClassVar[bool] = True  # whether `predict` takes a sparse matrix
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
@@ -59,13 +56,6 @@ class NetFunction:
                 out[some] += joint.predict(X[some]).reshape(out[some].shape)
 
         return add
-
-    @classmethod
-    def combine(
-        cls, parts: list[Self], coefficients: np.ndarray, X: np.ndarray, out: np.ndarray, n_threads: int
-    ) -> None:
-        """out += sum of coefficient times net at the rows of X, in place."""
-        cls.join(parts, coefficients)(X, out, n_threads)
 
 
 @dataclass(frozen=True)
@@ -108,10 +98,11 @@ class Net:
     ) -> Projection:
         """A net near `target`: the minimum that the search finds from where `random` puts it."""
         random = np.random.default_rng(0) if random is None else random
-        T, weights = np.ascontiguousarray(target.reshape(space.n, -1).T), space.weights
-        table = Standardized.of(space)
-        if rows is not None or features is not None:
-            table, T, weights = _part(space, T, rows, features)
+        X, T, weights = drawn(space, np.ascontiguousarray(target.reshape(space.n, -1).T), rows)
+        if rows is None and features is None:
+            table = Standardized.of(space)
+        else:
+            table = Standardized(X if features is None else X[:, features], weights)
         fitted = _Search(table, weights, T, self).run(random)
         if features is not None:
             hidden = np.zeros((self.hidden, space.X.shape[1]))
@@ -126,18 +117,7 @@ class Net:
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a net was found to reach."""
-        bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
-        return Support(bound, largest_reach(space, self.project(space, target), target) if search else bound)
-
-
-def _part(
-    space: Space, T: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
-) -> tuple[Standardized, np.ndarray, np.ndarray]:
-    """Some rows and columns, standardized by themselves, with their targets and weights."""
-    X, weights = space.X, space.weights
-    if rows is not None:
-        X, T, weights = X[rows], T[:, rows], weights[rows] / weights[rows].sum()
-    return Standardized(X if features is None else X[:, features], weights), T, weights
+        return safe_support(self, space, target, search)
 
 
 class _Search:

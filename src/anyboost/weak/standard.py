@@ -3,7 +3,8 @@
     Z = (X - center) / scale,     sum_n w_n Z_nj = 0,     sum_n w_n Z_nj^2 = 1
 
 Constant columns become zero. A dense table is standardized in a copy; a sparse one is scaled only, and its
-centers are taken off the results, so that it stays sparse. Functions of Z lie in rows here, (m, d) or (m, n).
+centers are taken off the results, so that it stays sparse; there a column counts as constant where its deviation is
+under a millionth of its size. Functions of Z lie in rows here, (m, d) or (m, n).
 """
 
 from typing import Any
@@ -16,10 +17,11 @@ _CONSTANT = 1e-13  # of a column's largest value: a deviation under this is roun
 
 
 class Standardized:
-    """A table's columns, standardized; `weights` have sum one."""
+    """A table's columns, standardized, or without `scale` only centered; `weights` have sum one."""
 
-    def __init__(self, X: Any, weights: np.ndarray) -> None:
+    def __init__(self, X: Any, weights: np.ndarray, scale: bool = True) -> None:
         self.n, self.d = X.shape
+        self.scale = scale
         self.sparse = hasattr(X, "tocsr")
         if self.sparse:
             self._scale_sparse(X, weights)
@@ -29,21 +31,21 @@ class Standardized:
             raise ValueError("X has values too large to be squared: give its columns smaller units")
 
     @classmethod
-    def of(cls, space: Space) -> "Standardized":
+    def of(cls, space: Space, scale: bool = True) -> "Standardized":
         """The sample's own; computed once."""
-        return space.once("standardized", lambda space: cls(space.X, space.weights))
+        return space.once(("standardized", scale), lambda space: cls(space.X, space.weights, scale))
 
     def _standardize(self, X: np.ndarray, weights: np.ndarray) -> None:
         Z = np.asfortranarray(X, dtype=np.float64)
         center = weights @ Z
-        Z = Z - center
-        rest = weights @ Z  # of the first mean's rounding, which is large where means are
-        Z -= rest
-        self.center = center + rest
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # refused where it happens
+            Z = Z - center
+            rest = weights @ Z  # of the first mean's rounding, which is large where means are
+            Z -= rest
+            self.center = center + rest
             deviation = np.sqrt([np.dot(weights, column * column) for column in Z.T])
-        self.inverse = _inverse(deviation, np.abs(self.center) + np.abs(Z).max(axis=0))
-        Z *= self.inverse
+            self.inverse = self._inverse(deviation, np.abs(self.center) + np.abs(Z).max(axis=0))
+            Z *= self.inverse
         self.table: Any = Z
 
     def _scale_sparse(self, X: Any, weights: np.ndarray) -> None:
@@ -51,14 +53,23 @@ class Standardized:
 
         table = X.tocsr().astype(np.float64)
         self.center = table.T @ weights
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             squares = table.multiply(table).T @ weights
             variance = squares - self.center**2
-        # What cancels beyond this is rounding: the column is constant
-        deviation = np.sqrt(np.where(variance > 1e-12 * squares, variance, 0.0))
-        self.inverse = _inverse(deviation, np.zeros(self.d))
+            # What cancels beyond this is rounding: the column is constant
+            variance = np.where(variance > 1e-12 * squares, variance, 0.0)
+        deviation = np.sqrt(np.where(np.isfinite(squares), variance, np.inf))
+        self.inverse = self._inverse(deviation, np.zeros(self.d))
         self.table = table @ diags_array(self.inverse)
         self._shift = self.center * self.inverse
+
+    def _inverse(self, deviation: np.ndarray, largest: np.ndarray) -> np.ndarray:
+        """1 / scale, and 0 for constant columns; NaN where the deviation is not finite."""
+        varies = deviation > _CONSTANT * largest
+        inverse = varies.astype(np.float64)
+        if self.scale:
+            np.divide(1.0, deviation, out=inverse, where=varies)
+        return np.where(np.isfinite(deviation), inverse, np.nan)
 
     def values(self, functions: np.ndarray) -> np.ndarray:
         """What linear functions of Z, (m, d), are on the rows: (m, n)."""
@@ -85,9 +96,9 @@ class Standardized:
         return weights, -(weights @ self.center)
 
 
-def _inverse(deviation: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """1 / deviation, and 0 for constant columns."""
-    varies = deviation > _CONSTANT * largest
-    inverse = np.zeros(len(deviation))
-    np.divide(1.0, deviation, out=inverse, where=varies)
-    return np.where(np.isfinite(deviation), inverse, np.nan)
+def drawn(space: Space, T: np.ndarray, rows: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The table, targets (k, n) and weights, of sum one, of some rows, or of all."""
+    if rows is None:
+        return space.X, T, space.weights
+    weights = space.weights[rows]
+    return space.X[rows], T[:, rows], weights / weights.sum()
