@@ -397,7 +397,7 @@ def test_a_cell_of_the_space_is_a_cell_of_a_map():
     assert loss.on(sample.y, Space(sample.X)).value(np.zeros(len(sample.X))) >= 0
 
 
-def test_nets_are_the_default_and_a_seed_makes_them_the_same():
+def test_nets_are_the_default_and_a_seed_makes_them_the_same(tmp_path):
     features, shown, _ = world()
     one, same = (
         ab.MaxMarginPlanner(planner="lattice", max_iter=4, n_jobs=1, random_state=3).fit(features, shown)
@@ -406,3 +406,7 @@ def test_nets_are_the_default_and_a_seed_makes_them_the_same():
     assert type(one.ensemble_.hypotheses[0]).__name__ == "NetFunction"
     assert one.ensemble_.hypotheses[0].output.shape[-1] == 5
     assert [step.loss for step in one.steps_] == [step.loss for step in same.steps_]
+    ab.save(one, tmp_path / "model")
+    loaded = ab.load(tmp_path / "model")
+    for cost, again in zip(one.predict_costs(features), loaded.predict_costs(features), strict=True):
+        np.testing.assert_array_equal(cost, again)
