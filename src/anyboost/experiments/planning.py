@@ -15,17 +15,17 @@ import numpy as np
 from anyboost import descent, planning, steps, weak
 from anyboost.boosting import Callback, Run, boost
 from anyboost.descent import Step
+from anyboost.experiments import methods, style
 from anyboost.experiments.frame import Claim, Tick, verdict
 from anyboost.planning.estimator import path_errors
 from anyboost.planning.ground import N_BANDS, Maps, Terrain
 from anyboost.planning.planners import LatticePlanner
-from anyboost.plot import LINES
 from anyboost.space import Space
 
 TITLE = "Costs learned from paths: test loss by number of nets"
 SOURCE = "Grubb and Bagnell (2011), Figure 1"
 SHOWS = (
-    "Maximum-margin planning loss on test maps (left) and training maps (right) against the number of nets with 5 "
+    "Maximum-margin planning loss on test maps (above) and training maps (below) against the number of nets with 5 "
     "units, for naive, repeated and residual projection, and residual projection with memory 0.7: means over five "
     "folds, the folds as thin lines."
 )
@@ -35,8 +35,10 @@ METHODS: dict[str, Any] = {
     "residual": descent.Residual,
     "residual, memory 0.7": lambda step: descent.Residual(step, memory=0.7),
 }
-COLORS = dict(zip(METHODS, (LINES[0], LINES[1], LINES[2], LINES[3]), strict=True))
-STYLES = dict(zip(METHODS, ("--", "-", "-", (0, (4, 1))), strict=True))
+STYLES: dict[str, dict[str, Any]] = {
+    **methods.STYLES,
+    "residual, memory 0.7": {"color": style.GREEN, "linewidth": 2.0, "linestyle": (0, (2, 1))},
+}
 LEARNERS: dict[str, dict[str, str]] = {
     "": {},
     ", stumps": {"learner": "stump"},
@@ -269,8 +271,8 @@ def draw(results: dict[str, Any]) -> Any:
     """Test and training loss by number of nets: means in bold, folds thin, names beside their lines."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-    axes = figure.subplots(1, 2, sharey=True)
+    figure = Figure(figsize=(style.WIDE, 7.6), layout="constrained")
+    axes = figure.subplots(2, 1, sharex=True, sharey=True)
     found = by_method(results)
     every = [loss for folds in found.values() for fold in folds for loss in (*fold["test"], *fold["train"])]
     axes[0].set_ylim(0.9 * min(every), 1.2 * found["naive"][0]["test"][0])  # what overshoots is cut off
@@ -280,16 +282,15 @@ def draw(results: dict[str, Any]) -> Any:
             x = np.array(folds[0]["learners"])
             losses = np.array([fold[what] for fold in folds])
             for line in losses:
-                ax.plot(x, line, color=COLORS[name], linewidth=0.5, alpha=0.35)
-            ax.plot(x, losses.mean(axis=0), color=COLORS[name], linestyle=STYLES[name], linewidth=2.0)
+                ax.plot(x, line, color=STYLES[name]["color"], linewidth=0.5, alpha=0.35)
+            ax.plot(x, losses.mean(axis=0), **STYLES[name])
             ends[name] = float(losses.mean(axis=0)[-1])
         _name_lines(ax, ends, x[-1])
         ax.set_title(title, loc="left", fontweight="bold")
-        ax.set_xlabel("nets with 5 units")
         ax.set_xlim(0, x[-1])
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(axis="y", color="#EEEEEE")
-    axes[0].set_ylabel("planning loss R")
+        ax.set_ylabel("planning loss R")
+        style.quiet(ax, "y")
+    axes[1].set_xlabel("nets with 5 units")
     return figure
 
 
@@ -300,5 +301,11 @@ def _name_lines(ax: Any, ends: dict[str, float], x: float) -> None:
     for name, y in sorted(ends.items(), key=lambda pair: pair[1]):
         place = max(y, place + apart)
         ax.text(
-            1.02 * x, place, f"{name}: {y:.1f}", va="center", fontsize=9, color=COLORS[name], clip_on=False
+            1.02 * x,
+            place,
+            f"{name}: {y:.1f}",
+            va="center",
+            fontsize=9,
+            color=STYLES[name]["color"],
+            clip_on=False,
         )
