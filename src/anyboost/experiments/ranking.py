@@ -158,6 +158,11 @@ class Folds(NamedTuple):
     by: dict[str, list[dict[str, Any]]]
 
     @property
+    def title(self) -> str:
+        """The data set's name as its authors write it."""
+        return {"mq2008": "MQ2008"}.get(self.data, self.data)
+
+    @property
     def stumps(self) -> list[int]:
         return self.by["naive"][0]["stumps"]
 
@@ -227,7 +232,7 @@ def _converges(own: Folds) -> Claim:
         for method in METHODS
     }
     return Claim(
-        f"{own.data}: on a loss that is not smooth naive descent fails to converge, and the new algorithms do not",
+        f"{own.title}: on a loss that is not smooth naive descent fails to converge, and the new algorithms do not",
         verdict([bool((ends["naive"] > FAILED * ends[method]).all()) for method in METHODS[1:]]),
         f"lowest training loss after {own.stumps[-1]} stumps with any of the steps: "
         + ", ".join(f"{method} {ends[method].min():.3f} to {ends[method].max():.3f}" for method in METHODS)
@@ -239,7 +244,7 @@ def _converges(own: Folds) -> Claim:
 def _stopped(own: Folds) -> Claim:
     ends = {method: own.stopped(method) for method in METHODS}
     return Claim(
-        f"{own.data}: the new algorithms often outperform the existing one (each stopped where validation says)",
+        f"{own.title}: the new algorithms often outperform the existing one (each stopped where validation says)",
         verdict([bool((ends[method] < ends["naive"]).mean() > 0.5) for method in METHODS[1:]]),
         "test disagreement, mean of the folds: "
         + ", ".join(f"{method} {ends[method].mean():.4f}" for method in METHODS)
@@ -253,7 +258,7 @@ def _at_equal_numbers(own: Folds) -> Claim:
     shares = {method: float((own.curves(method, "test") < naive).mean()) for method in METHODS[1:]}
     ends = {method: own.curves(method, "test")[:, -1].mean() for method in METHODS}
     return Claim(
-        f"{own.data}: the new algorithms often outperform the existing one (at equal numbers, none stopped)",
+        f"{own.title}: the new algorithms often outperform the existing one (at equal numbers, none stopped)",
         verdict([share > 0.5 for share in shares.values()]),
         "test disagreement under naive's, of all folds and numbers of stumps: "
         + ", ".join(f"{method} in {share:.0%}" for method, share in shares.items())
@@ -296,7 +301,7 @@ def _finish_test(panel: Any, own: Folds) -> None:
         panel.plot(
             *own.stop(method), "o", color=STYLES[method]["color"], markersize=8, markeredgecolor="white"
         )
-    panel.set_title(f"{own.data}: {TITLES['test']}", loc="left", fontsize=11, color=INK)
+    panel.set_title(f"{own.title}: {TITLES['test']}", loc="left", fontsize=11, color=INK)
     words = f"lines: mean of {len(own.by['naive'])} folds\nbands: their range\ndots: where validation stops"
     panel.text(0.99, 0.99, words, transform=panel.transAxes, ha="right", va="top", fontsize=9, color=QUIET)
     methods.percent_axis(panel)
