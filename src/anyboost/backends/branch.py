@@ -7,8 +7,8 @@ that of the larger one is what it leaves of the parent's. Every open leaf has it
 import numpy as np
 
 from anyboost.backends.compiler import kernel
-from anyboost.backends.histogram import _count_columns, _count_vectors, _take, gather, subtract
-from anyboost.backends.partition import _partition
+from anyboost.backends.histogram import count_columns, count_vectors, take_channel, gather, subtract
+from anyboost.backends.partition import partition_part
 from anyboost.backends.sides import TIE
 from anyboost.backends.split import choose_cut, score_columns
 from anyboost.backends.team import claim, dismiss, finish, publish, rest, wait
@@ -28,10 +28,10 @@ def _work(number, job, words, groups, n_cuts, n_columns, allowed, taken, vectors
     group = groups[number : number + 1]
     some, counted, left_over = rows[start:stop], slab[small_slot], slab[large_slot]
     if vectors.size:
-        _count_vectors(words, group, n_cuts, n_columns, vectors, some, True, counted)
+        count_vectors(words, group, n_cuts, n_columns, vectors, some, True, counted)
     else:
         for j in range(taken.shape[0]):
-            _count_columns(words, group, n_columns, taken[j, : stop - start], some, chunk, shift, j, counted)
+            count_columns(words, group, n_columns, taken[j, : stop - start], some, chunk, shift, j, counted)
     subtract(left_over, counted, group, n_cuts)
     score_columns(counted, group, totals[small], noise, l2, least, n_cuts, allowed, criterion, best[0])
     score_columns(left_over, group, totals[large], noise, l2, least, n_cuts, allowed, criterion, best[1])
@@ -119,7 +119,7 @@ def branch(
         column = places[COLUMN, node]
         own = rows[start:stop]
         shift_of_column = 8 * (column & 7)
-        n_left = _partition(
+        n_left = partition_part(
             words[column >> 3], shift_of_column, tables[node].view(np.uint8), own, spare, 0, stop - start
         )
         for r in range(stop - start - n_left):
@@ -155,7 +155,7 @@ def branch(
         places[SLOT, large] = slot
         start, stop = places[START, small], places[STOP, small]
         for j in range(columns.shape[0]):
-            _take(columns[j], rows[start:stop], taken[j])
+            take_channel(columns[j], rows[start:stop], taken[j])
         job[0], job[1], job[2], job[3], job[4], job[5] = start, stop, small, places[SLOT, small], large, slot
         publish(sync)
         number = claim(sync, groups.shape[0])

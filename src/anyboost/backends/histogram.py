@@ -101,8 +101,9 @@ def _count_some(words, values, rows, first, last, counters):
 
 
 @kernel
-def _count_columns(words, groups, n_columns, values, rows, chunk, shift, channel, sums):
-    # One channel of several groups of columns. A chunk of values stays in the second cache for all of them.
+def count_columns(words, groups, n_columns, values, rows, chunk, shift, channel, sums):
+    """One channel of several groups of columns: see `count`."""
+    # A chunk of values stays in the second cache for all of them.
     some = rows.size > 0
     counters = np.zeros(2048, dtype=np.int64)
     for first in range(0, max(1, values.shape[0]), chunk):  # once, for no rows too: the sums are to be zero
@@ -121,8 +122,8 @@ def _count_columns(words, groups, n_columns, values, rows, chunk, shift, channel
 
 
 @kernel
-def _count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums):
-    # Many channels: the vector of a row is added as a whole. Channels lie by row number, or one after another.
+def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums):
+    """All channels of several groups of columns, a row's vector as a whole; they lie by row number, or in turn."""
     count = channels.shape[1]
     for group in groups:
         width = min(8, n_columns - 8 * group)
@@ -171,7 +172,8 @@ def gather(sums, column, goes_left, out):
 
 
 @kernel
-def _take(channel, rows, out):
+def take_channel(channel, rows, out):
+    """out = the channel of some rows, in their order."""
     end = np.uint64(rows.shape[0] - 1)
     for r in range(rows.shape[0]):
         _prefetch(channel, np.uint64(rows[min(np.uint64(r + _AHEAD), end)]))
@@ -188,7 +190,7 @@ def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
 
         def some(start: int, stop: int) -> None:
             for j in range(channels.shape[1]):
-                _take(channels[:, j], rows[start:stop], taken[start:stop, j])
+                take_channel(channels[:, j], rows[start:stop], taken[start:stop, j])
 
         threads.over_blocks(some, len(rows), n_threads, smallest=25_000)
     return fixed._replace(channels=taken)
@@ -241,7 +243,7 @@ def count(
     if many(taken):
         by_row = len(channels) == words.shape[1]
         given = channels[:0] if rows is not None and not len(rows) else channels
-        _count_vectors(words, groups, n_cuts, n_columns, given, seen, by_row, sums)
+        count_vectors(words, groups, n_cuts, n_columns, given, seen, by_row, sums)
         return
     for j in range(channels.shape[1]):
-        _count_columns(words, groups, n_columns, channels[:, j], seen, taken.chunk, taken.shift, j, sums)
+        count_columns(words, groups, n_columns, channels[:, j], seen, taken.chunk, taken.shift, j, sums)

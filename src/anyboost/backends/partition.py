@@ -12,8 +12,8 @@ _BLOCK = 25_000  # rows from which on a second thread pays
 
 
 @kernel
-def _partition(words, shift, table, rows, spare, start, stop):
-    # Those that stay left are moved to rows[start:], the others to spare[start:]; how many stay left.
+def partition_part(words, shift, table, rows, spare, start, stop):
+    """Those that stay left are moved to rows[start:], the others to spare[start:]; how many stay left."""
     byte = np.uint64(255)
     n_left = start
     n_right = start
@@ -37,7 +37,7 @@ def partition(
     stayed = [0] * len(ranges)
 
     def one(index: int) -> None:
-        stayed[index] = _partition(words, shift, table, rows, spare, *ranges[index])
+        stayed[index] = partition_part(words, shift, table, rows, spare, *ranges[index])
 
     threads.each(one, len(ranges), n_threads)
     place = stayed[0]
