@@ -7,7 +7,7 @@ that of the larger one is what it leaves of the parent's. Every open leaf has it
 import numpy as np
 
 from anyboost.backends.compiler import kernel
-from anyboost.backends.histogram import count_columns, count_vectors, take_channel, gather, subtract
+from anyboost.backends.histogram import count_columns, count_vectors, gather, subtract, take_channel
 from anyboost.backends.partition import partition_part
 from anyboost.backends.sides import TIE
 from anyboost.backends.split import choose_cut, score_columns
