@@ -58,20 +58,20 @@ def column(values: Any, name: str) -> Floats:
     return finite(array, name)
 
 
-def sample_weight(weights: Any, n_rows: int, name: str = "sample_weight") -> Floats:
-    """Finite, nonnegative weights, not all zero, one a row; None means ones."""
+def sample_weight(weights: Any, n_rows: int, name: str = "sample_weight", of: str = "row") -> Floats:
+    """Finite, nonnegative weights, not all zero, one a row (or what else they are `of`); None means ones."""
     if weights is None:
         return np.ones(n_rows)
     array = column(weights, name)
     if len(array) != n_rows:
-        raise ValueError(f"{name} must have one weight a row, got {len(array)} weights for {n_rows} rows")
+        raise ValueError(f"{name} must have one weight a {of}, got {len(array)} weights for {n_rows} {of}s")
     if array.min() < 0:
         row = int(np.argmax(array < 0))
         raise ValueError(
-            f"{name} must not be negative, got {array[row]} at row {row}: use 0 to leave a row out"
+            f"{name} must not be negative, got {array[row]} at {of} {row}: use 0 to leave a {of} out"
         )
     if array.max() == 0:
-        raise ValueError(f"{name} is zero for every row: give at least one row a positive weight")
+        raise ValueError(f"{name} is zero for every {of}: give at least one {of} a positive weight")
     return array
 
 
@@ -161,7 +161,9 @@ def named(spec: str, name: str, makers: Mapping[str, Callable[..., T]]) -> T:
         raise ValueError(f"{name} {word!r} is not known: use one of {', '.join(sorted(makers))}")
     try:
         parameters = [
-            int(part) if part.strip().isdigit() else float(part) for part in rest.split(",") if rest
+            int(part) if part.strip().lstrip("-").isdigit() else float(part)
+            for part in rest.split(",")
+            if rest
         ]
     except ValueError:
         raise ValueError(

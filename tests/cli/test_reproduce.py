@@ -146,9 +146,11 @@ def test_a_wrong_name_is_refused(reproduce, words, reason):
 
 
 @pytest.mark.usefixtures("experiments")
-def test_a_file_is_no_folder(reproduce, tmp_path):
+@pytest.mark.parametrize("below", [(), ("-o", "sub")])
+def test_a_file_is_no_folder(reproduce, tmp_path, below):
     (tmp_path / "out").write_text("")
-    words = reproduce("first").output.replace("│", " ").split()  # whatever the width of the box
+    given = [str(tmp_path / "out" / word) if word == "sub" else word for word in below]
+    words = reproduce("first", *given).output.replace("│", " ").split()  # whatever the width of the box
     assert "is a file" in " ".join(words)
 
 
@@ -183,3 +185,10 @@ def test_fresh_all_can_be_stopped_and_gone_on_with(experiments, reproduce):
     experiments.stop = None
     reproduce("--all")
     assert experiments.measured == [f"{name} {i}" for name in ("first", "second") for i in range(3)]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.usefixtures("experiments")
+def test_verdicts_of_a_quick_run_are_not_meant(reproduce, quick):
+    said = reproduce("first", *(["--quick"] if quick else [])).output
+    assert ("means nothing" in said) == quick

@@ -410,3 +410,16 @@ def test_nets_are_the_default_and_a_seed_makes_them_the_same(tmp_path):
     loaded = ab.load(tmp_path / "model")
     for cost, again in zip(one.predict_costs(features), loaded.predict_costs(features), strict=True):
         np.testing.assert_array_equal(cost, again)
+
+
+def test_costs_of_walls_do_not_matter_and_free_paths_have_no_ratio():
+    random = np.random.default_rng(0)
+    where, path = random.normal(size=(4, 5, 2)), np.array([(2, column) for column in range(5)])
+    model = ab.MaxMarginPlanner("stump", planner="lattice", max_iter=0).fit([where], [path])
+    assert np.isfinite(model.score([where], [path]))  # all costs are 0
+    ok = np.ones((4, 5), dtype=bool)
+    ok[0, 2] = False
+    costs = np.where(ok, 1.0, np.nan)
+    assert model.compare([where], [path], [costs], passable=[ok]).cost_ratio == 1.0
+    with pytest.raises(ValueError, match="one weight a demonstration, got 1 weights for 2 demonstrations"):
+        ab.MaxMarginPlanner("stump").fit([where], [[path, path]], sample_weight=[1.0])

@@ -106,3 +106,29 @@ def test_a_planner_of_ones_own_needs_one_method():
     assert Straight().moves(path).all()
     assert Straight().weights(path).tolist() == [1, 1, 1]
     assert planners.get(Straight()).least_cost == -np.inf
+
+
+class Wanderer(Planner):
+    """Gives the path it was made with, whatever is asked."""
+
+    def __init__(self, path):
+        self.given = path
+
+    def plan(self, cost, start, goal):
+        return self.given
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ([(0, 0), (0, 3)], r"from \(0, 0\) to \(0, 3\), which its `moves` says is no move"),
+        ([(0, 0), (1, 1), (1, 2), (0, 3)], r"through the wall at \(1, 2\)"),
+        ([(0, 0), (-1, 1), (-1, 2), (0, 3)], r"\(-1, 1\), which is off the map"),
+        ([(0.0, 0.0), (0.0, 1.0), (0.0, 2.0), (0.0, 3.0)], "whole numbers"),
+    ],
+)
+def test_a_planner_that_plans_no_path_is_told(path, words):
+    cost = np.ones((2, 4))
+    cost[1, 2] = np.inf
+    with pytest.raises(ValueError, match=words):
+        Wanderer(path).path(cost, (0, 0), (0, 3))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import anyboost as ab
 from anyboost.backends import sums
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
@@ -68,3 +69,12 @@ def depths(tree):
     for node in np.flatnonzero(tree.feature >= 0):
         depth[[tree.left[node], tree.right[node]]] = depth[node] + 1
     return depth[tree.feature < 0].tolist()
+
+
+@pytest.mark.parametrize("weight", [1e-20, 1e-30, 1e-300])
+def test_leaves_that_no_sample_can_fill_leave_no_cut(weight):
+    """A least weight of a leaf beyond all whole numbers, in units of the rows' own."""
+    X = np.arange(50.0)[:, None]
+    for tree in (Tree(5, min_leaf_weight=5.0), Tree(2, min_leaf_weight=5.0)):
+        run = ab.boost(X, X[:, 0], "squared", tree, rounds=2, sample_weight=np.full(50, weight))
+        assert all(part.n_leaves == 1 for part in run.ensemble.hypotheses)

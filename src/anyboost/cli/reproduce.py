@@ -127,8 +127,9 @@ def _check(output: Path, names: tuple[str, ...], quick: bool) -> None:
     """Refuse a folder that is a file, and a quick run over the results of a full one."""
     from anyboost.experiments import frame
 
-    if output.exists() and not output.is_dir():
-        raise typer.BadParameter(f"{output} is a file: name a folder", param_hint="--output")
+    for place in (output, *output.parents):
+        if place.exists() and not place.is_dir():
+            raise typer.BadParameter(f"{place} is a file: name a folder", param_hint="--output")
     for name in names:
         record = frame.found(name, output)
         if quick and record is not None and not record.get("quick"):
@@ -192,6 +193,8 @@ def _tell(console: Console, record: dict[str, Any]) -> None:
     else:
         console.print("\n".join(lines), markup=False, soft_wrap=True)
     console.print()
+    if record["quick"]:
+        console.print("A quick run shows that it works; what it says of the claims means nothing:")
     for claim in record["claims"]:
         verdict = claim["verdict"]
         console.print(f"[{COLORS[verdict]}]{verdict}[/]: ", end="")

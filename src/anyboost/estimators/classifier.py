@@ -184,7 +184,9 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
                 f"y mixes labels of the types {', '.join(kinds)}: use one, and drop missing ones"
             ) from None
         if len(classes) < 2:
-            raise ValueError(f"y has one class only, {classes[0]!r}: give rows of at least two classes")
+            raise ValueError(
+                f"y has one class only, {np.asarray(classes).tolist()[0]!r}: give rows of at least two classes"
+            )
         loss = parameters.find_loss(self.loss, "logistic" if len(classes) == 2 else "softmax")
         _check_loss(loss, len(classes))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -244,7 +245,7 @@ def path_errors(
     plan = planner.path(cost, shown[0], shown[-1])
     strays = off_path(true.shape, shown, tolerance)
     spent, least = (planner.weights(path) @ true[path[:, 0], path[:, 1]] for path in (plan, shown))
-    return float(strays[plan[:, 0], plan[:, 1]].mean()), float(spent / least)
+    return float(strays[plan[:, 0], plan[:, 1]].mean()), float(spent / least) if least else math.nan
 
 
 def _valid(valid: Any, planner: Planner, train: Cells) -> Cells:
@@ -296,11 +297,14 @@ def _ends(
 def _true_costs(costs: Any, maps: Sequence[Map]) -> list[Floats]:
     found = [checks.numbers(cost, "costs") for cost in costs]
     shapes = [cost.shape for cost in found]
-    for number, cost in enumerate(found):
-        if not (cost > 0).all():
-            raise ValueError(f"costs of map {number} must be positive to take a ratio of, got {cost.min()}")
     if shapes != [where.shape for where in maps]:
         raise ValueError(
             f"costs must have a map of costs for each map, of its rows and columns, got shapes {shapes}"
         )
+    for number, (cost, where) in enumerate(zip(found, maps, strict=True)):
+        open_cells = cost[where.passable]  # what walls cost does not matter
+        if not (open_cells > 0).all():
+            raise ValueError(
+                f"costs of map {number} must be positive to take a ratio of, got {open_cells.min()}"
+            )
     return found

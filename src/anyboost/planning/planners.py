@@ -49,11 +49,24 @@ class Planner(ABC):
         """What `plan` gives between two cells, however they are written; a sentence where it is no such path."""
         first, last = (int(start[0]), int(start[1])), (int(goal[0]), int(goal[1]))
         found = np.asarray(self.plan(cost, first, last))
+        who = f"planner {type(self).__name__}"
         if found.ndim != 2 or tuple(found[0].tolist()) != first or tuple(found[-1].tolist()) != last:
             raise ValueError(
-                f"planner {type(self).__name__} must plan from {_spelled(first)} to {_spelled(last)}, both included, "
-                f"got {found.tolist()}"
+                f"{who} must plan from {_spelled(first)} to {_spelled(last)}, both included, got {found.tolist()}"
             )
+        if not np.issubdtype(found.dtype, np.integer):
+            raise ValueError(f"{who} must give cells as whole numbers, got {found[0].tolist()}")
+        inside = ((found >= 0) & (found < cost.shape)).all(axis=1)
+        if not inside.all():
+            raise ValueError(f"{who} went to {_spelled(found[np.argmin(inside)])}, which is off the map")
+        free = np.isfinite(cost[found[:, 0], found[:, 1]])
+        if not free.all():
+            raise ValueError(f"{who} went through the wall at {_spelled(found[np.argmin(free)])}")
+        allowed = self.moves(found) if len(found) > 1 else np.ones(1, dtype=bool)
+        if not allowed.all():
+            place = int(np.argmin(allowed))
+            here, there = _spelled(found[place]), _spelled(found[place + 1])
+            raise ValueError(f"{who} went from {here} to {there}, which its `moves` says is no move")
         return found
 
     def unreachable(self, start: Cell, goal: Cell) -> ValueError:

@@ -113,7 +113,7 @@ def check_demonstrations(
             _check_path(path, where, planner, f"{prefix}demonstration of map {number}")
     if sample_weight is None:
         return found
-    weights = checks.sample_weight(sample_weight, len(found), f"{prefix}sample_weight")
+    weights = checks.sample_weight(sample_weight, len(found), f"{prefix}sample_weight", "demonstration")
     return [
         shown._replace(weight=float(weight))
         for shown, weight in zip(found, weights, strict=True)

@@ -64,8 +64,8 @@ class _Pool:
 
 
 def least_mass(least: float) -> int:
-    """The smallest whole mass that is `least`, but for rounding, and never 0."""
-    return max(1, math.ceil(least * (1.0 - TIE)))
+    """The smallest whole mass that is `least`, but for rounding, and never 0; no more than any sample has."""
+    return max(1, math.ceil(min(least * (1.0 - TIE), 2.0**62)))
 
 
 def grow(
