@@ -77,7 +77,8 @@ def _fit_all(sets: list[Data], stumps: int, console: Console) -> list[Curve]:
             for data in sets
             for method in METHODS
         }
-        _contrast.warm_up(sets[0])
+        for data in sets:  # the numbers of their classes are kernels of their own
+            _contrast.warm_up(data)
         curves = []
         for data in sets:
             for method in METHODS:
