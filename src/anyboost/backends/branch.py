@@ -1,4 +1,4 @@
-"""A whole tree in one call: calls and threads a split would cost more than the work on it, but for large samples.
+"""A whole tree in one call, on which threads work together: a call and a handing over a split would cost too much.
 
 It takes the steps of `weak.grow`, and makes the same tree to the bit: the histogram of the smaller child is counted,
 that of the larger one is what it leaves of the parent's. Every open leaf has its histogram in a slot of `slab`.
@@ -11,7 +11,7 @@ from anyboost.backends.histogram import count_columns, count_vectors, gather, su
 from anyboost.backends.partition import partition_part
 from anyboost.backends.sides import TIE
 from anyboost.backends.split import choose_cut, score_columns
-from anyboost.backends.team import claim, dismiss, finish, publish, rest, wait
+from anyboost.backends.team import claim, finish, publish, rest, wait
 
 # Rows of `places`, by node: where its rows begin and end, its depth, its slot, and its best cut's column and bin.
 START, STOP, DEPTH, SLOT, COLUMN, BIN = 0, 1, 2, 3, 4, 5
@@ -101,7 +101,8 @@ def branch(
     """Grow from the root, whose histogram is in slot 0 and whose totals are known; the number of leaves.
 
     `columns` (channels, n) are the channels, each by itself, where they are not `vectors`. `leaves` becomes the
-    leaves' nodes, in order of age; left[node] is 0 where a node has not been split. Others may `assist`.
+    leaves' nodes, in order of age; left[node] is 0 where a node has not been split. Others may `assist`, until the
+    caller dismisses them.
     """
     n_leaves, n_nodes, n_slots = 1, 1, 1
     free, n_free = np.empty(slab.shape[0], dtype=np.int64), 0
@@ -170,5 +171,4 @@ def branch(
             if gains[child] < 0.0:
                 free[n_free] = places[SLOT, child]
                 n_free += 1
-    dismiss(sync)
     return n_leaves

@@ -87,9 +87,8 @@ def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
 
 def invite(task: Callable[[], None], count: int) -> None:
     """Have `task` called by up to `count` other threads, as they find time; nobody waits for them."""
-    jobs = _queue()
-    for _ in range(count):
-        jobs.put(task)
+    for _ in range(count):  # none: no thread is started
+        _queue().put(task)
 
 
 def over_blocks(

@@ -332,7 +332,7 @@ class _Grower:
             self._remember(root)
 
         groups = np.concatenate(self.shares)
-        made = whole.Tree(
+        made = whole.Branched(
             self.space, self.fixed, self.growth, self.limits, groups, self.allowed, self.rows, count_root
         )
         order = np.zeros(len(made.feature), dtype=np.int8)

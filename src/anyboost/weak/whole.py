@@ -29,7 +29,7 @@ def fits(space: "Space", fixed: "Fixed", growth: "Growth") -> bool:
     return growth.max_leaves > 2 and memory <= _MOST_MEMORY
 
 
-class Tree:
+class Branched:
     """What `branch` made: as lists of `grow` would have it, for nodes and for leaves in order of age."""
 
     def __init__(
