@@ -176,7 +176,7 @@ class InterpretedState(State):
         return answers if self.booster.loss.vector else answers[:, 0]
 
     def _bounds(self) -> Bounds:
-        from anyboost.backends.online import chain, labels, rows
+        from anyboost.backends.online import chain, labels
 
         settings = self.settings
         D, B, low, high = chain.bounds_now(settings, self.chain, self.labels)
@@ -184,7 +184,7 @@ class InterpretedState(State):
             center = np.log(self.shares + 1.0)
             center -= center.mean()
         else:
-            center = np.full(self.outputs, rows.center_of(settings, self.labels))
+            center = np.full(self.outputs, chain.center_of(settings, self.labels))
         return Bounds(D, B, low, high, center)
 
     def _advance(self, i: int, z: Floats, a: Floats, now: Bounds) -> Floats:
@@ -256,7 +256,8 @@ class InterpretedState(State):
                 answer, answer_loss = now.center + z, loss
             gain = self._loss(now.center + z, calm) - first
             self.chain[chain.SCORE, i + 1] = keep * self.chain[chain.SCORE, i + 1] + weight * gain
-        chain.count_row(self.totals, weight, float(y), answer_loss)
+        chain.count_row(self.totals, weight, float(y))
+        self.totals[chain.ANSWERS] += weight * answer_loss
         return answer
 
     def _greedy_step(

@@ -105,13 +105,19 @@ class CompiledState(State):
         self.booster.learner.reset(self.arrays, stage, self.booster.n_learners, random)
 
     def learn(self, table: Table, y: np.ndarray, weights: Floats) -> Floats:
-        from anyboost.backends.online import rows, vectors
+        from anyboost.backends.online import rows, vectors, wave
 
+        y = y.astype(np.float64, copy=False)
+        state = (self.settings, self.chain, self.labels, self.totals, self.learner, *self.arrays)
+        stages = self.booster.n_learners
+        if wave.takes(self.settings, self.learner, stages, table, weights):
+            answers = np.empty(table.n)
+            work = wave.room(stages, table.width, self.arrays.main, self.arrays.extra)
+            wave.learn_rows(table.data.reshape(table.n, table.width), y, weights, answers, *work, *state)
+            return answers
         answers, work = self._work(table)
         (rows if self.outputs == 1 else vectors).learn_rows(
-            *(table.data, table.features, table.begins, table.width),
-            *(y.astype(np.float64, copy=False), weights, answers, *work),
-            *(self.settings, self.chain, self.labels, self.totals, self.learner, *self.arrays),
+            *(table.data, table.features, table.begins, table.width, y, weights, answers, *work, *state)
         )
         return answers
 

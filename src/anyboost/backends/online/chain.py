@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 from anyboost.backends.compiler import part
+from anyboost.backends.lanes import every, select
 from anyboost.backends.online import labels
 from anyboost.backends.online.losses import EXPECTILE, HUBER, SQUARED
 
@@ -138,14 +139,52 @@ def shrink_rate(settings, totals, L, B):
     return 1.0 / (L * B * math.sqrt(age)) if L * B > 0.0 else 0.0
 
 
+class Frame(NamedTuple):
+    """Where scores lie at a moment."""
+
+    center: float  # y_0
+    D: float
+    B: float
+    low: float  # the range of scores outside which slopes are taken at its ends
+    high: float
+    bottom: float  # where z may lie
+    top: float
+
+
 @part
-def count_row(totals, weight, y, loss):
-    """Count an answered row."""
-    totals[ANSWERS] += weight * loss
+def center_of(settings, seen_labels):
+    """y_0."""
+    return labels.center(settings.center, seen_labels) if settings.running_center else settings.start
+
+
+@part
+def frame_now(settings, chain, seen_labels):
+    center, (D, B, low, high) = center_of(settings, seen_labels), bounds_now(settings, chain, seen_labels)
+    bottom, top = room(settings, B, low, high, center)
+    return Frame(center, D, B, low, high, bottom, top)
+
+
+@part
+def see_label(settings, chain, seen_labels, totals, now, y, weight):
+    """Count a row's label; returns the label tamed, L_B, the shrinkage's step, and the frame after it."""
+    L = lipschitz_of(settings, now.B, max(now.center - now.low, now.high - now.center))
+    shrink_step = weight * shrink_rate(settings, totals, L, now.B)
+    calm = labels.tame(seen_labels, y) if settings.located and settings.label_bound == 0.0 else y
+    labels.see(seen_labels, y, weight, settings.forget)
+    count_row(totals, weight, y)
+    return calm, L, shrink_step, frame_now(settings, chain, seen_labels)
+
+
+@part
+def count_row(totals, weight, y):
+    """Count a row's label."""
     totals[ROWS] += 1.0
     totals[MOMENTS] += weight
     totals[MOMENTS + 1] += weight * y
     totals[MOMENTS + 2] += weight * y * y
+
+
+# From here on numbers may be lanes of numbers, and `hull` is 1.0 or 0.0.
 
 
 @part
@@ -154,6 +193,58 @@ def clip(number, bound):
 
 
 @part
+def kept(hull, eta, shrink):
+    """What a stage leaves of z: 1 - eta_i (hull) or 1 - s_i eta (span)."""
+    return 1.0 - (hull + (1.0 - hull) * shrink) * eta
+
+
+@part
 def advance(hull, eta, shrink, z, a, least, most):
     """z_i from z_{i-1} and the stage's answer."""
-    return min(max((1.0 - (eta if hull else shrink * eta)) * z + eta * a, least), most)
+    return min(max(kept(hull, eta, shrink) * z + eta * a, least), most)
+
+
+class Goal(NamedTuple):
+    """What a greedy stage learns from, and where its step ends."""
+
+    point: float  # where its slope is taken
+    least: float  # answers beyond these make no difference
+    most: float
+    ahead: float  # z after the step,
+    known: bool  # where that can be told beforehand: the next stage need not wait for it then
+
+
+@part
+def goal_of(hull, eta, inverse, shrink, raw, z, gain, calm, center, D, low, high, bottom, top):
+    """A stage's goal, from its answer and z before its step; for `gain` see `learners`."""
+    lead, left = eta * raw, 1.0 - hull * eta
+    offset = center + left * z
+    point, least, most = offset + lead, -D, D
+    near = (gain >= 0.0) & (low <= point) & (point <= high) & (abs(raw) <= D)
+    moved = raw - gain * (point - calm) * inverse
+    ahead = (kept(hull, eta, shrink) - gain * left) * z + (lead - gain * (center - calm + lead))
+    known = near & (abs(moved) <= D) & (bottom <= ahead) & (ahead <= top)
+    if not every(near):  # which is rare
+        lowest, highest = (low - offset) * inverse, (high - offset) * inverse
+        point = select(near, point, min(max(offset + eta * clip(raw, D), low), high))
+        least = select(near, least, min(max(-D, lowest), highest))
+        most = select(near, most, max(min(D, highest), lowest))
+    return Goal(point, least, most, ahead, known)
+
+
+@part
+def arrive(goal, hull, eta, shrink, z, moved, D, bottom, top):
+    """z after the stage's step, which moved its answer."""
+    if every(goal.known):
+        return goal.ahead
+    return select(goal.known, goal.ahead, advance(hull, eta, shrink, z, clip(moved, D), bottom, top))
+
+
+@part
+def account(pull, loss, calm_loss, first, z, shrink, total, score, weight, keep, shrink_step):
+    """A stage's shrinkage, loss and score after a row; `pull` and z are from before the stage."""
+    return (
+        min(max(shrink + shrink_step * pull * z, 0.0), 1.0),
+        total + weight * loss,
+        keep * score + weight * (calm_loss - first),
+    )

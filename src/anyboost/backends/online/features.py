@@ -6,8 +6,10 @@ under a tenth of it, it falls to them.
 """
 
 import math
+from typing import NamedTuple
 
 from anyboost.backends.compiler import part
+from anyboost.backends.lanes import select, some
 
 # Columns of a (features + 1, 7) table: 1 over the scale, the scale, the running mean square, how many values;
 # the largest value of the current thousand; how many values until the scale, and until the thousand, is due.
@@ -21,56 +23,101 @@ WINDOW = 1000.0  # values
 YOUNG, REST = 100.0, 16.0  # the scale of a young feature is due at each value, later at each sixteenth
 
 
+class Scale(NamedTuple):
+    """A row of the table; or lanes of them, for features side by side."""
+
+    inverse: float
+    scale: float
+    square: float
+    count: float
+    peak: float
+    due: float
+    left: float
+
+
+@part
+def scaled(scale, value):
+    """The value as learners see it: one that has no scale yet is its own."""
+    size = abs(value)
+    inverse = scale.inverse
+    unscaled = (inverse == 0.0) & (size > 0.0)
+    if some(unscaled):
+        inverse = select(unscaled, 1.0 / size, inverse)
+    return min(max(value * inverse, -FAR), FAR)
+
+
+@part
+def scale_after(scale, value, real):
+    """The feature's scale after a value; where that is not `real`, it counts for nothing."""
+    size = abs(value)
+    inverse, width, square, count, peak, due, left = scale
+    first = real & (count == 0.0)
+    if some(first):
+        width, left = select(first, size, width), select(first, WINDOW, left)
+    tamed = min(size, FAR * width)
+    one = select(real, 1.0, 0.0)
+    count = count + one
+    share = one * (1.0 / MEMORY)
+    if some(count < MEMORY):  # divisions are slow, and old features need none
+        share = select(real, 1.0 / min(count, MEMORY), 0.0)
+    square = square + share * (tamed * tamed - square)
+    peak = select(real, max(peak, tamed), peak)
+    due = due - one
+    ripe = real & (due <= 0.0)
+    if some(ripe):
+        return _rescaled(Scale(inverse, width, square, count, peak, due, left), ripe)
+    return Scale(inverse, width, square, count, peak, due, left)
+
+
+@part
+def _rescaled(scale, ripe):
+    """Set the scale where it is ripe; after a thousand values under a tenth of it, let it fall."""
+    inverse, width, square, count, peak, due, left = scale
+    left = left - select(ripe, select(count <= YOUNG, 1.0, REST), 0.0)
+    due = select(ripe, select(count < YOUNG, 1.0, REST), due)
+    over = ripe & (left <= 0.0)
+    quiet = over & (peak < 0.1 * width)
+    square, count = select(quiet, peak * peak, square), select(quiet, YOUNG, count)
+    peak, left = select(over, 0.0, peak), select(over, WINDOW, left)
+    width = select(ripe, math.sqrt(square), width)
+    inverse = select(ripe, select(width > 0.0, 1.0 / width, 0.0), inverse)
+    return Scale(inverse, width, square, count, peak, due, left)
+
+
 @part
 def load(normal, table, data, index, begin, count, learning, v):
     """Fill v with the row, divided by its features' scales where `normal`; returns |v|^2."""
     v[0] = 1.0
     norm = 1.0
-    if not normal:
-        for j in range(count):
-            value = data[begin + j]
-            v[j + 1] = value
-            norm += value * value
-        return norm
     sparse = len(index) > 0
     for j in range(count):
         value = data[begin + j]
-        feature = (index[begin + j] if sparse else j) + 1
-        size = abs(value)
-        inverse = table[feature, INVERSE]
-        if inverse == 0.0 and size > 0.0:
-            inverse = 1.0 / size
-        value = min(max(value * inverse, -FAR), FAR)
+        if normal:
+            feature = (index[begin + j] if sparse else j) + 1
+            scale = _scale_of(table, feature)
+            if learning and value != 0.0:
+                _note(table, feature, scale_after(scale, value, True))
+            value = scaled(scale, value)
         v[j + 1] = value
         norm += value * value
-        if learning and size > 0.0:
-            if table[feature, COUNT] == 0.0:
-                table[feature, SCALE], table[feature, LEFT] = size, WINDOW
-            tamed = min(size, FAR * table[feature, SCALE])
-            table[feature, COUNT] += 1.0
-            # Divisions are slow, and old features need none.
-            share = 1.0 / table[feature, COUNT] if table[feature, COUNT] < MEMORY else 1.0 / MEMORY
-            table[feature, SQUARE] += share * (tamed * tamed - table[feature, SQUARE])
-            table[feature, PEAK] = max(table[feature, PEAK], tamed)
-            table[feature, DUE] -= 1.0
-            if table[feature, DUE] <= 0.0:
-                _scale(table, feature)
     return norm
 
 
 @part
-def _scale(table, feature):
-    """Set a feature's scale; after a thousand values under a tenth of it, let it fall."""
-    waited = 1.0 if table[feature, COUNT] <= YOUNG else REST
-    table[feature, LEFT] -= waited
-    table[feature, DUE] = 1.0 if table[feature, COUNT] < YOUNG else REST
-    if table[feature, LEFT] <= 0.0:
-        if table[feature, PEAK] < 0.1 * table[feature, SCALE]:
-            table[feature, SQUARE] = table[feature, PEAK] * table[feature, PEAK]
-            table[feature, COUNT] = YOUNG
-        table[feature, PEAK], table[feature, LEFT] = 0.0, WINDOW
-    table[feature, SCALE] = math.sqrt(table[feature, SQUARE])
-    table[feature, INVERSE] = 1.0 / table[feature, SCALE] if table[feature, SCALE] > 0.0 else 0.0
+def _scale_of(table, feature):
+    return Scale(
+        table[feature, INVERSE], table[feature, SCALE], table[feature, SQUARE], table[feature, COUNT],
+        table[feature, PEAK], table[feature, DUE], table[feature, LEFT],
+    )  # fmt: skip
+
+
+@part
+def _note(table, feature, scale):
+    table[feature, SQUARE], table[feature, COUNT] = scale.square, scale.count
+    table[feature, PEAK], table[feature, DUE] = scale.peak, scale.due
+    if scale.left != table[feature, LEFT]:  # as whenever the scale is set
+        table[feature, INVERSE], table[feature, SCALE] = scale.inverse, scale.scale
+        table[feature, LEFT] = scale.left
 
 
 @part

@@ -13,6 +13,7 @@ import math
 from typing import NamedTuple
 
 from anyboost.backends.compiler import part
+from anyboost.backends.lanes import select
 from anyboost.backends.online import features
 
 PLAIN, NORMALISED, ADAPTIVE, INVARIANT = 0, 1, 2, 3
@@ -103,34 +104,61 @@ def _answers(main, row, index, v, raw):
 @part
 def gain(learner, scratch, row, column):
     """How far towards a squared loss's minimum a step brings the answer."""
-    whole = row.weight * row.rate * (scratch[NORMS, column] if learner.update == ADAPTIVE else row.norm)
-    return -math.expm1(-whole) if learner.update == INVARIANT else min(whole, 1.0)
+    norm = scratch[NORMS, column] if learner.update == ADAPTIVE else row.norm
+    return min(whole_step(learner, row, norm) * norm, 1.0)
+
+
+@part
+def whole_step(learner, row, norm):
+    """The step a unit of slope."""
+    length = row.weight * row.rate
+    return -math.expm1(-length * norm) / norm if learner.update == INVARIANT else capped(length, norm)
 
 
 @part
 def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, ease, unit, low, high, raw):
-    """Note one stage's step and move its answer by it; `finish` takes it.
-
-    No step goes further than to where a loss of this curvature has its minimum: beyond, a large row
-    would throw the learner ever further out.
-    """
+    """Note one stage's step and move its answer by it; `finish` takes it."""
     outputs = len(slope)
     for k in range(outputs):
         c = stage * outputs + k
         norm = scratch[NORMS, c] if learner.update == ADAPTIVE else row.norm
         pull = slope[k] if learner.update == PLAIN else slope[k] * ease
-        if (raw[c] > high and pull < 0.0) or (raw[c] < low and pull > 0.0):
-            pull = 0.0  # further out, the answer would not change
-        move = row.weight * row.rate
-        if learner.update == INVARIANT:
-            move = -math.expm1(-move * norm) / norm
-        elif move * norm > 1.0:
-            move = 1.0 / norm
-        move *= pull
-        scratch[MOVES, c] = move
-        raw[c] -= move * norm
+        pull, scratch[MOVES, c], raw[c] = step(
+            pull, whole_step(learner, row, norm), norm, raw[c], low, high
+        )
         if learner.update == ADAPTIVE:
-            scratch[PULLS, c] = pull / unit if unit > 0.0 else 0.0
+            scratch[PULLS, c] = in_units(pull, unit)
+
+
+# For numbers, and for lanes of them.
+
+
+@part
+def capped(length, norm):
+    """No step goes further than to where a loss of this curvature has its minimum: beyond, a large row
+    would throw the learner ever further out."""
+    return min(length, 1.0 / norm)
+
+
+@part
+def step(pull, length, norm, raw, low, high):
+    """The slope that counts, the step against it, and the answer after it."""
+    # Further out, the answer would not change.
+    idle = ((raw > high) & (pull < 0.0)) | ((raw < low) & (pull > 0.0))
+    pull = select(idle, 0.0, pull)
+    move = length * pull
+    return pull, move, raw - move * norm
+
+
+@part
+def in_units(pull, unit):
+    return select(unit > 0.0, pull / unit, 0.0)
+
+
+@part
+def own_rate(own, pull, weight, keep):
+    """A weight's own rate after a slope: 1 / sqrt(1 + the sum of their squares), discounted."""
+    return own / math.sqrt(keep + own * own * (1.0 - keep + weight * pull * pull))
 
 
 @part
@@ -173,7 +201,6 @@ def _steps(main, moves, row, index, v):
 def _adaptive_step(learner, main, extra, scratch, row, feature, value):
     keep = 1.0 - learner.forget
     for c in range(main.shape[1]):
-        own = extra[feature, c]
+        own = 1.0 * extra[feature, c]
         main[feature, c] -= scratch[MOVES, c] * own * value
-        pull = scratch[PULLS, c] * value
-        extra[feature, c] = own / math.sqrt(keep + own * own * (1.0 - keep + row.weight * pull * pull))
+        extra[feature, c] = own_rate(own, scratch[PULLS, c] * value, row.weight, keep)

@@ -32,10 +32,20 @@ CODES = {
 
 
 @part
+def squared_slope(score, y):
+    return score - y
+
+
+@part
+def squared_value(score, y):
+    return 0.5 * (score - y) * (score - y)
+
+
+@part
 def slope(code, parameter, score, y):
     """A subgradient in the score."""
     if code == SQUARED:
-        return score - y
+        return squared_slope(score, y)
     if code <= EXPECTILE:
         return _slope_at_gap(code, parameter, score - y)
     if code <= EXPONENTIAL:
@@ -76,7 +86,7 @@ def _slope_at_margin(code, margin):
 def value(code, parameter, score, y):
     """The loss."""
     if code == SQUARED:
-        return 0.5 * (score - y) * (score - y)
+        return squared_value(score, y)
     if code <= EXPECTILE:
         return _value_at_gap(code, parameter, score - y)
     if code <= EXPONENTIAL:

@@ -5,6 +5,7 @@ import math
 from anyboost.backends.compiler import kernel, part
 from anyboost.backends.online import labels, learners
 from anyboost.backends.online.chain import (
+    ANSWERS,
     INVERSE,
     LOSS,
     SCORE,
@@ -208,4 +209,5 @@ def learn_row(
         if calm != y:
             loss = value_of(code, taus, point, calm)
         chain[SCORE, i + 1] = keep * chain[SCORE, i + 1] + weight * (loss - first)
-    count_row(totals, weight, y, result_loss)
+    count_row(totals, weight, y)
+    totals[ANSWERS] += weight * result_loss

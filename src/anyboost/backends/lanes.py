@@ -1,0 +1,259 @@
+"""Several numbers side by side in one register, so that a formula written for one number runs on all of them.
+
+A `Lanes` value has WIDTH doubles. It adds, subtracts, multiplies, divides and compares lane by lane, with a float where one is
+given; `min`, `max`, `abs`, `sqrt` and `select` work on it. Every lane has the very bits that the formula has for
+its number alone: nothing is summed across lanes, contracted or reordered. Loops that Numba would vectorize by itself
+need none of this; it is for those with so many arrays that the compiler gives up on telling them apart.
+"""
+
+import math
+import operator
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, models, overload, register_model
+
+WIDTH = 8
+_DOUBLE = ir.DoubleType()
+_NUMBERS = ir.VectorType(_DOUBLE, WIDTH)
+_FLAGS = ir.VectorType(ir.IntType(1), WIDTH)
+
+
+class _Lanes(types.Type):
+    def __init__(self):
+        super().__init__(name="Lanes")
+
+
+class _Mask(types.Type):
+    def __init__(self):
+        super().__init__(name="LaneMask")
+
+
+lanes, mask = _Lanes(), _Mask()
+
+
+@register_model(_Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, _NUMBERS)
+
+
+@register_model(_Mask)
+class _MaskModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, _FLAGS)
+
+
+def _fill(builder, value):
+    """The number in all lanes."""
+    anything = ir.Constant(ir.VectorType(value.type, WIDTH), ir.Undefined)
+    return builder.shuffle_vector(
+        builder.insert_element(anything, value, ir.Constant(ir.IntType(32), 0)),
+        anything,
+        ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH),
+    )
+
+
+@lower_cast(types.Float, _Lanes)
+def _from_float(context, builder, kind, _to, value):
+    return _fill(builder, context.cast(builder, value, kind, types.float64))
+
+
+@lower_cast(types.Integer, _Lanes)
+def _from_integer(context, builder, kind, _to, value):
+    return _fill(builder, context.cast(builder, value, kind, types.float64))
+
+
+def _of_two(function, result, generate, operands=lanes):
+    """Teach Numba an operation on two; a number beside lanes counts for each of them."""
+
+    @infer_global(function)
+    class _Template(AbstractTemplate):
+        def generic(self, args, kws):
+            if len(args) == 2 and operands in args and not kws:
+                return signature(result, operands, operands)
+            return None
+
+    lower_builtin(function, operands, operands)(
+        lambda _context, builder, _signature, arguments: generate(builder, *arguments)
+    )
+
+
+_of_two(operator.add, lanes, lambda builder, a, b: builder.fadd(a, b))
+_of_two(operator.sub, lanes, lambda builder, a, b: builder.fsub(a, b))
+_of_two(operator.mul, lanes, lambda builder, a, b: builder.fmul(a, b))
+_of_two(operator.truediv, lanes, lambda builder, a, b: builder.fdiv(a, b))
+_of_two(operator.eq, mask, lambda builder, a, b: builder.fcmp_ordered("==", a, b))
+_of_two(operator.lt, mask, lambda builder, a, b: builder.fcmp_ordered("<", a, b))
+_of_two(operator.le, mask, lambda builder, a, b: builder.fcmp_ordered("<=", a, b))
+_of_two(operator.gt, mask, lambda builder, a, b: builder.fcmp_ordered(">", a, b))
+_of_two(operator.ge, mask, lambda builder, a, b: builder.fcmp_ordered(">=", a, b))
+_of_two(operator.and_, mask, lambda builder, a, b: builder.and_(a, b), mask)
+_of_two(operator.or_, mask, lambda builder, a, b: builder.or_(a, b), mask)
+# As Numba has them for numbers: the first of equals.
+_of_two(min, lanes, lambda builder, a, b: builder.select(builder.fcmp_ordered("<", b, a), b, a))
+_of_two(max, lanes, lambda builder, a, b: builder.select(builder.fcmp_ordered(">", b, a), b, a))
+
+
+def _of_one(function, name):
+    """Teach Numba a function that LLVM has for one operand."""
+
+    @infer_global(function)
+    class _Template(AbstractTemplate):
+        def generic(self, args, kws):
+            return signature(lanes, lanes) if args == (lanes,) and not kws else None
+
+    @lower_builtin(function, lanes)
+    def _lower(_context, builder, _signature, arguments):
+        kind = ir.FunctionType(_NUMBERS, [_NUMBERS])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{WIDTH}f64"), arguments)
+
+
+_of_one(abs, "llvm.fabs")
+_of_one(math.sqrt, "llvm.sqrt")
+
+
+@lower_builtin(operator.neg, lanes)
+def _negated(_context, builder, _signature, arguments):
+    return builder.fneg(arguments[0])
+
+
+@infer_global(operator.neg)
+class _Negation(AbstractTemplate):
+    def generic(self, args, kws):
+        return signature(lanes, lanes) if args == (lanes,) and not kws else None
+
+
+def select(flag, first, second):
+    """first where flag, else second; both have been computed."""
+    return first if flag else second
+
+
+@overload(select, jit_options={"forceinline": True})
+def _select(flag, first, second):
+    if flag == mask:
+        return lambda flag, first, second: _select_lanes(flag, first, second)
+    return lambda flag, first, second: first if flag else second
+
+
+@intrinsic
+def _select_lanes(_context, flag, first, second):  # noqa: ARG001
+    def generate(_context, builder, _signature, arguments):
+        return builder.select(*arguments)
+
+    return lanes(mask, lanes, lanes), generate
+
+
+def every(flag):
+    """Whether the flag is set in every lane."""
+    return flag
+
+
+def some(flag):
+    """Whether the flag is set in any lane."""
+    return flag
+
+
+@intrinsic
+def _bits(_context, flag):  # noqa: ARG001
+    """One bit a lane."""
+    number = ir.IntType(WIDTH)
+
+    def generate(_context, builder, _signature, arguments):
+        return builder.zext(builder.bitcast(arguments[0], number), ir.IntType(64))
+
+    return types.int64(mask), generate
+
+
+_ALL = (1 << WIDTH) - 1
+
+
+@overload(every, jit_options={"forceinline": True})
+def _every(flag):
+    return (lambda flag: _bits(flag) == _ALL) if flag == mask else (lambda flag: flag)
+
+
+@overload(some, jit_options={"forceinline": True})
+def _some(flag):
+    return (lambda flag: _bits(flag) != 0) if flag == mask else (lambda flag: flag)
+
+
+def _place(context, builder, array_type, array, row, column):
+    """A pointer to array[row, column], whose indices are not negative."""
+    view = context.make_array(array_type)(context, builder, value=array)
+    stride = builder.extract_value(view.strides, 0)
+    number = builder.add(
+        builder.mul(row, stride),
+        builder.mul(column, ir.Constant(ir.IntType(64), array_type.dtype.bitwidth // 8)),
+    )
+    data = builder.bitcast(view.data, ir.IntType(8).as_pointer())
+    single = array_type.dtype == types.float32
+    vector = ir.VectorType(ir.FloatType(), WIDTH) if single else _NUMBERS
+    return builder.bitcast(builder.gep(data, [number]), vector.as_pointer()), single
+
+
+@intrinsic
+def load(_context, array, row, column):  # noqa: ARG001
+    """WIDTH numbers from array[row, column] on."""
+
+    def generate(context, builder, signature, arguments):
+        place, single = _place(context, builder, signature.args[0], *arguments)
+        value = builder.load(place, align=4 if single else 8)
+        return builder.fpext(value, _NUMBERS) if single else value
+
+    return lanes(array, types.int64, types.int64), generate
+
+
+@intrinsic
+def store(_context, array, row, column, value):  # noqa: ARG001
+    """Write WIDTH numbers from array[row, column] on."""
+
+    def generate(context, builder, signature, arguments):
+        place, single = _place(context, builder, signature.args[0], *arguments[:3])
+        value = arguments[3]
+        if single:
+            value = builder.fptrunc(value, ir.VectorType(ir.FloatType(), WIDTH))
+        builder.store(value, place, align=4 if single else 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64, lanes), generate
+
+
+@intrinsic
+def load_some(_context, array, row, column, count):  # noqa: ARG001
+    """`count` numbers from array[row, column] on, and zeros for the rest."""
+
+    def generate(context, builder, signature, arguments):
+        place, _ = _place(context, builder, signature.args[0], *arguments[:3])
+        small = ir.VectorType(ir.IntType(32), WIDTH)
+        limit = builder.trunc(arguments[3], ir.IntType(32))
+        there = builder.icmp_unsigned("<", ir.Constant(small, list(range(WIDTH))), _fill(builder, limit))
+        kind = ir.FunctionType(_NUMBERS, [place.type, ir.IntType(32), _FLAGS, _NUMBERS])
+        name = f"llvm.masked.load.v{WIDTH}f64.p0"
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(
+            function, [place, ir.Constant(ir.IntType(32), 8), there, ir.Constant(_NUMBERS, [0.0] * WIDTH)]
+        )
+
+    return lanes(array, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def load_upwards(_context, array, row, column):  # noqa: ARG001
+    """array[row, column], array[row - 1, column], and so on."""
+
+    def generate(context, builder, signature, arguments):
+        view = context.make_array(signature.args[0])(context, builder, value=arguments[0])
+        stride = builder.extract_value(view.strides, 0)
+        place, _ = _place(context, builder, signature.args[0], *arguments)
+        place = builder.bitcast(place, ir.IntType(8).as_pointer())
+        value, offset = ir.Constant(_NUMBERS, ir.Undefined), ir.Constant(ir.IntType(64), 0)
+        for lane in range(WIDTH):
+            number = builder.load(builder.bitcast(builder.gep(place, [offset]), _DOUBLE.as_pointer()), align=8)
+            value = builder.insert_element(value, number, ir.Constant(ir.IntType(32), lane))
+            offset = builder.sub(offset, stride)
+        return value
+
+    return lanes(array, types.int64, types.int64), generate
