@@ -15,7 +15,7 @@ from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, overload, register_model
 
-WIDTH = 8
+WIDTH = 4
 _DOUBLE = ir.DoubleType()
 _NUMBERS = ir.VectorType(_DOUBLE, WIDTH)
 _FLAGS = ir.VectorType(ir.IntType(1), WIDTH)
@@ -156,28 +156,33 @@ def some(flag):
     return flag
 
 
-@intrinsic
-def _bits(_context, flag):  # noqa: ARG001
-    """One bit a lane."""
-    number = ir.IntType(WIDTH)
-
-    def generate(_context, builder, _signature, arguments):
-        return builder.zext(builder.bitcast(arguments[0], number), ir.IntType(64))
-
-    return types.int64(mask), generate
-
-
-_ALL = (1 << WIDTH) - 1
-
-
 @overload(every, jit_options={"forceinline": True})
 def _every(flag):
-    return (lambda flag: _bits(flag) == _ALL) if flag == mask else (lambda flag: flag)
+    return (lambda flag: _all(flag)) if flag == mask else (lambda flag: flag)
 
 
 @overload(some, jit_options={"forceinline": True})
 def _some(flag):
-    return (lambda flag: _bits(flag) != 0) if flag == mask else (lambda flag: flag)
+    return (lambda flag: _any(flag)) if flag == mask else (lambda flag: flag)
+
+
+@intrinsic
+def _all(_context, flag):  # noqa: ARG001
+    return types.boolean(mask), _reduced("and")
+
+
+@intrinsic
+def _any(_context, flag):  # noqa: ARG001
+    return types.boolean(mask), _reduced("or")
+
+
+def _reduced(word):
+    def generate(_context, builder, _signature, arguments):
+        kind = ir.FunctionType(ir.IntType(1), [_FLAGS])
+        name = f"llvm.vector.reduce.{word}.v{WIDTH}i1"
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+    return generate
 
 
 def _place(context, builder, array_type, array, row, column):

@@ -224,7 +224,7 @@ class InterpretedState(State):
         settings, keep = self.settings, 1.0 - self.settings.forget
         now = self._bounds()
         L = chain.lipschitz_of(settings, now.B, max(now.center[0] - now.low, now.high - now.center[0]))
-        shrink_step = weight * chain.shrink_rate(settings, self.totals, L, now.B)
+        shrink_step = weight * chain.shrink_rate(settings, self.totals[chain.ROWS], L, now.B)
         calm = labels.tame(self.labels, y) if settings.located and settings.label_bound == 0 else y
         length = chain.answering_prefix(settings, self.chain)
         self._see(y, weight)

@@ -131,9 +131,9 @@ def lipschitz_of(settings, B, reach):
 
 
 @part
-def shrink_rate(settings, totals, L, B):
-    """a_t = 1 / (L_B B sqrt t)."""
-    age = totals[ROWS] + 1.0
+def shrink_rate(settings, rows, L, B):
+    """a_t = 1 / (L_B B sqrt t), after so many rows."""
+    age = rows + 1.0
     if settings.forget > 0.0:
         age = min(age, 1.0 / settings.forget)
     return 1.0 / (L * B * math.sqrt(age)) if L * B > 0.0 else 0.0
@@ -165,14 +165,16 @@ def frame_now(settings, chain, seen_labels):
 
 
 @part
-def see_label(settings, chain, seen_labels, totals, now, y, weight):
-    """Count a row's label; returns the label tamed, L_B, the shrinkage's step, and the frame after it."""
+def see_label(settings, chain, known, age, now, y, weight):
+    """From the labels known before a row, their frame and how many there were, the row's numbers:
+
+    its label tamed, L_B, the shrinkage's step; and the labels known after it, with their frame.
+    """
     L = lipschitz_of(settings, now.B, max(now.center - now.low, now.high - now.center))
-    shrink_step = weight * shrink_rate(settings, totals, L, now.B)
-    calm = labels.tame(seen_labels, y) if settings.located and settings.label_bound == 0.0 else y
-    labels.see(seen_labels, y, weight, settings.forget)
-    count_row(totals, weight, y)
-    return calm, L, shrink_step, frame_now(settings, chain, seen_labels)
+    shrink_step = weight * shrink_rate(settings, age, L, now.B)
+    calm = labels.tame(known, y) if settings.located and settings.label_bound == 0.0 else y
+    known = labels.after(known, y, weight, settings.forget)
+    return calm, L, shrink_step, known, frame_now(settings, chain, known)
 
 
 @part

@@ -8,11 +8,30 @@ by less than a hundredth of the deviation so far, that is forgotten.
 """
 
 import math
+from typing import NamedTuple
 
 from anyboost.backends.compiler import part
 
 ROWS, MEAN, VARIANCE, LOW, HIGH, QUIET, QUIET_REACH, WEIGHT, SUM, ANCHOR, LOUD = range(11)
 SIZE = 11
+
+
+class Labels(NamedTuple):
+    """The eleven numbers, in registers; all functions but `see` take these or an array."""
+
+    rows: float
+    mean: float
+    variance: float
+    low: float
+    high: float
+    quiet: float  # how many labels in a row varied on a far smaller scale,
+    quiet_reach: float  # how far
+    weight: float
+    sum: float
+    anchor: float  # and from where
+    loud: float  # how many labels in a row lay far out
+
+
 FAR = 10.0  # deviations
 MEAN_ROWS, SPREAD_ROWS = 10_000.0, 1_000.0  # how many rows back the running mean and deviation look
 QUIET_ROWS, QUIET_SHARE = 64.0, 0.01
@@ -22,65 +41,73 @@ MEANS, LOG_ODDS, HALF_LOG_ODDS, LOG_MEAN, LOG_SHARES, NOTHING = 0, 1, 2, 3, 4, 5
 
 
 @part
+def read(array):
+    return Labels(
+        array[ROWS], array[MEAN], array[VARIANCE], array[LOW], array[HIGH], array[QUIET], array[QUIET_REACH],
+        array[WEIGHT], array[SUM], array[ANCHOR], array[LOUD],
+    )  # fmt: skip
+
+
+@part
+def write(array, labels):
+    for k in range(SIZE):
+        array[k] = labels[k]
+
+
+@part
 def tame(labels, y):
     """The label, brought to within ten deviations of the mean."""
-    gap, variance = y - labels[MEAN], labels[VARIANCE]
-    if gap * gap <= FAR * FAR * variance or labels[ROWS] < 2.0 or variance == 0.0:
+    return _tamed(labels[ROWS], labels[MEAN], labels[VARIANCE], y)
+
+
+@part
+def _tamed(rows, mean, variance, y):
+    gap = y - mean
+    if gap * gap <= FAR * FAR * variance or rows < 2.0 or variance == 0.0:
         return y
     far = FAR * math.sqrt(variance)
-    return min(max(y, labels[MEAN] - far), labels[MEAN] + far)
+    return min(max(y, mean - far), mean + far)
 
 
 @part
 def see(labels, y, weight, forget):
-    """Count one label."""
-    labels[ROWS] += 1.0
-    labels[WEIGHT] = labels[WEIGHT] * (1.0 - forget) + weight
-    labels[SUM] = labels[SUM] * (1.0 - forget) + weight * y
-    if labels[ROWS] == 1.0:
-        labels[MEAN], labels[LOW], labels[HIGH] = y, y, y
-        return
-    _listen_for_quiet(labels, y)
-    tamed = tame(labels, y)
-    if tamed == y:
-        labels[LOUD] = 0.0
+    """Count one label in an array."""
+    write(labels, after(read(labels), y, weight, forget))
+
+
+@part
+def after(labels, y, weight, forget):
+    """The same numbers after one more label."""
+    rows, mean, variance, low, high, quiet, quiet_reach, weights, total, anchor, loud = labels
+    rows += 1.0
+    weights = weights * (1.0 - forget) + weight
+    total = total * (1.0 - forget) + weight * y
+    if rows == 1.0:
+        return Labels(rows, y, variance, y, y, quiet, quiet_reach, weights, total, anchor, loud)
+    gap = abs(y - anchor)
+    if gap * gap >= QUIET_SHARE * QUIET_SHARE * variance:
+        anchor, quiet, quiet_reach = y, 0.0, 0.0
     else:
-        tamed = _listen_for_noise(labels, y, tamed)
-    step = tamed - labels[MEAN]
-    labels[MEAN] += step * max(1.0 / min(labels[ROWS], MEAN_ROWS), forget)
-    share = max(1.0 / min(labels[ROWS], SPREAD_ROWS), forget)
-    labels[VARIANCE] += share * (step * step * (1.0 - share) - labels[VARIANCE])
-    labels[LOW] = min(labels[LOW], tamed)
-    labels[HIGH] = max(labels[HIGH], tamed)
-
-
-@part
-def _listen_for_quiet(labels, y):
-    """Start the statistics again where labels have long varied on a far smaller scale only."""
-    gap = abs(y - labels[ANCHOR])
-    if gap * gap >= QUIET_SHARE * QUIET_SHARE * labels[VARIANCE]:
-        labels[ANCHOR], labels[QUIET], labels[QUIET_REACH] = y, 0.0, 0.0
-        return
-    labels[QUIET] += 1.0
-    labels[QUIET_REACH] = max(labels[QUIET_REACH], gap)
-    far = labels[QUIET_REACH]
-    if labels[QUIET] >= QUIET_ROWS and far > 0.0:
-        labels[ROWS] = QUIET_ROWS
-        labels[VARIANCE] = far * far
-        labels[MEAN], labels[LOW], labels[HIGH] = y, y - far, y + far
-        labels[QUIET], labels[QUIET_REACH] = 0.0, 0.0
-
-
-@part
-def _listen_for_noise(labels, y, tamed):
-    """Start mean and deviation again where labels have long lain far out; returns what the label counts as."""
-    labels[LOUD] += 1.0
-    if labels[LOUD] < LOUD_ROWS:
-        return tamed
-    gap = min(abs(y - labels[MEAN]), 1e150)  # its square must be finite
-    labels[ROWS], labels[LOUD] = LOUD_ROWS, 0.0
-    labels[MEAN], labels[VARIANCE] = y, gap * gap
-    return y
+        quiet += 1.0
+        quiet_reach = max(quiet_reach, gap)
+        if quiet >= QUIET_ROWS and quiet_reach > 0.0:  # labels have long varied on a far smaller scale only
+            rows, mean, variance = QUIET_ROWS, y, quiet_reach * quiet_reach
+            low, high = y - quiet_reach, y + quiet_reach
+            quiet, quiet_reach = 0.0, 0.0
+    tamed = _tamed(rows, mean, variance, y)
+    if tamed == y:
+        loud = 0.0
+    else:
+        loud += 1.0
+        if loud >= LOUD_ROWS:  # labels have long lain far out
+            far = min(abs(y - mean), 1e150)  # its square must be finite
+            rows, mean, variance, loud, tamed = LOUD_ROWS, y, far * far, 0.0, y
+    step = tamed - mean
+    mean += step * max(1.0 / min(rows, MEAN_ROWS), forget)
+    share = max(1.0 / min(rows, SPREAD_ROWS), forget)
+    variance += share * (step * step * (1.0 - share) - variance)
+    low, high = min(low, tamed), max(high, tamed)
+    return Labels(rows, mean, variance, low, high, quiet, quiet_reach, weights, total, anchor, loud)
 
 
 @part

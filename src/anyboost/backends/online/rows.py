@@ -5,11 +5,12 @@ leads to, where later stages see what earlier ones answer after their step.
 """
 
 from anyboost.backends.compiler import borrowed, kernel, part
-from anyboost.backends.online import learners
+from anyboost.backends.online import labels, learners
 from anyboost.backends.online.chain import (
     ANSWERS,
     INVERSE,
     LOSS,
+    ROWS,
     SCORE,
     SHRINK,
     STEP,
@@ -18,6 +19,7 @@ from anyboost.backends.online.chain import (
     answering_prefix,
     arrive,
     clip,
+    count_row,
     ease_of,
     frame_now,
     goal_of,
@@ -61,18 +63,20 @@ def learn_rows(
     stages = chain.shape[1] - 1
     raw, slopes, points = work[:stages], work[stages : stages + 1], work[stages + 1 : 2 * stages + 2]
     v = work[2 * stages + 2 :]
-    now = frame_now(settings, chain, seen_labels)
+    known = labels.read(seen_labels)
+    now = frame_now(settings, chain, known)
     for number in range(len(y)):
         row = load_row(learner, table, seen, data, index, begins, width, number, weights[number], v)
         learners.predict(learner, main, extra, scratch, row, index, v, raw)
         if row.weight > 0.0:
-            answers[number], now = learn_row(
-                settings, chain, seen_labels, totals, learner, main, extra, table, scratch,
-                row, index, v, y[number], now, raw, slopes, points,
+            answers[number], known, now = learn_row(
+                settings, chain, known, now, totals, learner, main, extra, table, scratch,
+                row, index, v, y[number], raw, slopes, points,
             )  # fmt: skip
             learners.finish(learner, main, extra, table, scratch, seen, row, index, v)
         else:
             answers[number] = answer(settings, chain, now, raw)
+    labels.write(seen_labels, known)
 
 
 @kernel
@@ -111,14 +115,15 @@ def answer(settings, chain, now, raw):
 
 @part
 def learn_row(
-    settings, chain, seen_labels, totals, learner, main, extra, table, scratch,
-    row, index, v, y, now, raw, slopes, points,
+    settings, chain, known, now, totals, learner, main, extra, table, scratch,
+    row, index, v, y, raw, slopes, points,
 ):  # fmt: skip
-    """One row through all stages; returns its score before it was learned, and the frame after it."""
+    """One row through all stages; returns its score before it was learned, and labels and frame after it."""
     code, parameter, weight = settings.code, settings.parameter, row.weight
     hull = 1.0 if settings.hull else 0.0
-    calm, L, shrink_step, then = see_label(settings, chain, seen_labels, totals, now, y, weight)
-    ease, unit = ease_of(settings, seen_labels), unit_of(settings, seen_labels)
+    calm, L, shrink_step, known, then = see_label(settings, chain, known, totals[ROWS], now, y, weight)
+    count_row(totals, weight, y)
+    ease, unit = ease_of(settings, known), unit_of(settings, known)
     length, keep = answering_prefix(settings, chain), 1.0 - settings.forget
     z, new_z, points[0] = 0.0, 0.0, 0.0
     for i in range(len(raw)):
@@ -148,7 +153,7 @@ def learn_row(
         keep_account(SQUARED, 0.0, chain, now.center, points, y, calm, weight, keep, shrink_step)
     else:
         keep_account(code, parameter, chain, now.center, points, y, calm, weight, keep, shrink_step)
-    return result, then
+    return result, known, then
 
 
 @part

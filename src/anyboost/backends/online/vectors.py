@@ -8,6 +8,7 @@ from anyboost.backends.online.chain import (
     ANSWERS,
     INVERSE,
     LOSS,
+    ROWS,
     SCORE,
     SHRINK,
     STEP,
@@ -163,7 +164,7 @@ def learn_row(
     fill_center(settings, seen_labels, shares, new_center)
     ease, unit = ease_of(settings, seen_labels), unit_of(settings, seen_labels)
     length = answering_prefix(settings, chain)
-    shrink_step = weight * shrink_rate(settings, totals, L, B)
+    shrink_step = weight * shrink_rate(settings, totals[ROWS], L, B)
     z[:], new_z[:] = 0.0, 0.0
     result_loss = value_of(code, taus, center, y)
     lines[RESULT, :] = center

@@ -15,7 +15,8 @@ import numpy as np
 
 from anyboost.backends.compiler import borrowed, kernel, part
 from anyboost.backends.lanes import WIDTH, load, load_some, load_upwards, select, store
-from anyboost.backends.online import features, linear
+from anyboost.backends.online import features, labels, linear
+from anyboost.backends.online.chain import ROWS as AGE
 from anyboost.backends.online.chain import (
     ANSWERS,
     INVERSE,
@@ -27,6 +28,7 @@ from anyboost.backends.online.chain import (
     advance,
     arrive,
     clip,
+    count_row,
     frame_now,
     goal_of,
     see_label,
@@ -96,7 +98,8 @@ def learn_rows(
     chain, seen_labels, totals = borrowed(chain), borrowed(seen_labels), borrowed(totals)
     main, extra, table, seen = borrowed(main), borrowed(extra), borrowed(table), borrowed(seen)
     n, delay = len(y), chain.shape[1] - 2  # steps from a row's first stage to its last
-    now = frame_now(settings, chain, seen_labels)
+    known = labels.read(seen_labels)
+    now = frame_now(settings, chain, known)
     take_chain(chain, stages)
     take_columns(main, pool, 0.0)
     take_columns(extra, rates, 1.0)
@@ -105,15 +108,14 @@ def learn_rows(
     note_frame(facts, ROWS + 1, now)
     for first in range(0, n + delay, ROWS):
         count = min(ROWS, n + delay - first)
-        known = max(min(count, n - first), 0)
-        load_rows(learner.update != linear.PLAIN, table, data, first, known, scales, block)
-        turn(block, known, values, facts)
-        for t in range(known):
-            now = see_row(
-                settings, chain, seen_labels, totals, learner, seen, now,
-                y[first + t], weights[first + t], facts, ROWS - t,
-            )  # fmt: skip
-        for t in range(known, count):
+        here = max(min(count, n - first), 0)
+        load_rows(learner.update != linear.PLAIN, table, data, first, here, scales, block)
+        turn(block, here, values, facts)
+        for t in range(here):
+            known, now = see_row(
+                settings, chain, known, now, totals, learner, seen, y[first + t], weights[first + t], facts, ROWS - t
+            )
+        for t in range(here, count):
             leave_empty(values, facts, ROWS - t)
         meet_first_row(learner, values, stages, pool, rates)
         roll(settings, learner, values, facts, stages, pool, rates, count, first, delay, answers)
@@ -121,6 +123,7 @@ def learn_rows(
             totals[ANSWERS] += weights[number] * squared_value(answers[number], y[number])
         keep_last(values)
         keep_last(facts)
+    labels.write(seen_labels, known)
     give_chain_back(chain, stages)
     give_columns_back(main, pool)
     give_columns_back(extra, rates)
@@ -209,22 +212,22 @@ def turn(block, count, values, facts):
 
 
 @part
-def see_row(settings, chain, seen_labels, totals, learner, seen, now, y, weight, facts, place):
-    """Note what the stages will need to know of a row; returns the frame after it."""
+def see_row(settings, chain, known, now, totals, learner, seen, y, weight, facts, place):
+    """Note what the stages will need to know of a row; returns labels and frame after it."""
     norm = facts[NORM, place]
     row = Row(0, 0, norm, linear.rate_of_row(learner, seen, norm), weight)
     features.count(seen, norm, learner.forget)
-    facts[LENGTH, place] = linear.whole_step(learner, row, norm)
-    calm, _, shrink_step, then = see_label(settings, chain, seen_labels, totals, now, y, weight)
+    calm, _, shrink_step, known, then = see_label(settings, chain, known, totals[AGE], now, y, weight)
+    count_row(totals, weight, y)
     chain[LOSS, 0] += weight * squared_value(now.center, y)
     facts[LABEL, place], facts[CALM, place] = y, calm
     facts[WEIGHT, place], facts[KEEP, place] = weight, 1.0 - settings.forget
     facts[SHRINK_STEP, place], facts[FIRST, place] = shrink_step, squared_value(now.center, calm)
+    facts[LENGTH, place] = linear.whole_step(learner, row, norm)
     if learner.update == linear.ADAPTIVE:
-        facts[LENGTH, place] = row.weight * row.rate
-        facts[UNIT, place] = unit_of(settings, seen_labels)
+        facts[LENGTH, place], facts[UNIT, place] = row.weight * row.rate, unit_of(settings, known)
     note_frame(facts, place, then)
-    return then
+    return known, then
 
 
 @part
