@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anyboost as ab
-from anyboost.backends import team, threads
+from anyboost.backends import atomics, team, threads
 from anyboost.backends.compiler import kernel
 
 TASKS, TURNS = 5, 3000
@@ -33,7 +33,7 @@ def follow(sync, done):
         if number == -2:
             return mine
         if number == -1:
-            looks = team.rest(looks)
+            looks = atomics.rest(looks)
         else:
             done[number] += 1
             mine += 1

@@ -6,12 +6,13 @@ that of the larger one is what it leaves of the parent's. Every open leaf has it
 
 import numpy as np
 
+from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import kernel
 from anyboost.backends.histogram import count_columns, count_vectors, gather, subtract, take_channel
 from anyboost.backends.partition import partition_part
 from anyboost.backends.sides import TIE
 from anyboost.backends.split import choose_cut, score_columns
-from anyboost.backends.team import claim, finish, publish, rest, wait
+from anyboost.backends.team import claim, finish, publish, wait
 
 # Rows of `places`, by node: where its rows begin and end, its depth, its slot, and its best cut's column and bin.
 START, STOP, DEPTH, SLOT, COLUMN, BIN = 0, 1, 2, 3, 4, 5

@@ -1,9 +1,9 @@
 """Several numbers side by side in one register, so that a formula written for one number runs on all of them.
 
-A `Lanes` value has WIDTH doubles. It adds, subtracts, multiplies, divides and compares lane by lane, with a float where one is
-given; `min`, `max`, `abs`, `sqrt` and `select` work on it. Every lane has the very bits that the formula has for
-its number alone: nothing is summed across lanes, contracted or reordered. Loops that Numba would vectorize by itself
-need none of this; it is for those with so many arrays that the compiler gives up on telling them apart.
+Lanes are WIDTH doubles. They add, subtract, multiply, divide and compare lane by lane, also with a float, which then
+counts for each; `min`, `max`, `abs`, `sqrt`, `select`, `every` and `some` take them too. Every lane has the very bits
+that the formula has for its number alone: nothing is contracted or reordered. Loops that Numba vectorizes by itself
+need none of this; it is for those with so many arrays, or so few turns, that the compiler gives up on them.
 """
 
 import math
@@ -108,7 +108,9 @@ def _of_one(function, name):
     @lower_builtin(function, lanes)
     def _lower(_context, builder, _signature, arguments):
         kind = ir.FunctionType(_NUMBERS, [_NUMBERS])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{WIDTH}f64"), arguments)
+        return builder.call(
+            cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{WIDTH}f64"), arguments
+        )
 
 
 _of_one(abs, "llvm.fabs")
@@ -126,13 +128,19 @@ class _Negation(AbstractTemplate):
         return signature(lanes, lanes) if args == (lanes,) and not kws else None
 
 
+@intrinsic
+def fill(_context, number):  # noqa: ARG001
+    """The number in all lanes."""
+    return lanes(types.float64), lambda _context, builder, _signature, arguments: _fill(builder, arguments[0])
+
+
 def select(flag, first, second):
     """first where flag, else second; both have been computed."""
     return first if flag else second
 
 
 @overload(select, jit_options={"forceinline": True})
-def _select(flag, first, second):
+def _select(flag, first, second):  # noqa: ARG001
     if flag == mask:
         return lambda flag, first, second: _select_lanes(flag, first, second)
     return lambda flag, first, second: first if flag else second
@@ -186,13 +194,11 @@ def _reduced(word):
 
 
 def _place(context, builder, array_type, array, row, column):
-    """A pointer to array[row, column], whose indices are not negative."""
+    """A pointer to array[row, column], neither of them negative; array[column] where there are no rows."""
     view = context.make_array(array_type)(context, builder, value=array)
-    stride = builder.extract_value(view.strides, 0)
-    number = builder.add(
-        builder.mul(row, stride),
-        builder.mul(column, ir.Constant(ir.IntType(64), array_type.dtype.bitwidth // 8)),
-    )
+    number = builder.mul(column, ir.Constant(ir.IntType(64), array_type.dtype.bitwidth // 8))
+    if array_type.ndim > 1:
+        number = builder.add(number, builder.mul(row, builder.extract_value(view.strides, 0)))
     data = builder.bitcast(view.data, ir.IntType(8).as_pointer())
     single = array_type.dtype == types.float32
     vector = ir.VectorType(ir.FloatType(), WIDTH) if single else _NUMBERS
@@ -227,20 +233,38 @@ def store(_context, array, row, column, value):  # noqa: ARG001
 
 
 @intrinsic
+def total(_context, value):  # noqa: ARG001
+    """The sum over lanes, by pairs."""
+
+    def generate(_context, builder, _signature, arguments):
+        found = [builder.extract_element(arguments[0], ir.Constant(ir.IntType(32), k)) for k in range(WIDTH)]
+        while len(found) > 1:
+            found = [builder.fadd(a, b) for a, b in zip(found[::2], found[1::2], strict=True)]
+        return found[0]
+
+    return types.float64(lanes), generate
+
+
+@intrinsic
 def load_some(_context, array, row, column, count):  # noqa: ARG001
     """`count` numbers from array[row, column] on, and zeros for the rest."""
 
     def generate(context, builder, signature, arguments):
-        place, _ = _place(context, builder, signature.args[0], *arguments[:3])
-        small = ir.VectorType(ir.IntType(32), WIDTH)
-        limit = builder.trunc(arguments[3], ir.IntType(32))
-        there = builder.icmp_unsigned("<", ir.Constant(small, list(range(WIDTH))), _fill(builder, limit))
-        kind = ir.FunctionType(_NUMBERS, [place.type, ir.IntType(32), _FLAGS, _NUMBERS])
-        name = f"llvm.masked.load.v{WIDTH}f64.p0"
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(
-            function, [place, ir.Constant(ir.IntType(32), 8), there, ir.Constant(_NUMBERS, [0.0] * WIDTH)]
+        place, single = _place(context, builder, signature.args[0], *arguments[:3])
+        kind = place.type.pointee
+        small = ir.IntType(32)
+        limit = _fill(builder, builder.trunc(arguments[3], small))
+        there = builder.icmp_unsigned(
+            "<", ir.Constant(ir.VectorType(small, WIDTH), list(range(WIDTH))), limit
         )
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(kind, [place.type, small, _FLAGS, kind]),
+            f"llvm.masked.load.v{WIDTH}f{32 if single else 64}.p0",
+        )
+        zeros = ir.Constant(kind, [0.0] * WIDTH)
+        value = builder.call(function, [place, ir.Constant(small, 4 if single else 8), there, zeros])
+        return builder.fpext(value, _NUMBERS) if single else value
 
     return lanes(array, types.int64, types.int64, types.int64), generate
 
@@ -256,7 +280,9 @@ def load_upwards(_context, array, row, column):  # noqa: ARG001
         place = builder.bitcast(place, ir.IntType(8).as_pointer())
         value, offset = ir.Constant(_NUMBERS, ir.Undefined), ir.Constant(ir.IntType(64), 0)
         for lane in range(WIDTH):
-            number = builder.load(builder.bitcast(builder.gep(place, [offset]), _DOUBLE.as_pointer()), align=8)
+            number = builder.load(
+                builder.bitcast(builder.gep(place, [offset]), _DOUBLE.as_pointer()), align=8
+            )
             value = builder.insert_element(value, number, ir.Constant(ir.IntType(32), lane))
             offset = builder.sub(offset, stride)
         return value

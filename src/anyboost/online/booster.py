@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from anyboost import checks, losses
+from anyboost.backends import threads
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import adapters, rows
@@ -56,24 +57,30 @@ class OnlineBooster(BoosterFront):
         self.n_features = 0
         self.state: State | None = None
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None) -> Self:
         """Learn rows in order. A batch gives the model of its rows one by one, bit for bit.
 
         X : (n, d) array, or a SciPy sparse matrix, which may have more columns than those before it.
         sample_weight : a row of weight 0 is answered and leaves no trace.
+        n_threads : None for all cores, of which large batches use a few. The model does not depend on it.
         """
-        self.progressive_predict(X, y, sample_weight)
+        self.progressive_predict(X, y, sample_weight, n_threads=n_threads)
         return self
 
-    def progressive_predict(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+    def progressive_predict(
+        self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None
+    ) -> Floats:
         """Learn like `partial_fit`; returns each row's score as it was before that row was learned."""
+        n_threads = (
+            threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+        )
         table = rows.read(X, self.n_features)
         targets = self.loss.check(y)
         if len(targets) != table.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")
         weights = rows.weights(sample_weight, table.n)
         state = self._ready(table, targets)
-        answers = state.learn(table, targets, weights)
+        answers = state.learn(table, targets, weights, n_threads)
         if needs_sketch(self.loss):
             state.sketch.add(targets, weights)
         return answers

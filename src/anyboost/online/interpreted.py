@@ -156,7 +156,7 @@ class InterpretedState(State):
         super().reset(stage)
         self.stages.reset(stage, self._random(stage, int(self.totals[1])))
 
-    def learn(self, table: Table, y: np.ndarray, weights: Floats) -> Floats:
+    def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
         answers = np.empty((table.n, self.outputs))
         for number in range(table.n):
             self.stages.load(table, number, float(weights[number]))

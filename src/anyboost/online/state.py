@@ -54,7 +54,7 @@ class State:
 
         self.chain[SHRINK, stage + 1] = 0.0
 
-    def learn(self, table: Table, y: np.ndarray, weights: Floats) -> Floats:
+    def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
         raise NotImplementedError
 
     def predict(self, table: Table) -> Floats:
@@ -104,17 +104,13 @@ class CompiledState(State):
         random = self._random(stage, int(self.totals[1]))
         self.booster.learner.reset(self.arrays, stage, self.booster.n_learners, random)
 
-    def learn(self, table: Table, y: np.ndarray, weights: Floats) -> Floats:
+    def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
         from anyboost.backends.online import rows, vectors, wave
 
         y = y.astype(np.float64, copy=False)
         state = (self.settings, self.chain, self.labels, self.totals, self.learner, *self.arrays)
-        stages = self.booster.n_learners
-        if wave.takes(self.settings, self.learner, stages, table, weights):
-            answers = np.empty(table.n)
-            work = wave.room(stages, table.width, self.arrays.main, self.arrays.extra)
-            wave.learn_rows(table.data.reshape(table.n, table.width), y, weights, answers, *work, *state)
-            return answers
+        if wave.takes(self.settings, self.learner, self.booster.n_learners, table, weights):
+            return wave.run(table, y, weights, n_threads, state)
         answers, work = self._work(table)
         (rows if self.outputs == 1 else vectors).learn_rows(
             *(table.data, table.features, table.begins, table.width, y, weights, answers, *work, *state)

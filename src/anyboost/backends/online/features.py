@@ -9,12 +9,13 @@ import math
 from typing import NamedTuple
 
 from anyboost.backends.compiler import part
-from anyboost.backends.lanes import select, some
+from anyboost.backends.lanes import WIDTH, fill, load_some, select, some, store, total
+from anyboost.backends.lanes import load as load_lanes
 
 # Columns of a (features + 1, 7) table: 1 over the scale, the scale, the running mean square, how many values;
 # the largest value of the current thousand; how many values until the scale, and until the thousand, is due.
 INVERSE, SCALE, SQUARE, COUNT, PEAK, DUE, LEFT = 0, 1, 2, 3, 4, 5, 6
-WIDTH = 7
+COLUMNS = 7
 ROWS, NORM, SHARE = 0, 1, 2  # rows seen; sum of |v|^2, and of ones, discounted
 SIZE = 3
 FAR = 10.0
@@ -29,7 +30,7 @@ class Scale(NamedTuple):
     inverse: float
     scale: float
     square: float
-    count: float
+    times: float  # how often there was a value
     peak: float
     due: float
     left: float
@@ -88,19 +89,63 @@ def _rescaled(scale, ripe):
 def load(normal, table, data, index, begin, count, learning, v):
     """Fill v with the row, divided by its features' scales where `normal`; returns |v|^2."""
     v[0] = 1.0
-    norm = 1.0
     sparse = len(index) > 0
+    if not (normal or sparse):
+        return _copy(data, begin, count, v)
+    sums = NONE
     for j in range(count):
         value = data[begin + j]
+        feature = (index[begin + j] if sparse else j) + 1
         if normal:
-            feature = (index[begin + j] if sparse else j) + 1
             scale = _scale_of(table, feature)
             if learning and value != 0.0:
                 _note(table, feature, scale_after(scale, value, True))
             value = scaled(scale, value)
         v[j + 1] = value
-        norm += value * value
-    return norm
+        sums = add_to_quarter(sums, feature, value * value)
+    return 1.0 + total_of(sums)
+
+
+@part
+def _copy(data, begin, count, v):
+    """A dense row as it is."""
+    whole, squares = count - count % WIDTH, fill(0.0)
+    for j in range(0, whole, WIDTH):
+        values = load_lanes(data, 0, begin + j)
+        store(v, 0, j + 1, values)
+        squares = squares + values * values
+    if whole < count:
+        values = load_some(data, 0, begin + whole, count - whole)
+        squares = squares + values * values
+        for j in range(whole, count):
+            v[j + 1] = data[begin + j]
+    return 1.0 + total(squares)
+
+
+# Sums over features are made in four, by the features' numbers: so lanes can do it, and no term waits for another.
+NONE = (0.0, 0.0, 0.0, 0.0)
+
+
+@part
+def add_to_quarter(sums, feature, term):
+    p, q, r, s = sums
+    turn = feature % WIDTH
+    if turn == 1:
+        p += term
+    elif turn == 2:
+        q += term
+    elif turn == 3:
+        r += term
+    else:
+        s += term
+    return p, q, r, s
+
+
+@part
+def total_of(sums):
+    """Like `lanes.total`."""
+    p, q, r, s = sums
+    return (p + q) + (r + s)
 
 
 @part
@@ -113,7 +158,7 @@ def _scale_of(table, feature):
 
 @part
 def _note(table, feature, scale):
-    table[feature, SQUARE], table[feature, COUNT] = scale.square, scale.count
+    table[feature, SQUARE], table[feature, COUNT] = scale.square, scale.times
     table[feature, PEAK], table[feature, DUE] = scale.peak, scale.due
     if scale.left != table[feature, LEFT]:  # as whenever the scale is set
         table[feature, INVERSE], table[feature, SCALE] = scale.inverse, scale.scale

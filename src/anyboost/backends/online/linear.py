@@ -13,7 +13,8 @@ import math
 from typing import NamedTuple
 
 from anyboost.backends.compiler import part
-from anyboost.backends.lanes import select
+from anyboost.backends.lanes import WIDTH, fill, load_some, select, store, total
+from anyboost.backends.lanes import load as load_lanes
 from anyboost.backends.online import features
 
 PLAIN, NORMALISED, ADAPTIVE, INVARIANT = 0, 1, 2, 3
@@ -53,7 +54,9 @@ def rate_of_row(learner, seen, norm):
 def predict(learner, main, extra, scratch, row, index, v, raw):
     """raw[column] = u . v for all stages, always summed in the order of features."""
     columns = len(raw)
-    if columns < FEW:
+    if _is_alone(learner, columns):
+        raw[0] = _answer_alone(main, row, index, v)
+    elif columns < FEW:
         for c in range(columns):
             raw[c] = _answer(main, row, index, v, c)
     else:
@@ -71,6 +74,30 @@ def predict(learner, main, extra, scratch, row, index, v, raw):
 def _feature(row, index, j):
     """Which feature stands at place j of the row, behind the constant."""
     return index[row.begin + j - 1] + 1 if len(index) > 0 else j
+
+
+@part
+def _is_alone(learner, columns):
+    """Whether there is one plain learner only: it has nothing else to do while a sum waits for its terms."""
+    return columns == 1 and learner.update == PLAIN
+
+
+@part
+def _answer_alone(main, row, index, v):
+    """The lone learner's answer, with sums like those of `features.load`."""
+    if len(index) > 0:
+        sums = features.NONE
+        for j in range(1, row.length + 1):
+            feature = _feature(row, index, j)
+            sums = features.add_to_quarter(sums, feature, main[feature, 0] * v[j])
+        return main[0, 0] + features.total_of(sums)
+    whole, sums = row.length - row.length % WIDTH, fill(0.0)
+    for j in range(1, whole + 1, WIDTH):
+        sums = sums + load_lanes(main, j, 0) * load_lanes(v, 0, j)
+    if whole < row.length:
+        rest = row.length - whole
+        sums = sums + load_some(main, whole + 1, 0, rest) * load_some(v, 0, whole + 1, rest)
+    return main[0, 0] + total(sums)
 
 
 @part
@@ -123,9 +150,7 @@ def learn(learner, main, extra, table, scratch, row, index, v, stage, slope, eas
         c = stage * outputs + k
         norm = scratch[NORMS, c] if learner.update == ADAPTIVE else row.norm
         pull = slope[k] if learner.update == PLAIN else slope[k] * ease
-        pull, scratch[MOVES, c], raw[c] = step(
-            pull, whole_step(learner, row, norm), norm, raw[c], low, high
-        )
+        pull, scratch[MOVES, c], raw[c] = step(pull, whole_step(learner, row, norm), norm, raw[c], low, high)
         if learner.update == ADAPTIVE:
             scratch[PULLS, c] = in_units(pull, unit)
 
@@ -169,6 +194,8 @@ def finish(learner, main, extra, table, scratch, seen, row, index, v):
         _adaptive_step(learner, main, extra, scratch, row, 0, 1.0)
         for j in range(1, row.length + 1):
             _adaptive_step(learner, main, extra, scratch, row, _feature(row, index, j), v[j])
+    elif _is_alone(learner, columns) and len(index) == 0:
+        _step_alone(main, scratch[MOVES, 0], row, v)
     elif columns < FEW:
         for c in range(columns):
             move = scratch[MOVES, c]
@@ -178,6 +205,16 @@ def finish(learner, main, extra, table, scratch, seen, row, index, v):
     else:
         _steps(main, scratch[MOVES], row, index, v)
     features.count(seen, row.norm, learner.forget)
+
+
+@part
+def _step_alone(main, move, row, v):
+    whole = row.length - row.length % WIDTH
+    main[0, 0] -= move
+    for j in range(1, whole + 1, WIDTH):
+        store(main, j, 0, load_lanes(main, j, 0) - move * load_lanes(v, 0, j))
+    for j in range(whole + 1, row.length + 1):
+        main[j, 0] -= move * v[j]
 
 
 @part

@@ -145,7 +145,21 @@ def learn_row(
         elif L > 0.0:
             slopes[0] = slope(code, parameter, now.center + points[i], calm) / L
             learners.learn(
-                learner, main, extra, table, scratch, row, index, v, i, slopes, now.D, now.D, -now.D, now.D, raw
+                learner,
+                main,
+                extra,
+                table,
+                scratch,
+                row,
+                index,
+                v,
+                i,
+                slopes,
+                now.D,
+                now.D,
+                -now.D,
+                now.D,
+                raw,
             )
     result = now.center + points[length]
     totals[ANSWERS] += weight * value(code, parameter, result, y)

@@ -1,22 +1,45 @@
 """The loop of `rows` for chains of linear learners with squared loss on dense rows: all stages at once.
 
 A stage waits for the one before it, but not for later rows: while stage i works on a row, stage i - 1 can work on
-the next. So step s of the wave takes every stage i to row s - i, side by side (`backends.lanes`), and each stage meets the
-rows in their order, with the very numbers that it would meet in `rows`.
+the next. So step s of the wave takes every stage i to row s - i, side by side (`backends.lanes`), and each stage
+meets the rows in their order, with the very numbers that it would meet in `rows`.
 
-Rows come in blocks. First what no stage has a say in: the features as learners see them, bounds, rates. Then the wave,
-which goes on from block to block. Row t of a block lies at place ROWS - t of each line, and rows of the block before
-behind that: so stages side by side find their rows side by side, and a row the frame before it one place further on.
+Rows come in `blocks`, which are prepared, and then rolled over by all stages; or by parts of them in turn, so that
+several threads can work on different blocks at a time.
 """
 
 import math
 
 import numpy as np
 
+from anyboost.backends import stations, threads
+from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import borrowed, kernel, part
-from anyboost.backends.lanes import WIDTH, load, load_some, load_upwards, select, store
-from anyboost.backends.online import features, labels, linear
-from anyboost.backends.online.chain import ROWS as AGE
+from anyboost.backends.lanes import WIDTH, load, select, store
+from anyboost.backends.online import features, linear
+from anyboost.backends.online.blocks import (
+    BOTTOM,
+    BOUND,
+    CALM,
+    CENTER,
+    FACTS,
+    FIRST,
+    HIGH,
+    KEEP,
+    LABEL,
+    LENGTH,
+    LOW,
+    NORM,
+    ROWS,
+    SHRINK_STEP,
+    TOP,
+    UNIT,
+    WEIGHT,
+    keep_last,
+    leave_empty,
+    note_frame,
+    prepare,
+)
 from anyboost.backends.online.chain import (
     ANSWERS,
     INVERSE,
@@ -28,26 +51,20 @@ from anyboost.backends.online.chain import (
     advance,
     arrive,
     clip,
-    count_row,
     frame_now,
     goal_of,
-    see_label,
-    unit_of,
 )
-from anyboost.backends.online.learners import Row
 from anyboost.backends.online.losses import SQUARED, squared_slope, squared_value
 
-ROWS = 128  # in a block
-FEWEST_STAGES, MOST_FEATURES = 4, 500
-# Lines of `facts`, a place a row: the frame after the row's label, the label, the same tamed, and what steps need.
-CENTER, BOUND, LOW, HIGH, BOTTOM, TOP, LABEL, CALM = range(8)
-WEIGHT, KEEP, SHRINK_STEP, FIRST, LENGTH, NORM, UNIT = range(8, 15)
-FACTS = 15
-# Lines of `stages`, a place a stage: its answer, |v|^2 with each weight's own rate, its columns of the chain; and one place
-# further what it hands on.
+SLOTS = 8  # blocks that may be under way at a time
+LINE = 8  # numbers in a line of the cache
+FEWEST_ROWS, FEWEST_STAGES, MOST_FEATURES = 200, 3, 500  # fewer or more are faster row by row
+MANY_ROWS = 2000  # for which other threads are called
+# Lines of `stages`, a place a stage: its answer, |v|^2 with each weight's own rate, its columns of the chain; and one
+# place further what it hands on.
 RAW, NORMS, ETA, OVER_ETA, SHRINKS, LOSSES, SCORES = range(7)
 Z, NEW_Z, BEST, RESULT = range(7, 11)
-LINES = 11
+LINES, HANDED = 11, 4
 
 
 def takes(settings, learner, stages, table, weights):
@@ -56,77 +73,129 @@ def takes(settings, learner, stages, table, weights):
         type(learner) is linear.Linear
         and (settings.code, settings.curvature, settings.greedy) == (SQUARED, 1.0, True)
         and len(table.features) == 0
-        and stages >= FEWEST_STAGES
-        and table.n >= stages
+        and (stages >= FEWEST_STAGES or learner.update != linear.PLAIN)
+        and table.n >= max(FEWEST_ROWS, 2 * stages)
         and table.width <= MOST_FEATURES
         and weights.min() > 0.0
     )
 
 
-def room(stages, width, main, extra):
-    """Space for the wave: scales, block, values, facts, stages, and the weights and rates of all lanes."""
-    padded = -(-stages // WIDTH) * WIDTH
-    places = ROWS + padded + 2
-    return (
-        _aligned(features.WIDTH, WIDTH),
-        _aligned(ROWS, -(-width // WIDTH) * WIDTH),
-        _aligned(width + 1, places),
-        _aligned(FACTS, places),
-        _aligned(LINES, padded + WIDTH),
-        _aligned(len(main), padded, main.dtype),
-        _aligned(len(extra), padded, extra.dtype),
+def run(table, y, weights, n_threads, state):
+    """Learn the rows of a table; returns their answers. `state` as in `learn_rows`."""
+    main, extra = state[5:7]
+    n_threads = n_threads if table.n >= MANY_ROWS else 1
+    padded = -(-main.shape[1] // LINE) * LINE
+    parts = min(n_threads, padded // LINE)
+    places = ROWS + padded + LINE
+    slots = SLOTS if n_threads > 1 else 1
+    answers, sync = np.empty(table.n), stations.prepare(parts + 1)
+    given = (
+        *(sync, table.data.reshape(table.n, table.width), y, weights, answers),
+        _aligned(features.COLUMNS, WIDTH),
+        _aligned(ROWS, -(-table.width // WIDTH) * WIDTH),
+        _aligned(slots, table.width + 1, places),
+        _aligned(slots, FACTS, places),
+        _aligned(slots, parts * ROWS, HANDED),
+        _aligned(parts, LINES, padded + LINE),
+        _aligned(len(main), padded, dtype=main.dtype),
+        _aligned(len(extra), padded, dtype=extra.dtype),
+        *state,
     )
+    threads.invite(lambda: help_along(*given), min(n_threads, parts + 1) - 1)
+    learn_rows(*given)
+    return answers
 
 
-def _aligned(rows, columns, dtype=np.float64):
+def _aligned(*shape, dtype=np.float64):
     """An array that begins with a line of the cache."""
-    size = rows * columns * np.dtype(dtype).itemsize
+    size = math.prod(shape) * np.dtype(dtype).itemsize
     space = np.empty(size + 64, np.uint8)
     begin = -space.ctypes.data % 64
-    return space[begin : begin + size].view(dtype).reshape(rows, columns)
+    return space[begin : begin + size].view(dtype).reshape(shape)
 
 
 @kernel
 def learn_rows(
-    data, y, weights, answers, scales, block, values, facts, stages, pool, rates,
+    sync, data, y, weights, answers, scales, block, values, facts, handed, stages, pool, rates,
     settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
 ):  # fmt: skip
     """Answer and learn all rows, none of weight 0; answers[row] is the score before the row was learned."""
-    data, y, weights, answers = borrowed(data), borrowed(y), borrowed(weights), borrowed(answers)
-    scales, block, values, facts = borrowed(scales), borrowed(block), borrowed(values), borrowed(facts)
-    stages, pool, rates = borrowed(stages), borrowed(pool), borrowed(rates)
-    chain, seen_labels, totals = borrowed(chain), borrowed(seen_labels), borrowed(totals)
-    main, extra, table, seen = borrowed(main), borrowed(extra), borrowed(table), borrowed(seen)
-    n, delay = len(y), chain.shape[1] - 2  # steps from a row's first stage to its last
-    known = labels.read(seen_labels)
-    now = frame_now(settings, chain, known)
-    take_chain(chain, stages)
+    for part_number in range(len(stages)):
+        take_chain(chain, stages[part_number])
     take_columns(main, pool, 0.0)
     take_columns(extra, rates, 1.0)
-    for place in range(ROWS + 1, values.shape[1]):
-        leave_empty(values, facts, place)
-    note_frame(facts, ROWS + 1, now)
-    for first in range(0, n + delay, ROWS):
-        count = min(ROWS, n + delay - first)
-        here = max(min(count, n - first), 0)
-        load_rows(learner.update != linear.PLAIN, table, data, first, here, scales, block)
-        turn(block, here, values, facts)
-        for t in range(here):
-            known, now = see_row(
-                settings, chain, known, now, totals, learner, seen, y[first + t], weights[first + t], facts, ROWS - t
-            )
-        for t in range(here, count):
-            leave_empty(values, facts, ROWS - t)
-        meet_first_row(learner, values, stages, pool, rates)
-        roll(settings, learner, values, facts, stages, pool, rates, count, first, delay, answers)
-        for number in range(max(first - delay, 0), first - delay + count):
-            totals[ANSWERS] += weights[number] * squared_value(answers[number], y[number])
-        keep_last(values)
-        keep_last(facts)
-    labels.write(seen_labels, known)
-    give_chain_back(chain, stages)
+    for place in range(ROWS + 1, values.shape[2]):
+        leave_empty(values[0], facts[0], place)
+    note_frame(facts[0], ROWS + 1, frame_now(settings, chain, seen_labels))
+    stations.open_up(sync)
+    help_along(
+        sync, data, y, weights, answers, scales, block, values, facts, handed, stages, pool, rates,
+        settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
+    )  # fmt: skip
+    for part_number in range(len(stages)):
+        start, stop = columns_of(part_number, len(stages), main.shape[1])
+        give_chain_back(chain, stages[part_number], start, min(stop, main.shape[1]))
     give_columns_back(main, pool)
     give_columns_back(extra, rates)
+
+
+@kernel
+def help_along(
+    sync, data, y, weights, answers, scales, block, values, facts, handed, stages, pool, rates,
+    settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
+):  # fmt: skip
+    """Do what can be done, until all is: for each thread that comes.
+
+    Every block is prepared, then rolled over by each part of the stages in turn: so many stations, each of
+    which takes the blocks in their order, one at a time, whoever does it.
+    """
+    y, weights, answers, data = borrowed(y), borrowed(weights), borrowed(answers), borrowed(data)
+    scales, block, values, facts = borrowed(scales), borrowed(block), borrowed(values), borrowed(facts)
+    handed, stages, pool, rates = borrowed(handed), borrowed(stages), borrowed(pool), borrowed(rates)
+    chain, seen_labels, totals = borrowed(chain), borrowed(seen_labels), borrowed(totals)
+    table, seen, sync = borrowed(table), borrowed(seen), borrowed(sync)
+    n, delay, parts = len(y), chain.shape[1] - 2, len(stages)
+    blocks = (n + delay + ROWS - 1) // ROWS
+    looks, slots = 0, len(values)
+    while stations.finished(sync, parts) < blocks:
+        station = stations.claim(sync, parts + 1, blocks, slots)
+        if station < 0:
+            looks = rest(looks)
+            continue
+        looks = 0
+        number = stations.finished(sync, station)
+        first, slot = number * ROWS, number % slots
+        count = min(ROWS, n + delay - first)
+        if station == 0:
+            if number > 0:
+                keep_last(values[(number - 1) % slots], values[slot])
+                keep_last(facts[(number - 1) % slots], facts[slot])
+            prepare(
+                settings, chain, seen_labels, totals, learner, table, seen,
+                data, y, weights, first, count, scales, block, values[slot], facts[slot],
+            )  # fmt: skip
+        else:
+            start, stop = columns_of(station - 1, parts, chain.shape[1] - 1)
+            if station == 1:
+                meet_first_row(learner, values[slot], stages[0], pool, rates)
+            roll(
+                settings, learner, values[slot], facts[slot], stages[station - 1], pool, rates,
+                count, first, delay, answers, start, stop, handed[slot], station - 1, station == parts,
+            )  # fmt: skip
+            if station == parts:
+                lost = totals[ANSWERS]
+                for row in range(max(first - delay, 0), first - delay + count):
+                    lost += weights[row] * squared_value(answers[row], y[row])
+                totals[ANSWERS] = lost
+        stations.pass_on(sync, station)
+
+
+@part
+def columns_of(number, parts, stages):
+    """The stages of a part; parts share no line of the cache."""
+    lines = -(-stages // LINE)
+    start, stop = lines * number // parts * LINE, lines * (number + 1) // parts * LINE
+    return start, min(stop, -(-stages // WIDTH) * WIDTH)
 
 
 @part
@@ -142,8 +211,8 @@ def take_chain(chain, stages):
 
 
 @part
-def give_chain_back(chain, stages):
-    for c in range(chain.shape[1] - 1):
+def give_chain_back(chain, stages, start, stop):
+    for c in range(start, stop):
         chain[SHRINK, c + 1] = stages[SHRINKS, c]
         chain[LOSS, c + 1], chain[SCORE, c + 1] = stages[LOSSES, c], stages[SCORES, c]
 
@@ -164,123 +233,46 @@ def give_columns_back(columns, padded):
 
 
 @part
-def load_rows(normal, table, data, first, count, scales, block):
-    """Rows of `data` as learners see them: what `features.load` does, several features at a time."""
-    for f in range(0, data.shape[1], WIDTH):
-        few = min(WIDTH, data.shape[1] - f)
-        if not normal:
-            for t in range(count):
-                store(block, t, f, load_some(data, first + t, f, few))
-            continue
-        scales[:, :] = 0.0
-        for k in range(few):
-            for line in range(features.WIDTH):
-                scales[line, k] = table[f + k + 1, line]
-        scale = features.Scale(
-            load(scales, 0, 0), load(scales, 1, 0), load(scales, 2, 0), load(scales, 3, 0),
-            load(scales, 4, 0), load(scales, 5, 0), load(scales, 6, 0),
-        )  # fmt: skip
-        for t in range(count):
-            value = load_some(data, first + t, f, few)
-            store(block, t, f, features.scaled(scale, value))
-            scale = features.scale_after(scale, value, abs(value) > 0.0)
-        store(scales, features.INVERSE, 0, scale.inverse)
-        store(scales, features.SCALE, 0, scale.scale)
-        store(scales, features.SQUARE, 0, scale.square)
-        store(scales, features.COUNT, 0, scale.count)
-        store(scales, features.PEAK, 0, scale.peak)
-        store(scales, features.DUE, 0, scale.due)
-        store(scales, features.LEFT, 0, scale.left)
-        for k in range(few):
-            for line in range(features.WIDTH):
-                table[f + k + 1, line] = scales[line, k]
-
-
-@part
-def turn(block, count, values, facts):
-    """The block's rows as columns, the first in the last place; and |v|^2 of each."""
-    for t in range(0, count, WIDTH):
-        place = ROWS - t - WIDTH + 1
-        column = load_upwards(block, t + WIDTH - 1, 0)
-        norms = 1.0 + column * column
-        store(values, 1, place, column)
-        for j in range(2, len(values)):
-            column = load_upwards(block, t + WIDTH - 1, j - 1)
-            norms = norms + column * column
-            store(values, j, place, column)
-        store(facts, NORM, place, norms)
-
-
-@part
-def see_row(settings, chain, known, now, totals, learner, seen, y, weight, facts, place):
-    """Note what the stages will need to know of a row; returns labels and frame after it."""
-    norm = facts[NORM, place]
-    row = Row(0, 0, norm, linear.rate_of_row(learner, seen, norm), weight)
-    features.count(seen, norm, learner.forget)
-    calm, _, shrink_step, known, then = see_label(settings, chain, known, totals[AGE], now, y, weight)
-    count_row(totals, weight, y)
-    chain[LOSS, 0] += weight * squared_value(now.center, y)
-    facts[LABEL, place], facts[CALM, place] = y, calm
-    facts[WEIGHT, place], facts[KEEP, place] = weight, 1.0 - settings.forget
-    facts[SHRINK_STEP, place], facts[FIRST, place] = shrink_step, squared_value(now.center, calm)
-    facts[LENGTH, place] = linear.whole_step(learner, row, norm)
-    if learner.update == linear.ADAPTIVE:
-        facts[LENGTH, place], facts[UNIT, place] = row.weight * row.rate, unit_of(settings, known)
-    note_frame(facts, place, then)
-    return known, then
-
-
-@part
-def note_frame(facts, place, now):
-    facts[CENTER, place], facts[BOUND, place] = now.center, now.D
-    facts[LOW, place], facts[HIGH, place] = now.low, now.high
-    facts[BOTTOM, place], facts[TOP, place] = now.bottom, now.top
-
-
-@part
-def leave_empty(values, facts, place):
-    """A row of weight 0, which leaves no trace."""
-    facts[:, place] = 0.0
-    facts[KEEP, place], facts[NORM, place] = 1.0, 1.0
-    values[:, place] = 0.0
-
-
-@part
-def keep_last(lines):
-    """Put the block's last rows, which some stages have yet to meet, behind the next block."""
-    for line in range(len(lines)):
-        for place in range(lines.shape[1] - ROWS - 1):
-            lines[line, ROWS + 1 + place] = lines[line, 1 + place]
-
-
-@part
 def meet_first_row(learner, values, stages, pool, rates):
-    """The first stage's answer to the block's first row; all other answers were made in the step before."""
-    answer, norm = 1.0 * pool[0, 0], 1.0 * rates[0, 0]
+    """The first stages' answers to the block's first row, and those before; others were made in the step before."""
+    answer = load(pool, 0, 0)
     for j in range(1, len(values)):
-        answer += pool[j, 0] * values[j, ROWS]
-        if learner.update == linear.ADAPTIVE:
-            norm += rates[j, 0] * (values[j, ROWS] * values[j, ROWS])
-    stages[RAW, 0], stages[NORMS, 0] = answer, norm
+        answer = answer + load(pool, j, 0) * load(values, j, ROWS)
+    store(stages, RAW, 0, answer)
+    if learner.update == linear.ADAPTIVE:
+        norm = load(rates, 0, 0)
+        for j in range(1, len(values)):
+            norm = norm + load(rates, j, 0) * (load(values, j, ROWS) * load(values, j, ROWS))
+        store(stages, NORMS, 0, norm)
 
 
 @part
-def roll(settings, learner, values, facts, stages, pool, rates, count, first, delay, answers):
-    """The wave over a block."""
+def roll(
+    settings, learner, values, facts, stages, pool, rates,
+    count, first, delay, answers, start, stop, handed, number, last,
+):  # fmt: skip
+    """The wave over a block, for the stages of one part."""
     hull = 1.0 if settings.hull else 0.0
     slack = 0.0 if settings.best_prefix else math.inf
     adaptive = learner.update == linear.ADAPTIVE
     for s in range(count):
         place = ROWS - s
-        stages[RESULT, 0] = facts[CENTER, place + 1]
-        for c in range(pool.shape[1] - WIDTH, -1, -WIDTH):  # later stages first: each reads what was handed on
+        if start == 0:
+            stages[RESULT, 0] = facts[CENTER, place + 1]
+        for c in range(stop - WIDTH, start - 1, -WIDTH):  # later stages first: each reads what was handed on
             pull, move = take_stages(hull, slack, adaptive, facts, stages, c, place + c)
             if adaptive:
                 step_adaptively(values, facts, stages, pool, rates, c, place + c, pull, move)
             else:
                 step_and_answer(values, stages, pool, c, place + c, move)
-        if first + s >= delay:
+        if not last:
+            for k in range(HANDED):
+                handed[number * ROWS + s, k] = stages[Z + k, stop]
+        elif first + s >= delay:
             answers[first + s - delay] = stages[RESULT, delay + 1]
+        if start > 0:
+            for k in range(HANDED):
+                stages[Z + k, start] = handed[(number - 1) * ROWS + s, k]
 
 
 @part

@@ -1,0 +1,144 @@
+"""Blocks of dense rows, as far as no stage has a say in them: features as learners see them, bounds, rates.
+
+Row t of a block lies at place ROWS - t of each line, and rows of the block before it behind that. So stages side by
+side, each a row behind the one before, find their rows side by side; and a row finds the frame before it one place
+further on.
+"""
+
+from anyboost.backends.compiler import part
+from anyboost.backends.lanes import WIDTH, fill, load, load_some, load_upwards, store, total
+from anyboost.backends.online import features, labels, linear
+from anyboost.backends.online.chain import LOSS, count_row, frame_now, see_label, unit_of
+from anyboost.backends.online.chain import ROWS as AGE
+from anyboost.backends.online.learners import Row
+from anyboost.backends.online.losses import squared_value
+
+ROWS = 128  # in a block
+# Lines of `facts`, a place a row: the frame after the row's label, the label, the same tamed, and what steps need.
+CENTER, BOUND, LOW, HIGH, BOTTOM, TOP, LABEL, CALM = range(8)
+WEIGHT, KEEP, SHRINK_STEP, FIRST, LENGTH, NORM, UNIT = range(8, 15)
+FACTS = 15
+
+
+@part
+def prepare(
+    settings, chain, seen_labels, totals, learner, table, seen,
+    data, y, weights, first, count, scales, block, values, facts,
+):  # fmt: skip
+    """A block as far as no stage has a say in it."""
+    here = max(min(count, len(y) - first), 0)
+    known = labels.read(seen_labels)
+    now = frame_now(settings, chain, known)
+    load_rows(learner.update != linear.PLAIN, table, data, first, here, scales, block)
+    turn(block, here, values)
+    note_norms(block, here, facts)
+    for t in range(here):
+        known, now = see_row(
+            settings,
+            chain,
+            known,
+            now,
+            totals,
+            learner,
+            seen,
+            y[first + t],
+            weights[first + t],
+            facts,
+            ROWS - t,
+        )
+    for t in range(here, count):
+        leave_empty(values, facts, ROWS - t)
+    labels.write(seen_labels, known)
+
+
+@part
+def load_rows(normal, table, data, first, count, scales, block):
+    """Rows of `data` as learners see them: what `features.load` does, several features at a time."""
+    for f in range(0, data.shape[1], WIDTH):
+        few = min(WIDTH, data.shape[1] - f)
+        if not normal:
+            for t in range(count):
+                store(block, t, f, load_some(data, first + t, f, few))
+            continue
+        scales[:, :] = 0.0
+        for k in range(few):
+            for column in range(features.COLUMNS):
+                scales[column, k] = table[f + k + 1, column]
+        scale = features.Scale(
+            load(scales, 0, 0), load(scales, 1, 0), load(scales, 2, 0), load(scales, 3, 0),
+            load(scales, 4, 0), load(scales, 5, 0), load(scales, 6, 0),
+        )  # fmt: skip
+        for t in range(count):
+            value = load_some(data, first + t, f, few)
+            store(block, t, f, features.scaled(scale, value))
+            scale = features.scale_after(scale, value, abs(value) > 0.0)
+        store(scales, features.INVERSE, 0, scale.inverse)
+        store(scales, features.SCALE, 0, scale.scale)
+        store(scales, features.SQUARE, 0, scale.square)
+        store(scales, features.COUNT, 0, scale.times)
+        store(scales, features.PEAK, 0, scale.peak)
+        store(scales, features.DUE, 0, scale.due)
+        store(scales, features.LEFT, 0, scale.left)
+        for k in range(few):
+            for column in range(features.COLUMNS):
+                table[f + k + 1, column] = scales[column, k]
+
+
+@part
+def turn(block, count, values):
+    """The block's rows as columns, the first in the last place."""
+    for t in range(0, count, WIDTH):
+        for j in range(1, len(values)):
+            store(values, j, ROWS - t - WIDTH + 1, load_upwards(block, t + WIDTH - 1, j - 1))
+
+
+@part
+def note_norms(block, count, facts):
+    """|v|^2 of the block's rows."""
+    for t in range(count):
+        squares = fill(0.0)
+        for f in range(0, block.shape[1], WIDTH):
+            squares = squares + load(block, t, f) * load(block, t, f)
+        facts[NORM, ROWS - t] = 1.0 + total(squares)
+
+
+@part
+def see_row(settings, chain, known, now, totals, learner, seen, y, weight, facts, place):
+    """Note what the stages will need to know of a row; returns labels and frame after it."""
+    norm = facts[NORM, place]
+    row = Row(0, 0, norm, linear.rate_of_row(learner, seen, norm), weight)
+    features.count(seen, norm, learner.forget)
+    calm, _, shrink_step, known, then = see_label(settings, chain, known, totals[AGE], now, y, weight)
+    count_row(totals, weight, y)
+    chain[LOSS, 0] += weight * squared_value(now.center, y)
+    facts[LABEL, place], facts[CALM, place] = y, calm
+    facts[WEIGHT, place], facts[KEEP, place] = weight, 1.0 - settings.forget
+    facts[SHRINK_STEP, place], facts[FIRST, place] = shrink_step, squared_value(now.center, calm)
+    facts[LENGTH, place] = linear.whole_step(learner, row, norm)
+    if learner.update == linear.ADAPTIVE:
+        facts[LENGTH, place], facts[UNIT, place] = row.weight * row.rate, unit_of(settings, known)
+    note_frame(facts, place, then)
+    return known, then
+
+
+@part
+def note_frame(facts, place, now):
+    facts[CENTER, place], facts[BOUND, place] = now.center, now.D
+    facts[LOW, place], facts[HIGH, place] = now.low, now.high
+    facts[BOTTOM, place], facts[TOP, place] = now.bottom, now.top
+
+
+@part
+def leave_empty(values, facts, place):
+    """A row of weight 0, which leaves no trace."""
+    facts[:, place] = 0.0
+    facts[KEEP, place], facts[NORM, place] = 1.0, 1.0
+    values[:, place] = 0.0
+
+
+@part
+def keep_last(before, lines):
+    """Put the last rows of the block before, which some stages have yet to meet, behind the next block."""
+    for k in range(len(lines)):
+        for place in range(lines.shape[1] - ROWS - 2, -1, -1):  # from the last: both may be the same
+            lines[k, ROWS + 1 + place] = before[k, 1 + place]
