@@ -6,6 +6,7 @@ has the equations. This module holds the state, checks what comes in, and hands 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -64,13 +65,18 @@ class OnlineBooster(BoosterFront):
         sample_weight : a row of weight 0 is answered and leaves no trace.
         n_threads : None for all cores, of which large batches use a few. The model does not depend on it.
         """
-        self.progressive_predict(X, y, sample_weight, n_threads=n_threads)
+        for _ in self._learn(X, y, sample_weight, n_threads):
+            pass
         return self
 
     def progressive_predict(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None
     ) -> Floats:
         """Learn like `partial_fit`; returns each row's score as it was before that row was learned."""
+        return np.concatenate(list(self._learn(X, y, sample_weight, n_threads)))
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, n_threads: int | None) -> Iterator[Floats]:
+        """Check all rows, then learn them; gives their scores, some thousands at a time."""
         n_threads = (
             threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
         )
@@ -78,12 +84,13 @@ class OnlineBooster(BoosterFront):
         targets = self.loss.check(y)
         if len(targets) != table.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")
-        weights = rows.weights(sample_weight, table.n)
+        weights = None if sample_weight is None else rows.weights(sample_weight, table.n)
         state = self._ready(table, targets)
-        answers = state.learn(table, targets, weights, n_threads)
-        if needs_sketch(self.loss):
-            state.sketch.add(targets, weights)
-        return answers
+        for part, y_part, w_part in rows.portions(table, targets, weights):
+            answers = state.learn(part, y_part, w_part, n_threads)
+            if needs_sketch(self.loss):
+                state.sketch.add(y_part, w_part)
+            yield answers
 
     def predict(self, X: Any) -> Floats:
         """Raw scores (n,), or (n, k) for k outputs; 0 before the first row was learned."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 
 NONE = np.empty(0, dtype=np.int64)
+PORTION = 1 << 16  # rows
 
 
 class Table(NamedTuple):
@@ -20,6 +22,25 @@ class Table(NamedTuple):
     data: Floats
     features: np.ndarray
     begins: np.ndarray
+
+    def part(self, rows: slice) -> Table:
+        """Some of the rows, in the same memory."""
+        if len(self.begins):
+            begins = self.begins[rows.start : rows.stop + 1]
+            return self._replace(n=len(begins) - 1, begins=begins)
+        data = self.data[rows.start * self.width : rows.stop * self.width]
+        return self._replace(n=rows.stop - rows.start, data=data)
+
+
+def portions(table: Table, y: np.ndarray, given: Floats | None) -> Iterator[tuple[Table, np.ndarray, Floats]]:
+    """Checked rows with their targets and weights, in their order, some thousands at a time.
+
+    Weights of 1 are the same few for each: fresh memory for all rows would take a tenth of the time to learn them.
+    """
+    ones = np.ones(min(table.n, PORTION))
+    for first in range(0, table.n, PORTION):
+        rows = slice(first, min(first + PORTION, table.n))
+        yield table.part(rows), y[rows], ones[: rows.stop - first] if given is None else given[rows]
 
 
 def read(X: Any, n_features: int, fixed: bool = False) -> Table:

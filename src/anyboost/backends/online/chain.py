@@ -171,7 +171,8 @@ def see_label(settings, chain, known, age, now, y, weight):
     its label tamed, L_B, the shrinkage's step; and the labels known after it, with their frame.
     """
     L = lipschitz_of(settings, now.B, max(now.center - now.low, now.high - now.center))
-    shrink_step = weight * shrink_rate(settings, age, L, now.B)
+    # Before the first stage z is 0, and there is nothing to shrink.
+    shrink_step = weight * shrink_rate(settings, age, L, now.B) if chain.shape[1] > 2 else 0.0
     calm = labels.tame(known, y) if settings.located and settings.label_bound == 0.0 else y
     known = labels.after(known, y, weight, settings.forget)
     return calm, L, shrink_step, known, frame_now(settings, chain, known)

@@ -97,8 +97,8 @@ def run(table, y, weights, n_threads, state):
         _aligned(slots, FACTS, places),
         _aligned(slots, parts * ROWS, HANDED),
         _aligned(parts, LINES, padded + LINE),
-        _aligned(len(main), padded, dtype=main.dtype),
-        _aligned(len(extra), padded, dtype=extra.dtype),
+        _aligned(parts, len(main), padded, dtype=main.dtype),
+        _aligned(parts, len(extra), padded, dtype=extra.dtype),
         *state,
     )
     threads.invite(lambda: help_along(*given), min(n_threads, parts + 1) - 1)
@@ -120,10 +120,10 @@ def learn_rows(
     settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
 ):  # fmt: skip
     """Answer and learn all rows, none of weight 0; answers[row] is the score before the row was learned."""
-    for part_number in range(len(stages)):
-        take_chain(chain, stages[part_number])
-    take_columns(main, pool, 0.0)
-    take_columns(extra, rates, 1.0)
+    for number in range(len(stages)):
+        take_chain(chain, stages[number])
+        take_columns(main, pool[number], 0.0)
+        take_columns(extra, rates[number], 1.0)
     for place in range(ROWS + 1, values.shape[2]):
         leave_empty(values[0], facts[0], place)
     note_frame(facts[0], ROWS + 1, frame_now(settings, chain, seen_labels))
@@ -132,11 +132,13 @@ def learn_rows(
         sync, data, y, weights, answers, scales, block, values, facts, handed, stages, pool, rates,
         settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
     )  # fmt: skip
-    for part_number in range(len(stages)):
-        start, stop = columns_of(part_number, len(stages), main.shape[1])
-        give_chain_back(chain, stages[part_number], start, min(stop, main.shape[1]))
-    give_columns_back(main, pool)
-    give_columns_back(extra, rates)
+    for number in range(len(stages)):
+        start, stop = columns_of(number, len(stages), chain.shape[1] - 1)
+        stop = min(stop, chain.shape[1] - 1)
+        give_chain_back(chain, stages[number], start, stop)
+        give_columns_back(main, pool[number], start, stop)
+        if learner.update == linear.ADAPTIVE:
+            give_columns_back(extra, rates[number], start, stop)
 
 
 @kernel
@@ -175,12 +177,13 @@ def help_along(
                 data, y, weights, first, count, scales, block, values[slot], facts[slot],
             )  # fmt: skip
         else:
-            start, stop = columns_of(station - 1, parts, chain.shape[1] - 1)
-            if station == 1:
-                meet_first_row(learner, values[slot], stages[0], pool, rates)
+            own = station - 1
+            start, stop = columns_of(own, parts, chain.shape[1] - 1)
+            if own == 0:
+                meet_first_row(learner, values[slot], stages[own], pool[own], rates[own])
             roll(
-                settings, learner, values[slot], facts[slot], stages[station - 1], pool, rates,
-                count, first, delay, answers, start, stop, handed[slot], station - 1, station == parts,
+                settings, learner, values[slot], facts[slot], stages[own], pool[own], rates[own],
+                count, first, delay, answers, start, stop, handed[slot], own, station == parts,
             )  # fmt: skip
             if station == parts:
                 lost = totals[ANSWERS]
@@ -192,7 +195,7 @@ def help_along(
 
 @part
 def columns_of(number, parts, stages):
-    """The stages of a part; parts share no line of the cache."""
+    """The stages of a part, filled up to whole lanes."""
     lines = -(-stages // LINE)
     start, stop = lines * number // parts * LINE, lines * (number + 1) // parts * LINE
     return start, min(stop, -(-stages // WIDTH) * WIDTH)
@@ -226,9 +229,9 @@ def take_columns(columns, padded, rest):
 
 
 @part
-def give_columns_back(columns, padded):
+def give_columns_back(columns, padded, start, stop):
     for j in range(len(columns)):
-        for c in range(columns.shape[1]):
+        for c in range(start, stop):
             columns[j, c] = padded[j, c]
 
 
