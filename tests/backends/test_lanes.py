@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from anyboost.backends import lanes
 from anyboost.backends.compiler import kernel, part
 from anyboost.backends.lanes import (
     WIDTH,
+    alone,
     every,
     fill,
     load,
@@ -101,13 +101,15 @@ def moved(table, flat, out):
     store(out, WIDTH + 2, 0, load(flat, 0, 5))
     store(out, WIDTH + 3, 0, fill(2.5))
     out[WIDTH + 4, 0] = total(load(table, 0, 0))
+    for lane in range(WIDTH):
+        store(out, WIDTH + 5 + lane, 0, alone(7.0, lane))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_loading_and_storing(dtype):
     table = np.random.default_rng(1).normal(size=(WIDTH + 2, WIDTH + 5)).astype(dtype)
     flat = table.reshape(-1).copy()
-    out = np.full((WIDTH + 5, WIDTH), np.nan, dtype=dtype)
+    out = np.full((2 * WIDTH + 5, WIDTH), np.nan, dtype=dtype)
     moved(table, flat, out)
     for count in range(WIDTH + 1):
         np.testing.assert_array_equal(out[count, :count], table[1, 2 : 2 + count])
@@ -116,9 +118,6 @@ def test_loading_and_storing(dtype):
         np.testing.assert_array_equal(out[WIDTH + 1], [table[WIDTH - k, 3] for k in range(WIDTH)])
     np.testing.assert_array_equal(out[WIDTH + 2], flat[5 : 5 + WIDTH])
     np.testing.assert_array_equal(out[WIDTH + 3], 2.5)
+    np.testing.assert_array_equal(out[WIDTH + 5 :], 7 * np.eye(WIDTH))
     first = table[0].astype(np.float64)
     assert out[WIDTH + 4, 0] == dtype((first[0] + first[1]) + (first[2] + first[3]))
-
-
-def test_width():
-    assert lanes.WIDTH == 4  # `features.add_to_quarter` counts on it

@@ -134,6 +134,18 @@ def fill(_context, number):  # noqa: ARG001
     return lanes(types.float64), lambda _context, builder, _signature, arguments: _fill(builder, arguments[0])
 
 
+@intrinsic
+def alone(_context, number, lane):  # noqa: ARG001
+    """The number in one lane, and zeros in the others."""
+
+    def generate(_context, builder, _signature, arguments):
+        places = ir.Constant(ir.VectorType(ir.IntType(64), WIDTH), list(range(WIDTH)))
+        here = builder.icmp_signed("==", places, _fill(builder, arguments[1]))
+        return builder.select(here, _fill(builder, arguments[0]), ir.Constant(_NUMBERS, [0.0] * WIDTH))
+
+    return lanes(types.float64, types.int64), generate
+
+
 def select(flag, first, second):
     """first where flag, else second; both have been computed."""
     return first if flag else second

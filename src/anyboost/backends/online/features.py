@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 from anyboost.backends.compiler import part
-from anyboost.backends.lanes import WIDTH, fill, load_some, select, some, store, total
+from anyboost.backends.lanes import WIDTH, alone, fill, load_some, select, some, store, total
 from anyboost.backends.lanes import load as load_lanes
 
 # Columns of a (features + 1, 7) table: 1 over the scale, the scale, the running mean square, how many values;
@@ -92,7 +92,7 @@ def load(normal, table, data, index, begin, count, learning, v):
     sparse = len(index) > 0
     if not (normal or sparse):
         return _copy(data, begin, count, v)
-    sums = NONE
+    squares = fill(0.0)
     for j in range(count):
         value = data[begin + j]
         feature = (index[begin + j] if sparse else j) + 1
@@ -102,8 +102,8 @@ def load(normal, table, data, index, begin, count, learning, v):
                 _note(table, feature, scale_after(scale, value, True))
             value = scaled(scale, value)
         v[j + 1] = value
-        sums = add_to_quarter(sums, feature, value * value)
-    return 1.0 + total_of(sums)
+        squares = squares + part_of_sum(feature, value * value)
+    return 1.0 + total(squares)
 
 
 @part
@@ -122,30 +122,10 @@ def _copy(data, begin, count, v):
     return 1.0 + total(squares)
 
 
-# Sums over features are made in four, by the features' numbers: so lanes can do it, and no term waits for another.
-NONE = (0.0, 0.0, 0.0, 0.0)
-
-
 @part
-def add_to_quarter(sums, feature, term):
-    p, q, r, s = sums
-    turn = feature % WIDTH
-    if turn == 1:
-        p += term
-    elif turn == 2:
-        q += term
-    elif turn == 3:
-        r += term
-    else:
-        s += term
-    return p, q, r, s
-
-
-@part
-def total_of(sums):
-    """Like `lanes.total`."""
-    p, q, r, s = sums
-    return (p + q) + (r + s)
+def part_of_sum(feature, term):
+    """A term of a sum over features, which is made in lanes by the features' numbers: so no term waits for another."""
+    return alone(term, (feature - 1) % WIDTH)
 
 
 @part

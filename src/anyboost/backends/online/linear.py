@@ -86,11 +86,11 @@ def _is_alone(learner, columns):
 def _answer_alone(main, row, index, v):
     """The lone learner's answer, with sums like those of `features.load`."""
     if len(index) > 0:
-        sums = features.NONE
+        sums = fill(0.0)
         for j in range(1, row.length + 1):
             feature = _feature(row, index, j)
-            sums = features.add_to_quarter(sums, feature, main[feature, 0] * v[j])
-        return main[0, 0] + features.total_of(sums)
+            sums = sums + features.part_of_sum(feature, main[feature, 0] * v[j])
+        return main[0, 0] + total(sums)
     whole, sums = row.length - row.length % WIDTH, fill(0.0)
     for j in range(1, whole + 1, WIDTH):
         sums = sums + load_lanes(main, j, 0) * load_lanes(v, 0, j)
