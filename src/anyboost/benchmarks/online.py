@@ -1,6 +1,7 @@
 """Examples a second and progressive losses against Vowpal Wabbit, River and CapyMOA: `anyboost bench online`.
 
-Speed: half a million rows of 20 dense features; Vowpal Wabbit reads them from its binary cache, we from an array.
+Speed: half a million rows of 20 dense features; Vowpal Wabbit reads them from its binary cache, on a thread beside the
+one that learns, we from an array, on all cores. Then all on one core.
 Losses: the mean loss of answers given before each row is learned, on streams in their own order. Peers not installed
 are named and left out. Each has its turn in a process of its own.
 """
@@ -67,6 +68,16 @@ def vowpal_wabbit(options: str) -> Callable[[int], float]:
     return measure
 
 
+def on_one_core(measure: Callable[[int], float]) -> Callable[[int], float]:
+    """The same where the process may use one core only."""
+
+    def pinned(n: int) -> float:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        return measure(n)
+
+    return pinned
+
+
 def one_by_one(model: Any, n: int) -> float:
     """`learn_one` on dicts; a part of the rows stands for all."""
     X, y = rows(n // 25)
@@ -91,8 +102,9 @@ def our_learn_one(n: int) -> float:
     return one_by_one(OnlineBoostingRegressor(), n)
 
 
+VW = "Vowpal Wabbit, --sgd, from cache"
 SPEED: dict[str, Callable[[int], float]] = {
-    "Vowpal Wabbit, --sgd, from cache": vowpal_wabbit("--sgd"),
+    VW: vowpal_wabbit("--sgd"),
     "Vowpal Wabbit, default, from cache": vowpal_wabbit(""),
     "anyboost, 1 plain": ours(LinearLearner(0.01, "plain"), 1),
     "anyboost, 1 normalised": ours(LinearLearner(), 1),
@@ -102,6 +114,17 @@ SPEED: dict[str, Callable[[int], float]] = {
     "anyboost, 20 adaptive, single precision": ours(LinearLearner(update="adaptive", precision="single"), 20),
     "River LinearRegression, learn_one": river_linear,
     "anyboost, 20 normalised, learn_one": our_learn_one,
+}
+ONE_CORE = ", one core"
+SPEED |= {
+    name + ONE_CORE: on_one_core(SPEED[name])
+    for name in (
+        VW,
+        "anyboost, 1 plain",
+        "anyboost, 20 plain",
+        "anyboost, 20 normalised",
+        "anyboost, 20 adaptive",
+    )
 }
 
 
@@ -231,24 +254,27 @@ def in_own_process(*arguments: str, limit: float = 900) -> dict[str, float] | No
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
 
 
-def race(quick: bool = False, repeats: int = 3, say: Callable[[str], Any] = print) -> dict[str, Any]:
-    """All contestants in turns: speeds are the best of the turns, losses do not vary."""
+def race(quick: bool = False, repeats: int = 5, say: Callable[[str], Any] = print) -> dict[str, Any]:
+    """All contestants in turns: medians of speeds, and of their ratios in each turn; losses do not vary."""
     n = 20_000 if quick else 500_000
-    speeds: dict[str, float | None] = {}
+    turns: list[dict[str, float]] = []
     for _ in range(repeats):
-        for name in SPEED:
-            found = in_own_process("--speed", name, str(n))
-            if found is not None:
-                speeds[name] = max(speeds.get(name) or 0.0, found["per_second"])
-            else:
-                speeds.setdefault(name, None)
-    base = speeds["Vowpal Wabbit, --sgd, from cache"]
-    say("| 20 dense features | examples a second | times VW --sgd |")
-    say("|---|---|---|")
-    for name, speed in speeds.items():
-        ratio = "" if not (speed and base) else f"{speed / base:.2f}"
-        say(f"| {name} | {'not installed, or failed' if speed is None else f'{speed:,.0f}'} | {ratio} |")
-    return {"speeds": speeds, "losses": losses(1000 if quick else 10_000, say)}
+        found = {name: in_own_process("--speed", name, str(n)) for name in SPEED}
+        turns.append({name: told["per_second"] for name, told in found.items() if told is not None})
+    say("| 20 dense features | examples a second | times VW --sgd | from, to |")
+    say("|---|---|---|---|")
+    for name in SPEED:
+        base = VW + ONE_CORE if name.endswith(ONE_CORE) else VW
+        speeds = [turn[name] for turn in turns if name in turn]
+        ratios = [turn[name] / turn[base] for turn in turns if name in turn and base in turn]
+        if not speeds:
+            say(f"| {name} | not installed, or failed | | |")
+        elif not ratios:
+            say(f"| {name} | {np.median(speeds):,.0f} | | |")
+        else:
+            among = f"{min(ratios):.2f}, {max(ratios):.2f}"
+            say(f"| {name} | {np.median(speeds):,.0f} | {np.median(ratios):.2f} | {among} |")
+    return {"speeds": turns, "losses": losses(1000 if quick else 10_000, say)}
 
 
 def losses(n: int, say: Callable[[str], Any] = print) -> dict[str, Any]:

@@ -14,10 +14,13 @@ from anyboost.backends.online.learners import Row
 from anyboost.backends.online.losses import squared_value
 
 ROWS = 128  # in a block
-# Lines of `facts`, a place a row: the frame after the row's label, the label, the same tamed, and what steps need.
-CENTER, BOUND, LOW, HIGH, BOTTOM, TOP, LABEL, CALM = range(8)
-WEIGHT, KEEP, SHRINK_STEP, FIRST, LENGTH, NORM, UNIT = range(8, 15)
+MOST_STAGES = 128
+PLACES = ROWS + MOST_STAGES + 8
+# `facts` has lines of so many places, one after another, a place a row: the frame after the row's label, the label, the
+# same tamed, and what steps need. Constant distances between lines keep addresses short.
 FACTS = 15
+CENTER, BOUND, LOW, HIGH, BOTTOM, TOP, LABEL, CALM = range(0, 8 * PLACES, PLACES)
+WEIGHT, KEEP, SHRINK_STEP, FIRST, LENGTH, NORM, UNIT = range(8 * PLACES, FACTS * PLACES, PLACES)
 
 
 @part
@@ -99,46 +102,49 @@ def note_norms(block, count, facts):
         squares = fill(0.0)
         for f in range(0, block.shape[1], WIDTH):
             squares = squares + load(block, t, f) * load(block, t, f)
-        facts[NORM, ROWS - t] = 1.0 + total(squares)
+        facts[NORM + ROWS - t] = 1.0 + total(squares)
 
 
 @part
 def see_row(settings, chain, known, now, totals, learner, seen, y, weight, facts, place):
     """Note what the stages will need to know of a row; returns labels and frame after it."""
-    norm = facts[NORM, place]
+    norm = facts[NORM + place]
     row = Row(0, 0, norm, linear.rate_of_row(learner, seen, norm), weight)
     features.count(seen, norm, learner.forget)
     calm, _, shrink_step, known, then = see_label(settings, chain, known, totals[AGE], now, y, weight)
     count_row(totals, weight, y)
     chain[LOSS, 0] += weight * squared_value(now.center, y)
-    facts[LABEL, place], facts[CALM, place] = y, calm
-    facts[WEIGHT, place], facts[KEEP, place] = weight, 1.0 - settings.forget
-    facts[SHRINK_STEP, place], facts[FIRST, place] = shrink_step, squared_value(now.center, calm)
-    facts[LENGTH, place] = linear.whole_step(learner, row, norm)
+    facts[LABEL + place], facts[CALM + place] = y, calm
+    facts[WEIGHT + place], facts[KEEP + place] = weight, 1.0 - settings.forget
+    facts[SHRINK_STEP + place], facts[FIRST + place] = shrink_step, squared_value(now.center, calm)
+    facts[LENGTH + place] = linear.whole_step(learner, row, norm)
     if learner.update == linear.ADAPTIVE:
-        facts[LENGTH, place], facts[UNIT, place] = row.weight * row.rate, unit_of(settings, known)
+        facts[LENGTH + place], facts[UNIT + place] = row.weight * row.rate, unit_of(settings, known)
     note_frame(facts, place, then)
     return known, then
 
 
 @part
 def note_frame(facts, place, now):
-    facts[CENTER, place], facts[BOUND, place] = now.center, now.D
-    facts[LOW, place], facts[HIGH, place] = now.low, now.high
-    facts[BOTTOM, place], facts[TOP, place] = now.bottom, now.top
+    facts[CENTER + place], facts[BOUND + place] = now.center, now.D
+    facts[LOW + place], facts[HIGH + place] = now.low, now.high
+    facts[BOTTOM + place], facts[TOP + place] = now.bottom, now.top
 
 
 @part
 def leave_empty(values, facts, place):
     """A row of weight 0, which leaves no trace."""
-    facts[:, place] = 0.0
-    facts[KEEP, place], facts[NORM, place] = 1.0, 1.0
+    for k in range(FACTS):
+        facts[k * PLACES + place] = 0.0
+    facts[KEEP + place], facts[NORM + place] = 1.0, 1.0
     values[:, place] = 0.0
 
 
 @part
-def keep_last(before, lines):
+def keep_last(values_before, facts_before, values, facts, behind):
     """Put the last rows of the block before, which some stages have yet to meet, behind the next block."""
-    for k in range(len(lines)):
-        for place in range(lines.shape[1] - ROWS - 2, -1, -1):  # from the last: both may be the same
-            lines[k, ROWS + 1 + place] = before[k, 1 + place]
+    for place in range(behind, 0, -1):  # from the last: both blocks may be in the same memory
+        for k in range(FACTS):
+            facts[k * PLACES + ROWS + place] = facts_before[k * PLACES + place]
+        for j in range(len(values)):
+            values[j, ROWS + place] = values_before[j, place]

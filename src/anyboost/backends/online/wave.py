@@ -29,7 +29,9 @@ from anyboost.backends.online.blocks import (
     LABEL,
     LENGTH,
     LOW,
+    MOST_STAGES,
     NORM,
+    PLACES,
     ROWS,
     SHRINK_STEP,
     TOP,
@@ -62,9 +64,9 @@ FEWEST_ROWS, FEWEST_STAGES, MOST_FEATURES = 200, 3, 500  # fewer or more are fas
 MANY_ROWS = 2000  # for which other threads are called
 # Lines of `stages`, a place a stage: its answer, |v|^2 with each weight's own rate, its columns of the chain; and one
 # place further what it hands on.
-RAW, NORMS, ETA, OVER_ETA, SHRINKS, LOSSES, SCORES = range(7)
-Z, NEW_Z, BEST, RESULT = range(7, 11)
-LINES, HANDED = 11, 4
+LINES, HANDED, SPACE = 11, 4, MOST_STAGES + LINE
+RAW, NORMS, ETA, OVER_ETA, SHRINKS, LOSSES, SCORES = range(0, 7 * SPACE, SPACE)
+Z, NEW_Z, BEST, RESULT = range(7 * SPACE, LINES * SPACE, SPACE)
 
 
 def takes(settings, learner, stages, table, weights):
@@ -74,6 +76,7 @@ def takes(settings, learner, stages, table, weights):
         and (settings.code, settings.curvature, settings.greedy) == (SQUARED, 1.0, True)
         and len(table.features) == 0
         and (stages >= FEWEST_STAGES or learner.update != linear.PLAIN)
+        and stages <= MOST_STAGES
         and table.n >= max(FEWEST_ROWS, 2 * stages)
         and table.width <= MOST_FEATURES
         and weights.min() > 0.0
@@ -86,17 +89,16 @@ def run(table, y, weights, n_threads, state):
     n_threads = n_threads if table.n >= MANY_ROWS else 1
     padded = -(-main.shape[1] // LINE) * LINE
     parts = min(n_threads, padded // LINE)
-    places = ROWS + padded + LINE
     slots = SLOTS if n_threads > 1 else 1
     answers, sync = np.empty(table.n), stations.prepare(parts + 1)
     given = (
         *(sync, table.data.reshape(table.n, table.width), y, weights, answers),
         _aligned(features.COLUMNS, WIDTH),
         _aligned(ROWS, -(-table.width // WIDTH) * WIDTH),
-        _aligned(slots, table.width + 1, places),
-        _aligned(slots, FACTS, places),
+        _aligned(slots, table.width + 1, ROWS + padded + LINE),
+        _aligned(slots, FACTS * PLACES),
         _aligned(slots, parts * ROWS, HANDED),
-        _aligned(parts, LINES, padded + LINE),
+        _aligned(parts, LINES * SPACE),
         _aligned(parts, len(main), padded, dtype=main.dtype),
         _aligned(parts, len(extra), padded, dtype=extra.dtype),
         *state,
@@ -124,7 +126,7 @@ def learn_rows(
         take_chain(chain, stages[number])
         take_columns(main, pool[number], 0.0)
         take_columns(extra, rates[number], 1.0)
-    for place in range(ROWS + 1, values.shape[2]):
+    for place in range(ROWS + 1, ROWS + 1 + pool.shape[2]):
         leave_empty(values[0], facts[0], place)
     note_frame(facts[0], ROWS + 1, frame_now(settings, chain, seen_labels))
     stations.open_up(sync)
@@ -170,8 +172,8 @@ def help_along(
         count = min(ROWS, n + delay - first)
         if station == 0:
             if number > 0:
-                keep_last(values[(number - 1) % slots], values[slot])
-                keep_last(facts[(number - 1) % slots], facts[slot])
+                before = (number - 1) % slots
+                keep_last(values[before], facts[before], values[slot], facts[slot], pool.shape[2])
             prepare(
                 settings, chain, seen_labels, totals, learner, table, seen,
                 data, y, weights, first, count, scales, block, values[slot], facts[slot],
@@ -204,20 +206,20 @@ def columns_of(number, parts, stages):
 @part
 def take_chain(chain, stages):
     """The chain as the wave has it; stages that only fill up the last lanes learn nothing."""
-    stages[:, :] = 0.0
-    stages[NORMS, :] = 1.0
+    stages[:] = 0.0
+    stages[NORMS : NORMS + SPACE] = 1.0
     for c in range(chain.shape[1] - 1):
-        stages[ETA, c], stages[OVER_ETA, c] = chain[STEP, c + 1], chain[INVERSE, c + 1]
-        stages[SHRINKS, c] = chain[SHRINK, c + 1]
-        stages[LOSSES, c], stages[SCORES, c] = chain[LOSS, c + 1], chain[SCORE, c + 1]
-    stages[BEST, 0] = chain[SCORE, 0]
+        stages[ETA + c], stages[OVER_ETA + c] = chain[STEP, c + 1], chain[INVERSE, c + 1]
+        stages[SHRINKS + c] = chain[SHRINK, c + 1]
+        stages[LOSSES + c], stages[SCORES + c] = chain[LOSS, c + 1], chain[SCORE, c + 1]
+    stages[BEST] = chain[SCORE, 0]
 
 
 @part
 def give_chain_back(chain, stages, start, stop):
     for c in range(start, stop):
-        chain[SHRINK, c + 1] = stages[SHRINKS, c]
-        chain[LOSS, c + 1], chain[SCORE, c + 1] = stages[LOSSES, c], stages[SCORES, c]
+        chain[SHRINK, c + 1] = stages[SHRINKS + c]
+        chain[LOSS, c + 1], chain[SCORE, c + 1] = stages[LOSSES + c], stages[SCORES + c]
 
 
 @part
@@ -241,12 +243,12 @@ def meet_first_row(learner, values, stages, pool, rates):
     answer = load(pool, 0, 0)
     for j in range(1, len(values)):
         answer = answer + load(pool, j, 0) * load(values, j, ROWS)
-    store(stages, RAW, 0, answer)
+    store(stages, 0, RAW, answer)
     if learner.update == linear.ADAPTIVE:
         norm = load(rates, 0, 0)
         for j in range(1, len(values)):
             norm = norm + load(rates, j, 0) * (load(values, j, ROWS) * load(values, j, ROWS))
-        store(stages, NORMS, 0, norm)
+        store(stages, 0, NORMS, norm)
 
 
 @part
@@ -261,7 +263,7 @@ def roll(
     for s in range(count):
         place = ROWS - s
         if start == 0:
-            stages[RESULT, 0] = facts[CENTER, place + 1]
+            stages[RESULT] = facts[CENTER + place + 1]
         for c in range(stop - WIDTH, start - 1, -WIDTH):  # later stages first: each reads what was handed on
             pull, move = take_stages(hull, slack, adaptive, facts, stages, c, place + c)
             if adaptive:
@@ -270,49 +272,57 @@ def roll(
                 step_and_answer(values, stages, pool, c, place + c, move)
         if not last:
             for k in range(HANDED):
-                handed[number * ROWS + s, k] = stages[Z + k, stop]
+                handed[number * ROWS + s, k] = stages[Z + k * SPACE + stop]
         elif first + s >= delay:
-            answers[first + s - delay] = stages[RESULT, delay + 1]
+            answers[first + s - delay] = stages[RESULT + delay + 1]
         if start > 0:
             for k in range(HANDED):
-                stages[Z + k, start] = handed[(number - 1) * ROWS + s, k]
+                stages[Z + k * SPACE + start] = handed[(number - 1) * ROWS + s, k]
 
 
 @part
 def take_stages(hull, slack, adaptive, facts, stages, c, place):
     """Let the stages from c on see their rows, which lie from `place` on; returns slopes and steps."""
-    eta, inverse, shrink = load(stages, ETA, c), load(stages, OVER_ETA, c), load(stages, SHRINKS, c)
-    raw, z, new_z = load(stages, RAW, c), load(stages, Z, c), load(stages, NEW_Z, c)
-    center, calm = load(facts, CENTER, place + 1), load(facts, CALM, place)
-    D, bottom, top = load(facts, BOUND, place), load(facts, BOTTOM, place), load(facts, TOP, place)
-    length, norm = load(facts, LENGTH, place), load(facts, NORM, place)
+    eta, inverse, shrink = (
+        load(stages, 0, ETA + c),
+        load(stages, 0, OVER_ETA + c),
+        load(stages, 0, SHRINKS + c),
+    )
+    raw, z, new_z = load(stages, 0, RAW + c), load(stages, 0, Z + c), load(stages, 0, NEW_Z + c)
+    center, calm = load(facts, 0, CENTER + place + 1), load(facts, 0, CALM + place)
+    D, bottom, top = (
+        load(facts, 0, BOUND + place),
+        load(facts, 0, BOTTOM + place),
+        load(facts, 0, TOP + place),
+    )
+    length, norm = load(facts, 0, LENGTH + place), load(facts, 0, NORM + place)
     if adaptive:
-        norm = load(stages, NORMS, c)
+        norm = load(stages, 0, NORMS + c)
         length = linear.capped(length, norm)
     next_z = advance(
-        hull, eta, shrink, z, clip(raw, load(facts, BOUND, place + 1)),
-        load(facts, BOTTOM, place + 1), load(facts, TOP, place + 1),
+        hull, eta, shrink, z, clip(raw, load(facts, 0, BOUND + place + 1)),
+        load(facts, 0, BOTTOM + place + 1), load(facts, 0, TOP + place + 1),
     )  # fmt: skip
     goal = goal_of(
         hull, eta, inverse, shrink, raw, new_z, min(length * norm, 1.0), calm,
-        load(facts, CENTER, place), D, load(facts, LOW, place), load(facts, HIGH, place), bottom, top,
+        load(facts, 0, CENTER + place), D, load(facts, 0, LOW + place), load(facts, 0, HIGH + place), bottom, top,
     )  # fmt: skip
     pull = squared_slope(goal.point, calm) * inverse
     pull, move, moved = linear.step(pull, length, norm, raw, goal.least, goal.most)
-    score, best, result = load(stages, SCORES, c), load(stages, BEST, c), center + next_z
+    score, best, result = load(stages, 0, SCORES + c), load(stages, 0, BEST + c), center + next_z
     better = score - slack <= best
-    store(stages, BEST, c + 1, select(better, score, best))
-    store(stages, RESULT, c + 1, select(better, result, load(stages, RESULT, c)))
-    store(stages, Z, c + 1, next_z)
-    store(stages, NEW_Z, c + 1, arrive(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
+    store(stages, 0, BEST + c + 1, select(better, score, best))
+    store(stages, 0, RESULT + c + 1, select(better, result, load(stages, 0, RESULT + c)))
+    store(stages, 0, Z + c + 1, next_z)
+    store(stages, 0, NEW_Z + c + 1, arrive(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
     shrink, loss, score = account(
-        squared_slope(center + z, calm), squared_value(result, load(facts, LABEL, place)),
-        squared_value(result, calm), load(facts, FIRST, place), z, shrink, load(stages, LOSSES, c), score,
-        load(facts, WEIGHT, place), load(facts, KEEP, place), load(facts, SHRINK_STEP, place),
+        squared_slope(center + z, calm), squared_value(result, load(facts, 0, LABEL + place)),
+        squared_value(result, calm), load(facts, 0, FIRST + place), z, shrink, load(stages, 0, LOSSES + c), score,
+        load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place), load(facts, 0, SHRINK_STEP + place),
     )  # fmt: skip
-    store(stages, SHRINKS, c, shrink)
-    store(stages, LOSSES, c, loss)
-    store(stages, SCORES, c, score)
+    store(stages, 0, SHRINKS + c, shrink)
+    store(stages, 0, LOSSES + c, loss)
+    store(stages, 0, SCORES + c, score)
     return pull, move
 
 
@@ -324,14 +334,14 @@ def step_and_answer(values, stages, pool, c, place, move):
     for j in range(1, len(values)):
         store(pool, j, c, load(pool, j, c) - move * load(values, j, place))
         answer = answer + load(pool, j, c) * load(values, j, place - 1)
-    store(stages, RAW, c, answer)
+    store(stages, 0, RAW + c, answer)
 
 
 @part
 def step_adaptively(values, facts, stages, pool, rates, c, place, pull, move):
     """The same where each weight has a rate of its own."""
-    weight, keep = load(facts, WEIGHT, place), load(facts, KEEP, place)
-    pull = linear.in_units(pull, load(facts, UNIT, place) * load(stages, OVER_ETA, c))
+    weight, keep = load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place)
+    pull = linear.in_units(pull, load(facts, 0, UNIT + place) * load(stages, 0, OVER_ETA + c))
     own = load(rates, 0, c)
     store(pool, 0, c, load(pool, 0, c) - move * own)
     store(rates, 0, c, linear.own_rate(own, pull, weight, keep))
@@ -342,5 +352,5 @@ def step_adaptively(values, facts, stages, pool, rates, c, place, pull, move):
         store(rates, j, c, linear.own_rate(own, pull * value, weight, keep))
         answer = answer + load(pool, j, c) * after
         norm = norm + load(rates, j, c) * (after * after)
-    store(stages, RAW, c, answer)
-    store(stages, NORMS, c, norm)
+    store(stages, 0, RAW + c, answer)
+    store(stages, 0, NORMS + c, norm)
