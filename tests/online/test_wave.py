@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from anyboost.backends.online import wave
-from anyboost.online import HullBooster, LinearLearner, SpanBooster
+from anyboost.online import HullBooster, LinearLearner, SpanBooster, rows
 
 UPDATES = ("plain", "normalised", "adaptive", "invariant")
 
@@ -158,3 +158,18 @@ def test_threads_are_checked():
     X, y, _ = stream()
     with pytest.raises(ValueError, match="n_threads"):
         SpanBooster(LinearLearner(), 3).partial_fit(X, y, n_threads=0)
+
+
+@pytest.mark.parametrize("loss", ["squared", "quantile:0.3"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_portions_change_nothing(monkeypatch, loss, sparse, weighted):
+    X, y, weights = stream()
+    given = (scipy.sparse.csr_matrix(X) if sparse else X, y, weights if weighted else None)
+    whole, parts = (SpanBooster(LinearLearner(), 5, loss) for _ in range(2))
+    expected = learned(whole, *given)
+    monkeypatch.setattr(rows, "PORTION", 97)
+    for mine, theirs in zip(learned(parts, *given), expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert parts.regret() == whole.regret()
+    assert len(expected[0]) == len(y)
