@@ -60,7 +60,8 @@ from anyboost.backends.online.losses import SQUARED, squared_slope, squared_valu
 
 SLOTS = 8  # blocks that may be under way at a time
 LINE = 8  # numbers in a line of the cache
-FEWEST_ROWS, FEWEST_STAGES, MOST_FEATURES = 200, 3, 500  # fewer or more are faster row by row
+# Fewer rows or more features are faster row by row, and so are one or two plain learners.
+FEWEST_ROWS, FEWEST_STAGES, MOST_FEATURES, MOST_PLAIN_FEATURES = 200, 3, 500, 200
 MANY_ROWS = 2000  # for which other threads are called
 # Lines of `stages`, a place a stage: its answer, |v|^2 with each weight's own rate, its columns of the chain; and one
 # place further what it hands on.
@@ -70,15 +71,16 @@ Z, NEW_Z, BEST, RESULT = range(7 * SPACE, LINES * SPACE, SPACE)
 
 
 def takes(settings, learner, stages, table, weights):
-    """Whether the wave can and should take these rows: where little is side by side, it does not pay."""
+    """Whether the wave can and should take these rows."""
+    if type(learner) is not linear.Linear:
+        return False
+    plain = learner.update == linear.PLAIN
     return (
-        type(learner) is linear.Linear
-        and (settings.code, settings.curvature, settings.greedy) == (SQUARED, 1.0, True)
+        (settings.code, settings.curvature, settings.greedy) == (SQUARED, 1.0, True)
         and len(table.features) == 0
-        and (stages >= FEWEST_STAGES or learner.update != linear.PLAIN)
-        and stages <= MOST_STAGES
+        and (FEWEST_STAGES if plain else 1) <= stages <= MOST_STAGES
         and table.n >= max(FEWEST_ROWS, 2 * stages)
-        and table.width <= MOST_FEATURES
+        and table.width <= (MOST_PLAIN_FEATURES if plain else MOST_FEATURES)
         and weights.min() > 0.0
     )
 
