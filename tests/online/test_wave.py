@@ -173,3 +173,20 @@ def test_portions_change_nothing(monkeypatch, loss, sparse, weighted):
         np.testing.assert_array_equal(mine, theirs)
     assert parts.regret() == whole.regret()
     assert len(expected[0]) == len(y)
+
+
+@pytest.mark.parametrize("huge", [1e10, 1e160, -1e307])
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("n_learners", [1, 20])
+def test_a_value_whose_square_is_not_finite_leaves_finite_weights(monkeypatch, huge, update, n_learners):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(3000, 5))
+    y = X.sum(axis=1) + 0.1 * random.normal(size=3000)
+    X[500, 2] = huge
+    learner = LinearLearner(0.02 if update == "plain" else 0.2, update)
+    expected = row_by_row(monkeypatch, SpanBooster(learner, n_learners), X, y, np.ones(3000))
+    found = learned(SpanBooster(learner, n_learners), X, y, None)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert np.isfinite(mine).all()
+        np.testing.assert_array_equal(mine, theirs)
+    assert np.mean((found[0][2000:] - y[2000:]) ** 2) < 0.2  # of 5

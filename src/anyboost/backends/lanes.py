@@ -97,35 +97,28 @@ _of_two(min, lanes, lambda builder, a, b: builder.select(builder.fcmp_ordered("<
 _of_two(max, lanes, lambda builder, a, b: builder.select(builder.fcmp_ordered(">", b, a), b, a))
 
 
-def _of_one(function, name):
-    """Teach Numba a function that LLVM has for one operand."""
+def _of_one(function, generate):
+    """Teach Numba an operation on one."""
 
     @infer_global(function)
     class _Template(AbstractTemplate):
         def generic(self, args, kws):
             return signature(lanes, lanes) if args == (lanes,) and not kws else None
 
-    @lower_builtin(function, lanes)
-    def _lower(_context, builder, _signature, arguments):
-        kind = ir.FunctionType(_NUMBERS, [_NUMBERS])
-        return builder.call(
-            cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{WIDTH}f64"), arguments
-        )
+    lower_builtin(function, lanes)(
+        lambda _context, builder, _signature, arguments: generate(builder, *arguments)
+    )
 
 
-_of_one(abs, "llvm.fabs")
-_of_one(math.sqrt, "llvm.sqrt")
+def _by_llvm(builder, name, result, operand):
+    """A function that LLVM has for registers."""
+    kind = ir.FunctionType(result, [operand.type])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [operand])
 
 
-@lower_builtin(operator.neg, lanes)
-def _negated(_context, builder, _signature, arguments):
-    return builder.fneg(arguments[0])
-
-
-@infer_global(operator.neg)
-class _Negation(AbstractTemplate):
-    def generic(self, args, kws):
-        return signature(lanes, lanes) if args == (lanes,) and not kws else None
+_of_one(operator.neg, lambda builder, a: builder.fneg(a))
+_of_one(abs, lambda builder, a: _by_llvm(builder, f"llvm.fabs.v{WIDTH}f64", _NUMBERS, a))
+_of_one(math.sqrt, lambda builder, a: _by_llvm(builder, f"llvm.sqrt.v{WIDTH}f64", _NUMBERS, a))
 
 
 @intrinsic
@@ -197,12 +190,8 @@ def _any(_context, flag):  # noqa: ARG001
 
 
 def _reduced(word):
-    def generate(_context, builder, _signature, arguments):
-        kind = ir.FunctionType(ir.IntType(1), [_FLAGS])
-        name = f"llvm.vector.reduce.{word}.v{WIDTH}i1"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
-
-    return generate
+    name = f"llvm.vector.reduce.{word}.v{WIDTH}i1"
+    return lambda _context, builder, _signature, flags: _by_llvm(builder, name, ir.IntType(1), *flags)
 
 
 def _place(context, builder, array_type, array, row, column):

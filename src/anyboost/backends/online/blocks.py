@@ -6,7 +6,7 @@ further on.
 """
 
 from anyboost.backends.compiler import part
-from anyboost.backends.lanes import WIDTH, fill, load, load_some, load_upwards, store, total
+from anyboost.backends.lanes import WIDTH, fill, load, load_some, load_upwards, store
 from anyboost.backends.online import features, labels, linear
 from anyboost.backends.online.chain import LOSS, count_row, frame_now, see_label, unit_of
 from anyboost.backends.online.chain import ROWS as AGE
@@ -37,18 +37,9 @@ def prepare(
     note_norms(block, here, facts)
     for t in range(here):
         known, now = see_row(
-            settings,
-            chain,
-            known,
-            now,
-            totals,
-            learner,
-            seen,
-            y[first + t],
-            weights[first + t],
-            facts,
-            ROWS - t,
-        )
+            settings, chain, known, now, totals, learner, seen,
+            y[first + t], weights[first + t], facts, ROWS - t,
+        )  # fmt: skip
     for t in range(here, count):
         leave_empty(values, facts, ROWS - t)
     labels.write(seen_labels, known)
@@ -68,8 +59,9 @@ def load_rows(normal, table, data, first, count, scales, block):
             for column in range(features.COLUMNS):
                 scales[column, k] = table[f + k + 1, column]
         scale = features.Scale(
-            load(scales, 0, 0), load(scales, 1, 0), load(scales, 2, 0), load(scales, 3, 0),
-            load(scales, 4, 0), load(scales, 5, 0), load(scales, 6, 0),
+            load(scales, features.INVERSE, 0), load(scales, features.SCALE, 0), load(scales, features.SQUARE, 0),
+            load(scales, features.COUNT, 0), load(scales, features.PEAK, 0), load(scales, features.DUE, 0),
+            load(scales, features.LEFT, 0),
         )  # fmt: skip
         for t in range(count):
             value = load_some(data, first + t, f, few)
@@ -102,7 +94,7 @@ def note_norms(block, count, facts):
         squares = fill(0.0)
         for f in range(0, block.shape[1], WIDTH):
             squares = squares + load(block, t, f) * load(block, t, f)
-        facts[NORM + ROWS - t] = 1.0 + total(squares)
+        facts[NORM + ROWS - t] = features.norm_of(squares)
 
 
 @part
@@ -117,9 +109,10 @@ def see_row(settings, chain, known, now, totals, learner, seen, y, weight, facts
     facts[LABEL + place], facts[CALM + place] = y, calm
     facts[WEIGHT + place], facts[KEEP + place] = weight, 1.0 - settings.forget
     facts[SHRINK_STEP + place], facts[FIRST + place] = shrink_step, squared_value(now.center, calm)
-    facts[LENGTH + place] = linear.whole_step(learner, row, norm)
-    if learner.update == linear.ADAPTIVE:
+    if learner.update == linear.ADAPTIVE:  # each stage has its own norm
         facts[LENGTH + place], facts[UNIT + place] = row.weight * row.rate, unit_of(settings, known)
+    else:
+        facts[LENGTH + place] = linear.whole_step(learner, row, norm)
     note_frame(facts, place, then)
     return known, then
 

@@ -6,6 +6,7 @@ under a tenth of it, it falls to them.
 """
 
 import math
+import sys
 from typing import NamedTuple
 
 from anyboost.backends.compiler import part
@@ -19,6 +20,7 @@ COLUMNS = 7
 ROWS, NORM, SHARE = 0, 1, 2  # rows seen; sum of |v|^2, and of ones, discounted
 SIZE = 3
 FAR = 10.0
+LARGEST = sys.float_info.max
 MEMORY = 10_000.0  # values
 WINDOW = 1000.0  # values
 YOUNG, REST = 100.0, 16.0  # the scale of a young feature is due at each value, later at each sixteenth
@@ -103,7 +105,7 @@ def load(normal, table, data, index, begin, count, learning, v):
             value = scaled(scale, value)
         v[j + 1] = value
         squares = squares + part_of_sum(feature, value * value)
-    return 1.0 + total(squares)
+    return norm_of(squares)
 
 
 @part
@@ -119,7 +121,13 @@ def _copy(data, begin, count, v):
         squares = squares + values * values
         for j in range(whole, count):
             v[j + 1] = data[begin + j]
-    return 1.0 + total(squares)
+    return norm_of(squares)
+
+
+@part
+def norm_of(squares):
+    """|v|^2 with the constant; finite for every row, so that steps divided by it are steps."""
+    return min(1.0 + total(squares), LARGEST)
 
 
 @part

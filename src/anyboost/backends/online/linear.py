@@ -52,7 +52,7 @@ def rate_of_row(learner, seen, norm):
 
 @part
 def predict(learner, main, extra, scratch, row, index, v, raw):
-    """raw[column] = u . v for all stages, always summed in the order of features."""
+    """raw[column] = u . v for all stages, summed in the order of features, or as `_answer_alone` says."""
     columns = len(raw)
     if _is_alone(learner, columns):
         raw[0] = _answer_alone(main, row, index, v)
@@ -103,10 +103,10 @@ def _answer_alone(main, row, index, v):
 @part
 def _answer(main, row, index, v, c):
     """One stage's, summed in a register."""
-    total = 1.0 * main[0, c]
+    answer = 1.0 * main[0, c]
     for j in range(1, row.length + 1):
-        total += main[_feature(row, index, j), c] * v[j]
-    return total
+        answer += main[_feature(row, index, j), c] * v[j]
+    return answer
 
 
 @part
