@@ -269,3 +269,13 @@ def test_mistakes_are_named(model, sentence):
     X = np.arange(20.0)[:, None]
     with pytest.raises(ValueError, match=sentence):
         model.fit(X, (X[:, 0] > 9).astype(float))
+
+
+def test_the_order_of_steps_does_not_hang_on_the_last_bits_of_forecasts():
+    """Another processor rounds a model's forecasts differently: that must not give another model."""
+    rng = np.random.default_rng(0)
+    y = np.round(rng.normal(size=200), 1)
+    forecasts = y[:, None] + rng.normal(size=(200, 3))
+    rounded = np.nextafter(forecasts, np.where(rng.random((200, 3)) < 0.5, -np.inf, np.inf))
+    fits = [ab.MirrorAveragingRegressor(random_state=0).fit(part, y) for part in (forecasts, rounded)]
+    np.testing.assert_allclose(fits[0].weights_, fits[1].weights_, rtol=1e-9)

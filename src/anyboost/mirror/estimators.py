@@ -131,9 +131,7 @@ class _MirrorAveraging(BaseEstimator):
         """
         if not self.shuffle:
             return np.arange(len(y)), weights
-        table = np.ascontiguousarray(np.column_stack([forecasts.reshape(len(y), -1), y]) + 0.0)
-        keys = table.view(np.dtype((np.void, table.shape[1] * 8))).ravel()
-        _, rows, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        rows, inverse = _distinct(np.column_stack([y, forecasts.reshape(len(y), -1)]))
         total = np.bincount(inverse, weights, minlength=len(rows)).round(9)
         steps = np.maximum(np.ceil(total), 1.0)
         if steps.sum() > MOST_STEPS:
@@ -157,6 +155,20 @@ class _MirrorAveraging(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _distinct(table: Floats) -> tuple[np.ndarray, np.ndarray]:
+    """One row number of each distinct row, in the order of their values, and which of these each row equals.
+
+    By value, and not by bytes: a forecast that another processor rounds differently keeps its place.
+    """
+    order = np.lexsort(table.T[::-1])
+    before, after = table[order[:-1]], table[order[1:]]
+    differ = (before != after) & ~(np.isnan(before) & np.isnan(after))
+    begins = np.append(True, differ.any(axis=1))
+    inverse = np.empty(len(table), dtype=np.intp)
+    inverse[order] = np.cumsum(begins) - 1
+    return order[begins], inverse
 
 
 class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
