@@ -22,6 +22,8 @@ from anyboost.losses import (
 )
 from anyboost.steps import Constant, InverseSqrt, InverseT
 
+THEOREM = InverseSqrt(1.0)  # the step of Theorems 5 and 7
+
 PROBLEMS, PARTS = 200, 8
 SLACK = 1e-7
 
@@ -98,6 +100,7 @@ def holds(gap, bound):
     return bool(np.all(gap <= bound * (1 + SLACK) + 1e-12))
 
 
+@pytest.mark.filterwarnings("ignore:the loss ended at")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_violation_on_random_problems(part, record_property):
     """Safe, sharp and computable forms, at every T, on PROBLEMS / PARTS problems with a known optimum."""
@@ -266,7 +269,7 @@ def test_the_error_term_is_needed_where_naive_stalls():
     """2|f(x1)| + |f(x2)|: naive never moves x2, and only d sum ||e_t|| can account for that."""
     start = np.array([1.3, 1.0])
     common = {"sample_weight": [2.0, 1.0], "start": start, "n_threads": 1}
-    run = ab.boost(np.eye(2), [0.0, 0.0], "absolute", "dictionary", "naive", 2000, **common)
+    run = ab.boost(np.eye(2), [0.0, 0.0], "absolute", "dictionary", Naive(THEOREM), 2000, **common)
     d = run.space.norm(start)  # x1 only comes closer, x2 stays
     gap, bound = bounds.average_gap(run, 0.0), bounds.computable(run, d)
     assert holds(gap, bound)
@@ -304,10 +307,10 @@ def test_sampled_rows_and_columns_keep_the_bounds(seed):
 
 def test_edges_of_rounds_that_project_nothing_do_not_count():
     X = np.arange(6.0)[:, None]
-    run = ab.boost(X, [1, 1, 1, -1, -1, -1], "hinge", "stump", Residual(), 20, start=0.0)
+    run = ab.boost(X, [1, 1, 1, -1, -1, -1], "hinge", "stump", Residual(THEOREM), 20, start=0.0)
     assert run.steps[-1].gradient_norm == 0 == run.steps[-1].edge
     assert bounds.gamma(run) > 0.5
-    still = ab.boost(X, np.zeros(6), "absolute", "stump", Repeated(), 5, start=0.0)
+    still = ab.boost(X, np.zeros(6), "absolute", "stump", Repeated(THEOREM), 5, start=0.0)
     assert (bounds.gamma(still), bounds.gradient_bound(still)) == (1.0, 0.0)
     assert bounds.theorem_5(still, 0.0).tolist() == [0.0] * 5
 
@@ -315,7 +318,7 @@ def test_edges_of_rounds_that_project_nothing_do_not_count():
 def test_a_projection_that_comes_out_zero_has_edge_zero():
     X = np.repeat([[0.0], [1.0]], 3, axis=0)  # equal rows that disagree: no stump sees the rest
     y = np.array([0.0, 1.1, 5.3, 2.2, 9.1, 4.7])
-    run = ab.boost(X, y, "absolute", "stump", Repeated(), 30, start=-1.0)
+    run = ab.boost(X, y, "absolute", "stump", Repeated(THEOREM), 30, start=-1.0)
     assert bounds.gamma(run) == 0
     f = np.repeat([1.1, 4.7], 3)
     before = [run.state.start, *run.ensemble.staged_predict(X)][:-1]
@@ -365,7 +368,13 @@ BOTH = 0.5 * Squared() + Absolute()
             "stump",
             "but the run used Repeated",
         ),
-        (lambda r: bounds.theorem_5(r, 1), "absolute", Residual(), "stump", "about Repeated.*used Residual"),
+        (
+            lambda r: bounds.theorem_5(r, 1),
+            "absolute",
+            Residual(THEOREM),
+            "stump",
+            "about Repeated.*used Residual",
+        ),
         (
             lambda r: bounds.theorem_5(r, 1),
             "absolute",
@@ -374,40 +383,52 @@ BOTH = 0.5 * Squared() + Absolute()
             r"InverseSqrt\(1\), but the run used InverseSqrt\(scale=0.5\)",
         ),
         (bounds.theorem_6, BOTH, Residual(InverseT(4.0)), "stump", r"needs the step InverseT\(2\)"),
-        (lambda r: bounds.theorem_7(r, 1), "absolute", Residual(memory=0.7), "stump", "has no theorem"),
         (
             lambda r: bounds.theorem_7(r, 1),
             "absolute",
-            Residual(),
+            Residual(THEOREM, memory=0.7),
+            "stump",
+            "has no theorem",
+        ),
+        (
+            lambda r: bounds.theorem_7(r, 1),
+            "absolute",
+            Residual(THEOREM),
             ab.weak.Stump(leaf="exact"),
             'use leaf="mean"',
         ),
         (
             lambda r: bounds.theorem_7(r, -1),
             "absolute",
-            Residual(),
+            Residual(THEOREM),
             "stump",
             "distance must be a number >= 0",
         ),
-        (lambda r: bounds.theorem_7(r, [1, 2]), "absolute", Residual(), "stump", "each of the 4 rounds"),
+        (
+            lambda r: bounds.theorem_7(r, [1, 2]),
+            "absolute",
+            Residual(THEOREM),
+            "stump",
+            "each of the 4 rounds",
+        ),
         (
             lambda r: bounds.theorem_7(r, 1, "tight"),
             "absolute",
-            Residual(),
+            Residual(THEOREM),
             "stump",
             "form must be 'printed' or",
         ),
         (
             lambda r: bounds.computable(r, 1),
             "absolute",
-            Residual(memory=0.7),
+            Residual(THEOREM, memory=0.7),
             "stump",
             "needs memory 0, or memory 1",
         ),
         (
             lambda r: bounds.computable(r, 1),
             "absolute",
-            Descent(memory=1.0, projections=2),
+            Descent(THEOREM, memory=1.0, projections=2),
             "stump",
             "with one projection a round",
         ),
@@ -415,15 +436,22 @@ BOTH = 0.5 * Squared() + Absolute()
         (
             lambda r: bounds.computable(r, 1),
             "absolute",
-            Naive(),
+            Naive(THEOREM),
             ab.weak.Stump(leaf="exact"),
             'use leaf="mean"',
         ),
-        (bounds.computable, "absolute", Residual(), "stump", "needs a strongly convex loss"),
-        (bounds.computable, "squared", Residual(), "stump", r"without distance needs the step InverseT\(1\)"),
+        (bounds.computable, "absolute", Residual(THEOREM), "stump", "needs a strongly convex loss"),
+        (
+            bounds.computable,
+            "squared",
+            Residual(THEOREM),
+            "stump",
+            r"without distance needs the step InverseT\(1\)",
+        ),
         (bounds.computable, "squared", Naive(InverseT(1.0)), "stump", r"needs the step InverseT\(2\)"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the loss ended at")
 def test_a_run_outside_the_premises_is_refused(ask, loss, descent, learner, words):
     random = np.random.default_rng(0)
     run = ab.boost(random.normal(size=(9, 2)), random.normal(size=9), loss, learner, descent, 4)

@@ -1,20 +1,26 @@
 """Floor and gap: below the optimum that a solver finds, close enough to be of use, and as defined."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import anyboost as ab
 import reference
+from anyboost import certificates
+from anyboost.descent import PRESETS, Hull, Naive, Residual
+from anyboost.steps import InverseSqrt, LineSearch
 from anyboost.weak import Stump, Tree
 
 LOSSES = ("absolute", "quantile:0.8", "hinge")
 RADII = (1.0, 3.0, 10.0)
+THEOREM = InverseSqrt(1.0)
 METHODS = {
-    "naive": {"descent": "naive"},
-    "residual": {"descent": "residual"},
-    "exact leaves": {"descent": "residual", "learner": Stump(leaf="exact")},
-    "other start": {"descent": "residual", "start": 0.7},
-    "weights": {"descent": "residual", "sample_weight": np.tile([1.0, 2.0, 0.5], 20)},
+    "naive": {"descent": Naive(THEOREM)},
+    "residual": {"descent": Residual(THEOREM)},
+    "exact leaves": {"descent": Residual(THEOREM), "learner": Stump(leaf="exact")},
+    "other start": {"descent": Residual(THEOREM), "start": 0.7},
+    "weights": {"descent": Residual(THEOREM), "sample_weight": np.tile([1.0, 2.0, 0.5], 20)},
 }
 
 
@@ -98,7 +104,7 @@ def test_floor_equals_its_definition(loss, kind):
     if loss == "multiclass_hinge":
         y, start = np.digitize(y, [-0.5, 0.5]), 0.0
     weights = np.tile([1.0, 2.0, 0.5], 20)
-    run = ab.boost(X, y, loss, "stump", kind, 37, start=start, sample_weight=weights)
+    run = ab.boost(X, y, loss, "stump", PRESETS[kind](THEOREM), 37, start=start, sample_weight=weights)
     oracle = reference.descend(X, y, weights, loss, reference.project_stump, kind, rounds=37, start=start)
 
     def reach(w, G):
@@ -106,7 +112,7 @@ def test_floor_equals_its_definition(loss, kind):
 
     for radius in (0.0, 0.5, 2.0, 20.0):
         expected = reference.floor_from_trace(oracle.trace, oracle.etas, weights, oracle.start, radius, reach)
-        assert run.floor(radius) == pytest.approx(expected, abs=1e-6)
+        assert run.floor(radius) == pytest.approx(max(expected, 0.0), abs=1e-6)
         assert run.gap(radius) == run.steps[-1].loss - run.floor(radius)
 
 
@@ -153,9 +159,92 @@ def test_floor_of_a_dictionary():
 def test_bad_radius_and_empty_run():
     X, y = problem("absolute")
     run = ab.boost(X, y, "absolute", rounds=0)
-    assert run.floor(1.0) == -np.inf
+    assert run.floor(1.0) == 0.0  # of no rounds, all that is known is that errors are not negative
+    assert run.norm == 0.0
     assert run.steps == []
     run = ab.boost(X, y, "absolute", rounds=3)
     for radius in (-1.0, np.nan):
         with pytest.raises(ValueError, match="radius must be a number >= 0"):
             run.floor(radius)
+
+
+NEVER_NEGATIVE = {
+    "stumps": {},
+    "trees": {"learner": Tree(6)},
+    "exact leaves": {"learner": Tree(6, leaf="exact")},
+    "monotone": {"learner": Tree(4, monotone=(1, 0, 0))},
+    "linear": {"learner": "linear"},
+    "leaky": {"descent": Residual(memory=0.7)},
+    "repeated": {"descent": "repeated"},
+    "shrinking": {"descent": "shrinking"},
+    "hull": {"descent": Hull(2.0)},
+    "search": {"descent": Naive(LineSearch(1.0))},
+    "rows": {"row_fraction": 0.5, "random_state": 0},
+    "weights": {"sample_weight": np.tile([1.0, 2.0, 0.5], 20)},
+    "an offset": {"start": np.tile([0.1, -0.2], 30)},
+}
+
+
+@pytest.mark.parametrize("case", NEVER_NEGATIVE)
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "hinge", "logistic", "softmax", "cvar"])
+def test_no_model_is_under_the_floor_of_its_own_norm(loss, case):
+    """A gap at the model's own norm that came out negative would be a proof of something false."""
+    X, y = problem("hinge" if loss in ("hinge", "logistic") else "absolute")
+    y = np.digitize(y, [-0.5, 0.5]) if loss == "softmax" else y
+    options = NEVER_NEGATIVE[case]
+    if loss == "softmax" and case in ("an offset", "monotone", "linear"):
+        pytest.skip("for one output")
+    run = ab.boost(
+        X,
+        y,
+        ab.losses.CVaR("absolute", 0.5) if loss == "cvar" else loss,
+        rounds=25,
+        **{"learner": "stump"} | options,
+    )
+    scale = run.start_loss
+    assert certificates.floor(run.witnesses, run.norm) <= run.steps[-1].loss + 1e-9 * scale  # not cut off
+    assert 0 <= run.gap() <= run.steps[-1].loss
+    assert run.gap() == run.gap(run.norm)
+    assert run.floor() == run.floor(run.norm) >= 0.0
+    assert run.floor(1e6 * run.norm) >= 0.0
+    assert run.floor() <= run.floor_estimate() + 1e-12
+
+
+@pytest.mark.parametrize(
+    "case", ["stumps", "trees", "exact leaves", "linear", "shrinking", "hull", "repeated"]
+)
+def test_the_norm_is_the_sum_over_terms(case):
+    X, y = problem("absolute")
+    run = ab.boost(X, y, "absolute", rounds=12, **{"learner": "stump"} | NEVER_NEGATIVE[case])
+    ensemble = run.ensemble
+    sizes = [np.abs(h.predict(X)).max() for h in ensemble.hypotheses]
+    assert run.norm == pytest.approx(np.abs(ensemble.coefficients) @ sizes, rel=1e-9)
+    assert np.abs(run.scores - run.state.start).max() <= run.norm * (1 + 1e-12)
+    if case == "hull":
+        assert run.norm <= 2.0 + 1e-12
+
+
+def test_a_gap_within_less_than_the_model_s_norm_may_be_negative():
+    X, y = problem("absolute")
+    run = ab.boost(X, y, "absolute", "stump", rounds=200)
+    assert run.gap(0.01 * run.norm) < 0  # no model that small is as good as this one
+
+
+def test_a_file_keeps_norm_and_infimum(tmp_path):
+    X, y = problem("absolute")
+    run = ab.boost(X, np.round(np.exp(y)), "poisson", "stump", rounds=6)
+    ab.save(run, tmp_path / "run")
+    loaded = ab.load(tmp_path / "run")
+    assert (loaded.norm, loaded.infimum, loaded.floor(), loaded.gap()) == (
+        run.norm,
+        run.infimum,
+        run.floor(),
+        run.gap(),
+    )
+
+
+def test_a_file_of_an_older_version_has_no_norm():
+    run = ab.load(Path(__file__).parent / "files" / "format_1" / "absolute-stumps.safetensors")
+    assert np.isfinite(run.floor(1.0))
+    with pytest.raises(ValueError, match="norm is not in the file of an older version"):
+        run.gap()

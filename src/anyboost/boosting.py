@@ -2,6 +2,7 @@
 
 import math
 import secrets
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from anyboost.samples import Sample, Sampling, check_valid
 from anyboost.space import Binned, Space
 from anyboost.weak import Learner
 
+ROUNDING = 1e-9  # a loss above that at the start by less is as good as the start
 Callback = Callable[[Step, "Run"], object]
 
 
@@ -90,6 +92,7 @@ class Run:
     watch: Watch | None = field(default=None, repr=False)
     steps: list[Step] = field(default_factory=list, repr=False)
     options: Options = field(default_factory=Options)
+    infimum: float = -math.inf  # of the loss on the sample: what no scores are under
 
     @property
     def ensemble(self) -> Ensemble:
@@ -117,17 +120,37 @@ class Run:
         evidence = self.state.evidence
         return evidence.witnesses + evidence.current(self._support)
 
-    def floor(self, radius: float) -> float:
-        """Certified: no start + sum c_m h_m with sum |c_m| <= radius, |h_m| <= 1, h_m in H, has a smaller loss."""
-        return certificates.floor(self.witnesses, radius)
+    @property
+    def norm(self) -> float:
+        """How large the model is: the sum over its terms of |c| max|h| on the training rows, after shrinkage."""
+        if math.isnan(self.state.norm):
+            raise ValueError("norm is not in the file of an older version: give floor and gap a radius")
+        return self.state.norm
 
-    def floor_estimate(self, radius: float) -> float:
+    def floor(self, radius: float | None = None) -> float:
+        """Certified: no start + sum c_m h_m with sum |c_m| <= radius, |h_m| <= 1, h_m in H, has a smaller loss.
+
+        By default the radius is the model's own, `norm`. A floor is never under the infimum of the loss.
+        """
+        return self._floor(radius, estimate=False)
+
+    def floor_estimate(self, radius: float | None = None) -> float:
         """The floor if a tree's greedy search found the extreme atom: an estimate, not a certificate."""
-        return certificates.floor(self.witnesses, radius, estimate=True)
+        return self._floor(radius, estimate=True)
 
-    def gap(self, radius: float) -> float:
-        """The model's loss minus the floor: at most this much could be gained within the radius."""
-        return self.state.loss - self.floor(radius)
+    def gap(self, radius: float | None = None) -> float:
+        """The model's loss minus the floor: at most this much could be gained within the radius.
+
+        Never negative at the model's own `norm`, the default, or beyond. At a smaller radius, where the model itself
+        does not lie, a negative gap says that no model within it is as good.
+        """
+        gap = self.state.loss - self.floor(radius)
+        inside = radius is None or radius >= self.state.norm
+        return max(gap, 0.0) if inside else gap  # inside, only rounding is negative
+
+    def _floor(self, radius: float | None, estimate: bool) -> float:
+        within = self.norm if radius is None else radius
+        return max(certificates.floor(self.witnesses, within, estimate=estimate), self.infimum)
 
     def _support(self, G: np.ndarray) -> tuple[float, float]:
         assert self.space is not None  # a run from a file brings its current witnesses
@@ -162,10 +185,12 @@ def boost(
     ----------
     X, y : table of numbers, NaN where missing, and targets, one row each. X may be an `ab.Binned` table, to bin
         once and fit many; for learners that take one, as linear functions and nets do, a sparse matrix.
-    loss : a loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); default squared.
+    loss : a loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); default squared. "huber" without a
+        number takes its delta from y: the 0.9 quantile of |y - median|.
     learner : a learner of `anyboost.weak` or its name ("stump", "tree:31", "linear"), or a scikit-learn
         regressor or classifier; default stump.
-    descent : a descent of `anyboost.descent` or its name; default residual.
+    descent : a descent of `anyboost.descent` or its name; default residual. One without a step takes one that
+        suits the loss: `run.descent` says which.
     rounds : how many rounds the run has in all, those of `resume` included.
     start : None for the loss's best constant, a number, or an array of scores. An array is an offset:
         `predict` leaves it out unless passed `offset=`.
@@ -193,6 +218,8 @@ def boost(
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sparse = weak.takes(method.learner).sparse
     sample = Sample.check("", method.loss, X, y, sample_weight, groups, start, sparse=sparse)
+    if resume is None and loss is not None:
+        method = method._replace(loss=losses.suited(loss, sample.y, sample.weights))
     columns = None if categorical is None else checks.columns(categorical, "categorical", sample.X.shape[1])
     if isinstance(X, Binned):
         max_bins = X.agree("max_bins", max_bins)
@@ -246,7 +273,19 @@ def boost(
         stops = [callback(step, run) for callback in callbacks]
         if any(stops) or (patience is not None and len(run.steps) - run.best_round >= patience):
             break
+    _warn_if_above_start(run)
     return run
+
+
+def _warn_if_above_start(run: Run) -> None:
+    loss, start = run.state.loss, run.start_loss
+    if loss - start > ROUNDING * max(abs(loss), abs(start)):
+        smaller = "a smaller radius" if isinstance(run.descent, descents.Hull) else "smaller steps"
+        warnings.warn(
+            f"the loss ended at {loss:.6g}, above the {start:.6g} it started at: take {smaller}, or other rounds",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 class Method(NamedTuple):
@@ -261,9 +300,9 @@ def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     earlier = getattr(resume, name)
     if given is None:
         return earlier
-    chosen = {"loss": losses, "learner": weak, "descent": descents}[name].get(given)
-    if repr(chosen) != repr(earlier):
-        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {chosen!r}; leave it out")
+    room = {"loss": losses, "learner": weak, "descent": descents}[name]
+    if not room.stands_for(given, earlier):
+        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {room.get(given)!r}; leave it out")
     return earlier
 
 
@@ -300,7 +339,20 @@ def _begin(
     ensemble = Ensemble(constant, sample.X.shape[1], offset_given)
     state = State(start, start, np.zeros_like(start), start_loss, start_loss, ensemble, Evidence(start.shape))
     watch = None if valid is None else _watch(method.loss, valid, ensemble, space.n_threads)
-    return Run(*method, seed, start_loss, space, functional, state, watch, options=options)
+    descent = method.descent.settle(method.loss, functional, space, start, method.learner.exact_leaves)
+    return Run(
+        method.loss,
+        method.learner,
+        descent,
+        seed,
+        start_loss,
+        space,
+        functional,
+        state,
+        watch,
+        options=options,
+        infimum=functional.infimum,
+    )
 
 
 def _watch(loss: Loss, valid: Sample, ensemble: Ensemble, n_threads: int) -> Watch:
@@ -333,7 +385,13 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
     if not _fits(state, space, functional):
         raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
     return replace(
-        resume, space=space, functional=functional, state=state, watch=watch, steps=resume.steps[:]
+        resume,
+        space=space,
+        functional=functional,
+        state=state,
+        watch=watch,
+        steps=resume.steps[:],
+        infimum=functional.infimum,
     )
 
 

@@ -17,6 +17,7 @@ from anyboost.backends import threads
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
+HEAVIEST = 1e100  # sums of weights, and quotients of two of them, must be finite
 
 
 def numbers(values: Any, name: str) -> Floats:
@@ -72,6 +73,13 @@ def sample_weight(weights: Any, n_rows: int, name: str = "sample_weight", of: st
         )
     if array.max() == 0:
         raise ValueError(f"{name} is zero for every {of}: give at least one {of} a positive weight")
+    far = (array > HEAVIEST) | ((array > 0) & (array < 1 / HEAVIEST))
+    if far.any():
+        row = int(np.argmax(far))
+        raise ValueError(
+            f"{name} must be 0, or between {1 / HEAVIEST:g} and {HEAVIEST:g}, got {array[row]:g} at {of} {row}: "
+            "multiply all weights by a number"
+        )
     return array
 
 

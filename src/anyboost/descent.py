@@ -14,14 +14,27 @@
 | Hull      | 0      | radius times the extreme atom of g     | eta = 2 / (t + 1)            | Frank and Wolfe |
 
 Algorithm 2 as printed subtracts h where it must subtract c h.
+
+A descent that is given no step takes one that suits the loss, in its own unit (`Descent.settle`):
+
+| where                                     | eta                | because                               |
+|-------------------------------------------|--------------------|---------------------------------------|
+| leaves hold exact steps                   | 1 / sqrt(t)        | a share of a minimizing step descends |
+| no memory, gradients Lambda-Lipschitz     | 1 / Lambda         | every round descends (Theorem 3)      |
+| memory, squared loss (lambda = Lambda)    | 1 / (lambda t)     | Theorem 6; it is Naive with 1 / Lambda |
+| else                                      | a / sqrt(t)        | Theorems 5 and 7                      |
+
+with a = (R(f_0) - inf R) / ||g_0||^2, Polyak's step at the start, and 0.3 of it with memory, where what was left over
+adds to what is new. `Shrinking` takes 1 / sqrt(t) of atoms of the size a ||g_0||.
 """
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -32,29 +45,56 @@ from anyboost.space import Space
 from anyboost.weak import AnyProjection, Learner
 
 if TYPE_CHECKING:
-    from anyboost.losses import Functional
+    from anyboost.losses import Functional, Loss
 
-THEOREM_STEP = steps.InverseSqrt(1.0)  # that of Theorems 5 and 7
+WITH_MEMORY = 0.3  # of Polyak's step, which is for a gradient alone
+NEAR = 1e-3  # the share of a step over which a slope is compared
 MOST_PROJECTIONS = 1000  # in one round, where only a tolerance is given
 ROUNDING = 1e-12  # what is left of a gradient after this is rounding, and not projected again
 
 
 @dataclass(frozen=True)
 class Descent:
-    """The loop's dials. `projections=None` means t in round t, or as many as `tolerance` asks for."""
+    """The loop's dials. `projections=None` means t in round t, or as many as `tolerance` asks for.
 
-    step: steps.StepLike = THEOREM_STEP
+    Without a `step`, the run takes one that suits the loss: see the table in `anyboost.descent`.
+    """
+
+    step: steps.StepLike | None = None
     memory: float = 0.0
     projections: int | None = 1
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "step", steps.get(self.step))
+        if self.step is not None:
+            object.__setattr__(self, "step", steps.get(self.step))
         checks.fraction(self.memory, "memory")
         if self.projections is not None:
             checks.count(self.projections, "projections", least=1)
         if self.tolerance is not None:
             checks.positive(self.tolerance, "tolerance")
+
+    def settle(
+        self, loss: "Loss", R: "Functional", L2: Space, f0: np.ndarray, exact_leaves: bool
+    ) -> "Descent":
+        """This descent with a step: its own, else the one that the table above gives for a run from f0."""
+        if self.step is not None:
+            return self
+        if exact_leaves:
+            return self.having(step=steps.InverseSqrt(1.0))
+        if not self.memory and math.isfinite(loss.smoothness):
+            return self.having(step=steps.Constant(1.0 / loss.smoothness))
+        if self.memory and loss.strong_convexity == loss.smoothness:
+            return self.having(step=steps.InverseT(1.0 / loss.strong_convexity))
+        scale, _ = polyak(R, L2, f0)
+        return self.having(step=steps.InverseSqrt(scale * (WITH_MEMORY if self.memory else 1.0)))
+
+    def having(self, **fields: Any) -> Self:
+        """A copy with other values in some fields."""
+        other = copy.copy(self)
+        for name, value in fields.items():
+            object.__setattr__(other, name, value)
+        return other
 
     @property
     def atom_size(self) -> float | None:
@@ -89,7 +129,7 @@ class Descent:
 class Naive(Descent):
     """Algorithm 1: project the gradient, step, forget the rest."""
 
-    def __init__(self, step: steps.StepLike = THEOREM_STEP) -> None:
+    def __init__(self, step: steps.StepLike | None = None) -> None:
         super().__init__(step)
 
 
@@ -101,7 +141,7 @@ class Repeated(Descent):
 
     def __init__(
         self,
-        step: steps.StepLike = THEOREM_STEP,
+        step: steps.StepLike | None = None,
         projections: int | None = None,
         tolerance: float | None = None,
     ) -> None:
@@ -114,7 +154,7 @@ class Residual(Descent):
     `memory` under 1 forgets a share of it each round: for rich learners, which overfit with 1.
     """
 
-    def __init__(self, step: steps.StepLike = THEOREM_STEP, memory: float = 1.0) -> None:
+    def __init__(self, step: steps.StepLike | None = None, memory: float = 1.0) -> None:
         super().__init__(step, memory=memory)
 
 
@@ -122,20 +162,31 @@ class Residual(Descent):
 class Shrinking(Descent):
     """Supplement C.3: step eta along the extreme atom, after shrinking f - f_0 where that helps.
 
-    `shrinks=False` is the method of Zhang and Yu that C.3 compares itself with. Steps must not exceed 1.
+    `shrinks=False` is the method of Zhang and Yu that C.3 compares itself with. Steps must not exceed 1; `unit` is the
+    size of an atom, in units of scores.
     """
 
     shrinks: bool = True
+    unit: float = 1.0
 
-    def __init__(self, step: steps.StepLike = THEOREM_STEP, shrinks: bool = True) -> None:
+    def __init__(self, step: steps.StepLike | None = None, shrinks: bool = True, unit: float = 1.0) -> None:
         super().__init__(step)
         if isinstance(self.step, steps.LineSearch):
             raise ValueError("step must be a schedule for Shrinking, not a LineSearch; try InverseSqrt(1.0)")
         object.__setattr__(self, "shrinks", bool(shrinks))
+        object.__setattr__(self, "unit", checks.positive(unit, "unit"))
+
+    def settle(
+        self, loss: "Loss", R: "Functional", L2: Space, f0: np.ndarray, exact_leaves: bool
+    ) -> "Descent":
+        if self.step is not None:
+            return self
+        scale, g_norm = polyak(R, L2, f0)
+        return self.having(step=steps.InverseSqrt(1.0), unit=scale * g_norm if g_norm else 1.0)
 
     @property
     def atom_size(self) -> float:
-        return 1.0
+        return self.unit
 
     def shrink(self, eta: float, alignment: float) -> float:
         if eta > 1:
@@ -176,6 +227,31 @@ class Hull(Descent):
         return eta
 
 
+def polyak(R: "Functional", L2: Space, f0: np.ndarray) -> tuple[float, float]:
+    """Polyak's step at f_0, (R(f_0) - inf R) / ||g_0||^2, and ||g_0||; 1 where f_0 is optimal.
+
+    Where inf R is not known, the least loss along the gradient stands in. Where R is smooth, the step is at most
+    Newton's along the gradient: the infimum of a loss may lie far beyond where its slope is still the same (Cox).
+    """
+    loss, g = R.at(f0)
+    g_norm = L2.norm(g)
+    if not 0 < g_norm < math.inf:
+        return 1.0, 0.0
+
+    def slope(s: float) -> float:
+        return -L2.inner(R.subgradient(f0 - s * g), g)
+
+    least = R.infimum if math.isfinite(R.infimum) else R.value(f0 - steps.LineSearch().search(slope) * g)
+    scale = (loss - least) / g_norm**2
+    if not 0 < scale < math.inf:
+        return 1.0, g_norm
+    if not R.kinked:
+        near = NEAR * scale
+        bend = (slope(near) + g_norm**2) / near  # the second derivative along g
+        scale = min(scale, g_norm**2 / bend) if bend > 0 else scale
+    return scale, g_norm
+
+
 PRESETS = {"naive": Naive, "repeated": Repeated, "residual": Residual, "shrinking": Shrinking, "hull": Hull}
 
 
@@ -186,6 +262,15 @@ def get(descent: str | Descent) -> Descent:
     if not isinstance(descent, str):
         raise TypeError(f'descent must be a Descent or its name, got {descent!r}; try "residual"')
     return checks.named(descent, "descent", PRESETS)
+
+
+def stands_for(spec: str | Descent, descent: Descent) -> bool:
+    """Whether `spec` is this descent, or one without a step that became it in a run."""
+    given = get(spec)
+    if given.step is None:
+        undecided = ("step", "unit") if hasattr(given, "unit") else ("step",)
+        given = given.having(**{name: getattr(descent, name, None) for name in undecided})
+    return repr(given) == repr(descent)
 
 
 class Step(NamedTuple):
@@ -222,6 +307,7 @@ class State:
     ensemble: Ensemble
     evidence: Evidence
     round: int = 0
+    norm: float = 0.0  # sum over terms of |c| max|h|, as they stand
     geometry: list[Geometry] = field(default_factory=list)
     gradient: np.ndarray | None = None  # at `scores`, where it is known
 
@@ -251,6 +337,11 @@ class Move:
         for piece in self.pieces:
             f = piece.h.add_to(L2, f, -eta * piece.coefficient)
         return f
+
+    @property
+    def size(self) -> float:
+        """sum over pieces of |coefficient| max|h|."""
+        return sum(abs(piece.coefficient) * piece.h.top for piece in self.pieces)
 
     def length(self, L2: Space) -> float:
         """||direction||."""
@@ -285,6 +376,7 @@ def descend(
                 _project(R, H, L2, descent, t, f, g_norm, move, sample)
             else:
                 _take_atom(H, L2, descent.atom_size, move)
+        assert descent.step is not None  # `settle` has seen to it
         eta = steps.size(descent.step, t, partial(_slope_along, R, L2, f, move))
         if getattr(H, "one_sided", False):
             eta = max(eta, 0.0)  # a search may end on the other side, where f must not go
@@ -294,6 +386,7 @@ def descend(
         state.evidence.add(loss, g, slope, eta, lambda G: H.support(L2, G, search=False), L2.n_threads)
         state.ensemble.add_round(shrink, [(-eta * c, h.hypothesis) for c, h in move.pieces])
         state.scores = move.take(L2, f if shrink == 0 else f0 + (1 - shrink) * (f - f0), eta)
+        state.norm = (1 - shrink) * state.norm + abs(eta) * move.size
         state.residual = move.D
         state.loss, state.gradient = R.at(state.scores)
         if not math.isfinite(state.loss):

@@ -143,3 +143,70 @@ def test_code_that_works_neither_way_says_so():
 def test_bad_arguments_are_refused(arguments, words):
     with pytest.raises(ValueError, match=words):
         pointwise(**{"value": pinball, "subgradient": pinball_slope, **arguments})
+
+
+def capped(score, target):
+    return min((score - target) ** 2, 4.0)
+
+
+def capped_slope(score, target):
+    return 2 * (score - target) if (score - target) ** 2 < 4.0 else 0.0
+
+
+NOT_CONVEX = {
+    "capped square": (capped, capped_slope, [0.0, 1.0, 5.0]),
+    "Welsch": (
+        lambda f, y: 1 - np.exp(-((f - y) ** 2)),
+        lambda f, y: 2 * (f - y) * np.exp(-((f - y) ** 2)),
+        [0.0, 0.1],
+    ),
+    "wrong sign": (lambda f, y: (f - y) ** 2, lambda f, y: 2 * (y - f), [0.0, 1.0]),
+    "twice the slope": (lambda f, y: (f - y) ** 2, lambda f, y: 4 * (f - y), [0.0, 1e6]),
+    "a loss turned over": (lambda f, y: -abs(f - y), lambda f, y: -np.sign(f - y), [1e-3, 2e-3]),
+}
+
+
+@pytest.mark.parametrize("case", NOT_CONVEX)
+def test_a_loss_that_is_not_convex_is_refused_where_it_meets_the_data(case):
+    """It used to search for a minimum for ever."""
+    import anyboost as ab
+
+    value, slope, y = NOT_CONVEX[case]
+    words = "not convex, or its subgradient is wrong: at target .* at score .* at score"
+    with pytest.raises(ValueError, match=words):
+        ab.boost(np.arange(len(y))[:, None], y, pointwise(value, slope), rounds=2)
+
+
+CONVEX = {
+    "fourth power": (lambda f, y: (f - y) ** 4, lambda f, y: 4 * (f - y) ** 3),
+    "pinball": (pinball, pinball_slope),
+    "Poisson": (lambda f, y: np.exp(f) - y * f, lambda f, y: np.exp(f) - y),
+    "logistic": (lambda f, y: np.log1p(np.exp(-y * f)), lambda f, y: -y / (1 + np.exp(y * f))),
+    "smoothed absolute": (
+        lambda f, y: np.sqrt(1 + (f - y) ** 2) - 1,
+        lambda f, y: (f - y) / np.sqrt(1 + (f - y) ** 2),
+    ),
+    "linear": (lambda f, y: y * f, lambda f, y: y),
+}
+
+
+@pytest.mark.parametrize(
+    "y", [[0.0, 1.0, 2.0], [1e-8, 3e-8], [1e6, 2e6, 5e7], [7.0, 7.0], [-1.0, 1.0]], ids=str
+)
+@pytest.mark.parametrize("case", CONVEX)
+def test_no_convex_loss_is_refused(case, y):
+    from anyboost.space import Space
+
+    pointwise(*CONVEX[case]).on(y, Space(np.zeros((len(y), 1))))
+
+
+def test_a_search_in_slopes_that_fall_ends_in_a_sentence():
+    from anyboost.losses.search import monotone_zeros
+
+    y = np.linspace(25.0, 346.0, 442)
+
+    def slope(x):
+        return np.array([np.where((x[0] - y) ** 2 < 4.0, x[0] - y, 0.0).sum()])
+
+    with pytest.raises(ValueError, match=r"did not end after \d+ trials: .* not convex"):
+        monotone_zeros(slope, 1)

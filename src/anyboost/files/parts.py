@@ -50,12 +50,12 @@ DESCENTS: Table = {
     "Naive": (descents.Naive, ("step",)),
     "Repeated": (descents.Repeated, ("step", "projections", "tolerance")),
     "Residual": (descents.Residual, ("step", "memory")),
-    "Shrinking": (descents.Shrinking, ("step", "shrinks")),
+    "Shrinking": (descents.Shrinking, ("step", "shrinks", "unit")),
     "Hull": (descents.Hull, ("radius",)),
 }
 STEPS = _table(steps.Constant, steps.InverseSqrt, steps.InverseT, steps.FrankWolfe, steps.LineSearch)
 # Fields that a file has only where they differ from the default: older files have none
-LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs", "standardize")
+LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs", "standardize", "unit")
 TEXTS = ("leaf", "growth", "outputs")
 LISTS = ("monotone", "interactions")
 FLAGS = ("both_signs", "shrinks", "standardize")
@@ -264,7 +264,10 @@ def decode_descent(entry: Any) -> Descent:
     return _decode(entry, DESCENTS, "descent")
 
 
-def encode_step(step: Any) -> dict[str, Any]:
+def encode_step(step: Any) -> dict[str, Any] | None:
+    """A step by class and parameters, one of the user's by name; None where the loss is to decide."""
+    if step is None:
+        return None
     made = STEPS.get(type(step).__name__)
     if made is not None and made[0] is type(step):
         return _by_class(step, made[1])
@@ -273,6 +276,8 @@ def encode_step(step: Any) -> dict[str, Any]:
 
 
 def decode_step(entry: Any) -> Any:
+    if entry is None:
+        return None
     found = Fields(entry, "step")
     if not found.has("yours"):
         return _decode(entry, STEPS, "step")
@@ -283,7 +288,7 @@ def decode_step(entry: Any) -> Any:
 
 def is_yours(entry: dict[str, Any]) -> bool:
     """Whether an entry for a loss or a descent stands for something that is not in the file."""
-    return "yours" in entry or "yours" in entry.get("step", {})
+    return "yours" in entry or "yours" in (entry.get("step") or {})
 
 
 def spell(entry: Any) -> str:

@@ -1,5 +1,6 @@
 """The part of a file that is a run: all that `resume` continues from and `floor` rests on, without the sample."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def pack(run: Run) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "needs": [name for name in ("loss", "descent") if parts.is_yours(about[name])],
         "seed": int(run.seed),
         "start_loss": float(run.start_loss),
+        **_pack_certificate(run),
         "options": _pack_options(run.options),
         "evidence": {
             "weight": dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
@@ -41,6 +43,12 @@ def pack(run: Run) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         },
     }
     return header, tensors | _pack_sample(run)
+
+
+def _pack_certificate(run: Run) -> dict[str, float]:
+    """Norm and infimum, where they are known: older files have none."""
+    known = {"norm": float(run.state.norm), "infimum": float(run.infimum)}
+    return {name: value for name, value in known.items() if math.isfinite(value)}
 
 
 def check(run: Run) -> None:
@@ -94,6 +102,8 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
         )
     loss, learner, descent = _unpack_method(header, given)
     seed, start_loss = header.count("seed"), header.real("start_loss")
+    norm = header.real("norm") if header.has("norm") else math.nan
+    infimum = header.real("infimum") if header.has("infimum") else -math.inf
     options = _unpack_options(header.fields("options"))
     ensemble = ensembles.unpack(header.fields("ensemble"), tensors, {})
     rounds, k = ensemble.n_rounds, ensemble.outputs
@@ -109,8 +119,8 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
     evidence = _unpack_evidence(header.fields("evidence"), tensors, rounds, shape)
     header.done()
     loss_now = steps[-1].loss if steps else start_loss
-    state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, geometry)
-    return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps, options)
+    state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, norm, geometry)
+    return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps, options, infimum)
 
 
 def _pack_options(options: Options) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from anyboost.losses.joint import Crossing, MultiQuantile
 from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
 from anyboost.losses.multiclass import MulticlassHinge, Softmax
 from anyboost.losses.multioutput import Multioutput
-from anyboost.losses.names import get
+from anyboost.losses.names import get, stands_for, suited
 from anyboost.losses.pointwise import pointwise
 from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
@@ -78,4 +78,6 @@ __all__ = [
     "WorstGroup",
     "get",
     "pointwise",
+    "stands_for",
+    "suited",
 ]

@@ -71,6 +71,11 @@ class Functional(ABC):
         return self.value(scores), self.subgradient(scores)
 
     @property
+    def infimum(self) -> float:
+        """What R is under for no scores at all; -inf where nothing is known."""
+        return -math.inf
+
+    @property
     def kinked(self) -> bool:
         """Whether R has kinks."""
         return True
@@ -206,6 +211,7 @@ class RowwiseLoss(Loss):
         """Whether the loss has kinks that `envelope_gradients` can round off."""
         return self.kinked
 
+    infimum: float = -math.inf  # what the loss of a row is under for no score and no target
     shift_invariant: ClassVar[bool] = False  # l(f + c, y) = l(f, y) for the same c added to all K scores
 
     @abstractmethod
@@ -215,6 +221,10 @@ class RowwiseLoss(Loss):
     @abstractmethod
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         """A subgradient of l in the scores of every row, shaped like `scores`."""
+
+    def infima(self, y: Array) -> Floats:
+        """What the loss of each row is under for no score, (n,)."""
+        return np.full(len(y), self.infimum)
 
     compiled: ClassVar[str | None] = None  # the kernel of `backends.rowwise` that computes both at once
 
@@ -397,6 +407,13 @@ class RowwiseFunctional(Functional):
 
     def best_constant(self) -> float | Floats:
         return self.loss.best_constant(self.y, self.space.weights, self.outputs)
+
+    @property
+    def infimum(self) -> float:
+        if math.isfinite(self.loss.infimum):
+            return self.loss.infimum
+        least = self.loss.infima(self.y)
+        return float(self.space.mean(least)) if np.isfinite(least).all() else -math.inf
 
     @property
     def kinked(self) -> bool:

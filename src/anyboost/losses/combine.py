@@ -110,6 +110,9 @@ class Sum(RowwiseLoss):
     def lipschitz(self) -> float:
         return sum(factor * loss.lipschitz for factor, loss in self.terms)
 
+    def infima(self, y: Array) -> Floats:
+        return np.add.reduce([factor * loss.infima(y) for factor, loss in self.terms])
+
     def check(self, y: Any) -> Array:
         checked = [loss.check(y) for _, loss in self.terms]
         return checked[0]
@@ -213,6 +216,10 @@ class SumFunctional(Functional):
     def __init__(self, parts: list[tuple[float, Functional]], space: Measure) -> None:
         self.parts, self.space = parts, space
         self.y, self.outputs = parts[0][1].y, parts[0][1].outputs
+
+    @property
+    def infimum(self) -> float:
+        return sum(factor * part.infimum for factor, part in self.parts)
 
     @property
     def kinked(self) -> bool:

@@ -39,6 +39,11 @@ class _LogMean(RowwiseLoss):
     def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
         """The loss, from the two parts of its slope."""
 
+    def infima(self, y: Array) -> Floats:
+        """The loss at exp(f) = y, or toward f = -inf where y is 0: there both parts of it vanish."""
+        positive = np.where(y > 0, y, 1.0)
+        return np.where(y > 0, self.values(np.log(positive), positive), 0.0)
+
     def best_shifts(
         self,
         scores: Floats,

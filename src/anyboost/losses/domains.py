@@ -13,6 +13,9 @@ from anyboost import checks
 from anyboost.checks import Floats
 
 
+LARGEST = 1e100  # squares of targets, and sums of them, must be finite
+
+
 @dataclass(frozen=True)
 class Domain:
     """The set of targets a loss accepts.
@@ -31,6 +34,12 @@ class Domain:
     def check(self, y: Any, loss: str) -> npt.NDArray[Any]:
         """Contiguous targets inside the domain, or a sentence about the first one outside."""
         targets = checks.column(y, "y")
+        if np.abs(targets).max() > LARGEST:
+            row = int(np.argmax(np.abs(targets)))
+            raise ValueError(
+                f"y must be at most {LARGEST:g} in size, got {targets[row]:.12g} at row {row}: divide y by a number, or "
+                "drop that row"
+            )
         inside = np.asarray(self.contains(targets), dtype=bool)
         if not inside.all():
             row = int(np.argmin(inside))

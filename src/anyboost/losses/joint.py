@@ -23,6 +23,7 @@ class MultiQuantile(RowwiseLoss):
     predicted quantiles never cross. Add `Crossing()` to keep the scores themselves in order.
     """
 
+    infimum = 0.0
     taus: tuple[float, ...]
 
     kinked = True
@@ -76,6 +77,7 @@ class Crossing(RowwiseLoss):
     Targets: any real; they do not matter. Best constant: 0, ..., (K - 1) * margin.
     """
 
+    infimum = 0.0
     margin: float = 0.0
 
     kinked = True

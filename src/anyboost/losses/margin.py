@@ -27,6 +27,7 @@ class Logistic(RowwiseLoss):
     P(+1) = 1 / (1 + exp(-f)).
     """
 
+    infimum = 0.0
     domain = domains.SIGNS
     link_ = links.SIGN_LOGISTIC
     smoothness = 0.25
@@ -61,6 +62,7 @@ class Exponential(RowwiseLoss):
     P(+1) = 1 / (1 + exp(-2 f)).
     """
 
+    infimum = 0.0
     domain = domains.SIGNS
     link_ = links.SIGN_HALF_LOGISTIC
 
@@ -106,6 +108,7 @@ class Hinge(RowwiseLoss):
     Targets: -1, +1. Lipschitz 1. Best constant: the heavier label, 0 on a tie. Link: the label f > 0.
     """
 
+    infimum = 0.0
     domain = domains.SIGNS
     link_ = links.SIGN
     lipschitz = 1.0
@@ -149,6 +152,7 @@ class SquaredHinge(RowwiseLoss):
     P(+1) = (1 + f) / 2, clipped to [0, 1].
     """
 
+    infimum = 0.0
     domain = domains.SIGNS
     link_ = links.SIGN_CLIPPED
     smoothness = 1.0

@@ -20,6 +20,7 @@ class Softmax(RowwiseLoss):
     Link: the class of the largest score; probabilities exp(f_k) / sum_j exp(f_j).
     """
 
+    infimum = 0.0
     domain = domains.CLASSES
     shift_invariant = True
     link_ = links.LARGEST_SOFTMAX
@@ -64,6 +65,7 @@ class MulticlassHinge(RowwiseLoss):
     the weight, else 0. Link: the class of the largest score.
     """
 
+    infimum = 0.0
     domain = domains.CLASSES
     shift_invariant = True
     link_ = links.LARGEST

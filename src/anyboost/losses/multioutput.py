@@ -74,6 +74,9 @@ class Multioutput(RowwiseLoss):
     def outputs(self, y: Array) -> int:
         return y.shape[1]
 
+    def infima(self, y: Array) -> Floats:
+        return np.add.reduce([self.loss.infima(column) for column in y.T])
+
     def values(self, scores: Floats, y: Array) -> Floats:
         return self._rowwise(self.loss.values, scores, y).sum(axis=1)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anyboost import checks
-from anyboost.losses.base import Loss
+from anyboost.checks import Floats
+from anyboost.losses.base import Array, Loss
 from anyboost.losses.counts import Gamma, Poisson, Tweedie
 from anyboost.losses.joint import Crossing, MultiQuantile
 from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
@@ -40,3 +41,13 @@ def get(spec: str | Loss) -> Loss:
     if not isinstance(spec, str):
         raise ValueError(f"loss must be a name or a loss, got {spec!r}: names are {', '.join(NAMED)}")
     return checks.named(spec, "loss", NAMED)
+
+
+def suited(spec: str | Loss, y: Array, weights: Floats | None = None) -> Loss:
+    """`get`, on checked targets: "huber" without a number is given the delta that suits them."""
+    return Huber.suited_to(y, weights) if spec == "huber" else get(spec)
+
+
+def stands_for(spec: str | Loss, loss: Loss) -> bool:
+    """Whether `spec` is this loss, or could have been given for it."""
+    return (spec == "huber" and isinstance(loss, Huber)) or repr(get(spec)) == repr(loss)

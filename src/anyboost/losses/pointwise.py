@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, Functional, Measure, RowwiseLoss
+from anyboost.losses.convexity import refuse_unless_convex
 
 Scalar = Callable[[Any, Any], Any]
 
@@ -28,6 +29,7 @@ def pointwise(
     smoothness: float = math.inf,
     strong_convexity: float = 0.0,
     lipschitz: float = math.inf,
+    infimum: float = -math.inf,
 ) -> Pointwise:
     """A convex loss from `value(score, target)` and its derivative `subgradient(score, target)` in the score.
 
@@ -36,7 +38,10 @@ def pointwise(
 
     domain: which targets are allowed (default: any real number), a `losses.Domain`.
     link: from scores to predictions (default: the identity).
-    smoothness, strong_convexity, lipschitz: the constants, where known; certificates trust them.
+    smoothness, strong_convexity, lipschitz, infimum: the constants, where known (infimum: what value is never
+    under, 0 for most losses); certificates trust them.
+
+    Where the loss meets data, some of their targets and a grid of scores show whether it is convex.
 
     >>> from anyboost.losses import pointwise
     >>> loss = pointwise(lambda f, y: (f - y) ** 4, lambda f, y: 4 * (f - y) ** 3)
@@ -51,7 +56,9 @@ def pointwise(
             "smoothness, strong_convexity and lipschitz must not be negative, and smoothness not below "
             f"strong_convexity, got {smoothness}, {strong_convexity} and {lipschitz}"
         )
-    constants = (float(smoothness), float(strong_convexity), float(lipschitz))
+    if not infimum < math.inf:
+        raise ValueError(f"infimum must be a number, or -inf where it is not known, got {infimum!r}")
+    constants = (float(smoothness), float(strong_convexity), float(lipschitz), float(infimum))
     shown = links.IDENTITY if link is None else links.Link(link)
     return Pointwise(value, subgradient, name, domain or domains.REALS, shown, constants)
 
@@ -65,7 +72,7 @@ class Pointwise(RowwiseLoss):
     title: str
     targets: domains.Domain
     shown: links.Link
-    constants: tuple[float, float, float]
+    constants: tuple[float, float, float, float]
 
     def __post_init__(self) -> None:
         if self.targets.classes:
@@ -99,6 +106,10 @@ class Pointwise(RowwiseLoss):
     def lipschitz(self) -> float:
         return self.constants[2]
 
+    @property
+    def infimum(self) -> float:  # type: ignore[override]
+        return self.constants[3]
+
     def __str__(self) -> str:
         return self.name
 
@@ -129,18 +140,28 @@ class Pointwise(RowwiseLoss):
                     f"{argument} of the loss {self.name} is {numbers[row]} at score 0 and target "
                     f"{functional.y[row]:.12g}: make it finite for every score, or restrict its domain"
                 )
+        value, slope = (
+            partial(self._compute, function, argument)
+            for function, argument in (
+                (self.value_function, "value"),
+                (self.subgradient_function, "subgradient"),
+            )
+        )
+        refuse_unless_convex(self.name, value, slope, functional.y)
         return functional
 
     def _apply(self, function: Scalar, argument: str, scores: Floats, y: Array) -> Floats:
-        compiled, reason = _compiled(function)
         scores, y = checks.numbers(scores, "scores"), checks.numbers(y, "y")
-        with np.errstate(all="ignore"):
-            if compiled is not None:
-                result: Floats = compiled(scores, y)
-            else:
-                result = self._whole(function, argument, scores, y, reason)
+        result = self._compute(function, argument, scores, y)
         self._refuse_nan(result, argument, scores, y)
         return result
+
+    def _compute(self, function: Scalar, argument: str, scores: Floats, y: Array) -> Floats:
+        compiled, reason = _compiled(function)
+        with np.errstate(all="ignore"):
+            if compiled is None:
+                return self._whole(function, argument, scores, y, reason)
+            return compiled(scores, y)
 
     def _refuse_nan(self, result: Floats, argument: str, scores: Floats, y: Array) -> None:
         # Infinity is an overflow at a far-off score and keeps its sign; NaN has no meaning in a search.

@@ -114,6 +114,10 @@ class RankFunctional(Functional):
         return gradient * (self.space.total / self._pairs)
 
     @property
+    def infimum(self) -> float:
+        return 0.0
+
+    @property
     def kinked(self) -> bool:
         return self.loss.kinked
 

@@ -13,7 +13,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses.base import Array, RowwiseLoss
 from anyboost.losses.quantiles import weighted_quantiles
-from anyboost.losses.sums import leaf_sums
+from anyboost.losses.sums import leaf_sums, total
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Squared(RowwiseLoss):
     Targets: real. Lambda = lambda = 1. Best constant: the mean. Link: identity.
     """
 
+    infimum = 0.0
     smoothness = 1.0
     strong_convexity = 1.0
     compiled = "squared"
@@ -53,6 +54,7 @@ class Squared(RowwiseLoss):
 class _PiecewiseLinear(RowwiseLoss):
     """(1 - tau) (f - y)+ + tau (y - f)+ times a scale; its exact steps are weighted quantiles."""
 
+    infimum = 0.0
     kinked = True
     compiled = "pinball"
     _level: float
@@ -137,6 +139,7 @@ class Huber(RowwiseLoss):
     Targets: real. Lambda = 1, Lipschitz delta. Best constant: where clipped residuals cancel. Link: identity.
     """
 
+    infimum = 0.0
     delta: float = 1.0
     smoothness = 1.0
     compiled = "huber"
@@ -147,6 +150,24 @@ class Huber(RowwiseLoss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", checks.positive(self.delta, "delta"))
+
+    @classmethod
+    def suited_to(cls, y: Array, weights: Floats | None = None) -> Huber:
+        """Huber with the 0.9 quantile of |y - median| for delta: nine targets in ten count as near the middle.
+
+        Where more than nine in ten are the same, their mean distance from it; where all are, 1. Columns of y have a
+        median each.
+        """
+        table = y.reshape(len(y), -1)
+        mass = (
+            np.ones(table.shape) if weights is None else np.repeat(weights[:, None], table.shape[1], axis=1)
+        )
+        column = np.broadcast_to(np.arange(table.shape[1]), table.shape).ravel()
+        medians = weighted_quantiles(table.ravel(), mass.ravel(), column, table.shape[1], 0.5)
+        far = np.abs(table - medians).ravel()
+        delta = weighted_quantiles(far, mass.ravel(), np.zeros(far.size, dtype=np.intp), 1, 0.9)[0]
+        delta = delta or total(mass.ravel() * far) / total(mass.ravel())
+        return cls(float(delta) or 1.0)
 
     @property
     def lipschitz(self) -> float:
@@ -169,6 +190,7 @@ class Expectile(RowwiseLoss):
     tau-expectile. Link: identity.
     """
 
+    infimum = 0.0
     tau: float = 0.5
     compiled = "expectile"
 

@@ -9,6 +9,7 @@ attains it.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -120,6 +121,11 @@ class _ReweightedFunctional(Functional):
         factors = self.factors(self.loss.values(scores, self.y))
         gradient = self.loss.subgradients(scores, self.y)
         return np.ascontiguousarray((factors * gradient.T).T)
+
+    @property
+    def infimum(self) -> float:
+        least = self.loss.infima(self.y)  # R grows with every row's loss
+        return self.space.mean(self.factors(least) * least) if np.isfinite(least).all() else -math.inf
 
     def best_constant(self) -> float | Floats:
         if self.outputs == 1:

@@ -19,10 +19,11 @@ Slope = Callable[[Floats], Floats]
 Mask = npt.NDArray[np.bool_]
 
 FADE = 1e-6
-_FARTHEST = 2.0**100
+_FARTHEST = 2.0**340  # beyond any target (`domains.LARGEST`)
 _NEAREST = 2.0**-100
 _CLOSE = 4 * np.finfo(np.float64).eps
-_MAX_PROBES = 400
+_MAX_PROBES = 400  # of one of the searches below
+_MOST_PROBES = 3000  # of all of them: slopes that never fall need far fewer
 
 
 def monotone_zeros(slope: Slope, n: int) -> Floats:
@@ -66,8 +67,15 @@ class _Bracket:
         self.below_slope, self.above_slope = np.zeros(n), np.zeros(n)
         self.first, self.last = np.full(n, np.inf), np.full(n, -np.inf)
         self.steepest = np.zeros(n)
+        self.probes = 0
 
     def probe(self, x: Floats) -> Floats:
+        self.probes += 1
+        if self.probes > _MOST_PROBES:
+            raise ValueError(
+                f"the search for the least loss did not end after {_MOST_PROBES} trials: the slope of the loss falls "
+                "where it must not, so it is not convex; use another loss"
+            )
         value = np.asarray(self.slope(x), dtype=np.float64)
         negative, positive = (value < 0) & (x >= self.below), (value > 0) & (x <= self.above)
         self.below, self.above = np.where(negative, x, self.below), np.where(positive, x, self.above)

@@ -15,6 +15,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, Functional, Loss, Measure
+from anyboost.losses.sums import leaf_sums, total
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,13 @@ class CoxFunctional(Functional):
         gradient = np.empty(len(f))
         gradient[self._order] = np.exp(f + at_risk) - self._event
         return gradient
+
+    @property
+    def infimum(self) -> float:
+        """sum over times of W log W, W being the weight of their events: what is left if nobody else is at risk."""
+        _, time = np.unique(np.abs(self.y[self.y > 0]), return_inverse=True)
+        weight = leaf_sums(time, self.space.weights[self.y > 0], int(time.max()) + 1)
+        return total(weight * np.log(weight))
 
     @property
     def kinked(self) -> bool:

@@ -149,6 +149,10 @@ class PathFunctional(Functional):
         np.copyto(found, sums, where=self._mass > 0)
         return found
 
+    @property
+    def infimum(self) -> float:
+        return 0.0  # the path taken is one of those that the planner may choose, at no loss
+
     def value(self, scores: Floats) -> float:
         return self.at(scores)[0]
 

@@ -6,7 +6,7 @@ from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
 from anyboost.weak.estimator import Estimator
 from anyboost.weak.linear import Linear
-from anyboost.weak.names import get
+from anyboost.weak.names import get, stands_for
 from anyboost.weak.net import Net
 from anyboost.weak.tree import Stump, Tree
 
@@ -30,5 +30,6 @@ __all__ = [
     "admit_values",
     "admit_weights",
     "get",
+    "stands_for",
     "takes",
 ]

@@ -68,6 +68,11 @@ class Projection:
     hypothesis: Any
     values: np.ndarray
 
+    @property
+    def top(self) -> float:
+        """max|h| on the sample."""
+        return float(np.abs(self.values).max(initial=0.0))
+
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""
         return space.inner(self.values, target), space.inner(self.values, self.values)
@@ -106,6 +111,11 @@ class LeafProjection:
     @cached_property
     def values(self) -> np.ndarray:
         return self.leaf_values[self.leaf].reshape(self.shape)
+
+    @property
+    def top(self) -> float:
+        """max|h| on the sample, of which every leaf has rows."""
+        return float(np.abs(self.leaf_values).max(initial=0.0))
 
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""
@@ -156,6 +166,10 @@ class AnyProjection(Protocol):
     @property
     def values(self) -> np.ndarray:
         """h on the rows, of the shape of scores."""
+
+    @property
+    def top(self) -> float:
+        """max|h| on the rows."""
 
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""

@@ -53,6 +53,11 @@ class EachProjection:
     def values(self) -> np.ndarray:
         return np.column_stack([part.values for part in self.parts])
 
+    @property
+    def top(self) -> float:
+        """max|h| on the sample."""
+        return max(part.top for part in self.parts)
+
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""
         rays = [part.ray(space, column) for part, column in zip(self.parts, target.T, strict=True)]

@@ -35,3 +35,8 @@ def get(learner: Any) -> Learner:
         "classifier": Classifier,
     }
     return checks.named(learner, "learner", makers)
+
+
+def stands_for(spec: Any, learner: Learner) -> bool:
+    """Whether `spec` is this learner."""
+    return repr(get(spec)) == repr(learner)
