@@ -120,6 +120,16 @@ def read(
     return _filled(parts, columns), columns
 
 
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of a table, of the kind that it is: a data frame of the same library, an array, a sparse matrix."""
+    frame = _frame(X)
+    if frame is not None:
+        return frame[rows].to_native()
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    return np.asarray(X)[rows]
+
+
 def column_numbers(spec: Any, names: Sequence[str] | None, n: int, argument: str) -> list[int]:
     """Columns given by number, by name, or by a mask over all of them, as sorted numbers."""
     if isinstance(spec, str | bytes) or not isinstance(spec, Sequence | np.ndarray):

@@ -178,10 +178,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             sample_weight=weights,
             sparse=parameters.abilities(self).sparse,
         )
-        return self._rows(table, labels, weights, groups, offset, ""), columns
+        return self._rows(X, table, labels, weights, groups, offset, ""), columns
 
     def _rows(
-        self, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
+        self, X: Any, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
     ) -> Rows:
         n = table.shape[0]
         if len(labels) != n:
@@ -198,7 +198,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
-        rows = Rows(table, labels, weights, groups, offset)
+        rows = Rows(table, labels, weights, groups, offset, X if hasattr(self.init, "fit") else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
     def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
@@ -248,7 +248,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             raise ValueError(f"{prefix}X must have the {columns.n} columns of X, got {table.shape[1]}")
         weights, groups, offset = (given.get(other) for other in others)
         labels = np.asarray(given["y"])
-        return self._rows(tables.contiguous(table), labels, weights, groups, offset, prefix)
+        return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
     def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to train on and to watch; whole groups where the loss ranks them."""
@@ -312,23 +312,23 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         if staged is not None:
             return staged
         table = self._table(X)
-        given = self._given_scores(table, offset)
+        given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.predict(table, given, checks.n_threads(self.n_jobs))
 
     def _staged_raw(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         table = self._table(X)
-        given = self._given_scores(table, offset)
+        given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.staged_predict(table, given, checks.n_threads(self.n_jobs))
 
-    def _given_scores(self, table: np.ndarray, offset: Any) -> np.ndarray | None:
-        """What is added to the model's own scores: an offset, and an init estimator's."""
-        n, outputs = table.shape[0], self.ensemble_.outputs
+    def _given_scores(self, X: Any, n: int, offset: Any) -> np.ndarray | None:
+        """What is added to the model's own scores: an offset, and an init estimator's of the table as given."""
+        outputs = self.ensemble_.outputs
         total: Any = None
         if offset is not None:
             total = checks.scores(offset, "offset", n, outputs)
             total = np.full((n,) if outputs == 1 else (n, outputs), total) if np.ndim(total) == 0 else total
         if getattr(self, "init_", None) is not None:
-            began = raw_scores_of(self.init_, table, n, outputs)
+            began = raw_scores_of(self.init_, X, n, outputs)
             total = began if total is None else total + began
         return total
 

@@ -63,9 +63,9 @@ class Plan:
             return float(init) if offset is None else offset + float(init)
         fitted = clone(init)
         weighted = self.weights is not None and has_fit_parameter(fitted, "sample_weight")
-        fitted.fit(rows.X, rows.y, **({"sample_weight": self.weights} if weighted else {}))
+        fitted.fit(rows.given, rows.y, **({"sample_weight": self.weights} if weighted else {}))
         self.fitted["init_"] = fitted
-        scores = raw_scores_of(fitted, rows.X, n, self.outputs)
+        scores = raw_scores_of(fitted, rows.given, n, self.outputs)
         return scores if offset is None else scores + offset
 
     def _best_shift(self, offset: np.ndarray) -> Any:
@@ -118,7 +118,7 @@ class Plan:
         if start is not None:
             start = start.reshape(n, -1) + self.intercept
         if "init_" in self.fitted:
-            began = raw_scores_of(self.fitted["init_"], rows.X, n, self.outputs).reshape(n, -1)
+            began = raw_scores_of(self.fitted["init_"], rows.given, n, self.outputs).reshape(n, -1)
             start = began if start is None else start + began
         return stopping.WatchedSet(
             name,

@@ -59,7 +59,8 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     descent : Descent or its name, default None
         Anything of `anyboost.descent` instead of steps by `learning_rate` and `memory`.
     init : None, number or estimator, default None
-        Where scores start: the best constant, a number, or the predictions of an estimator that is fitted first.
+        Where scores start: the best constant, a number, or the predictions of an estimator that is fitted first,
+        on the training rows of the table as it is given.
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
     early_stopping : bool, default False
