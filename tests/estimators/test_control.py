@@ -336,7 +336,8 @@ def test_the_callback_protocol_of_scikit_learn():
 @pytest.mark.parametrize("kind", [BoostingRegressor, BoostingClassifier, BoostingRanker])
 def test_a_progress_bar_and_a_monitor(kind, capsys):
     callback = pytest.importorskip("sklearn.callback")
-    monitor = callback.ScoringMonitor(scoring={"own": lambda model, X, y: model.score(X, y)})
+    given = {"qid": np.zeros(len(Y))} if kind is BoostingRanker else {}
+    monitor = callback.ScoringMonitor(scoring={"own": lambda model, X, y: model.score(X, y, **given)})
     y = (Y > 100).astype(int)
     kind(max_iter=4).set_callbacks(callback.ProgressBar(), monitor).fit(X, y)
     shown = capsys.readouterr().out

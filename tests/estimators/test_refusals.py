@@ -124,6 +124,10 @@ REGRESSOR = {
     "a short y": ({}, {"y": Y[:5]}, "y must have one value for each of the 12 rows of X, got 5"),
     "one number as y": ({}, {"y": 3.0}, "y must have one value a row, got 3.0"),
     "negative counts": ({"loss": "poisson"}, {"y": Y - 1}, "y must be 0 or larger for the loss poisson, got -1 at row 0"),
+    "no counts": ({"loss": "poisson"}, {"y": np.zeros(12)}, "y is 0 in every row, which the loss poisson has no best constant for: give at least one"),
+    "no amounts": ({"loss": "tweedie:1.3"}, {"y": np.zeros(12)}, "y is 0 in every row, which the loss tweedie"),
+    "no counts of weight": ({"loss": "poisson"}, {"sample_weight": np.eye(12)[0]}, "y is 0 in every row"),
+    "no counts on an offset": ({"loss": "poisson"}, {"y": np.zeros(12), "offset": Y}, "y is 0 in every row"),
     "negative weight": ({}, {"sample_weight": with_value(np.ones(12), 1, -1)}, "sample_weight must not be negative, got -1.0 at row 1"),
     "zero weights": ({}, {"sample_weight": np.zeros(12)}, "sample_weight is zero for every row"),
     "short weights": ({}, {"sample_weight": np.ones(4)}, "sample_weight must have one weight a row, got 4 weights for 12 rows"),
@@ -238,6 +242,18 @@ def test_predictions_refuse_what_does_not_fit(case):
     model = BoostingRegressor(max_iter=2).fit(X, Y)
     with pytest.raises(ValueError, match=words):
         model.predict(table, **given)
+
+
+def test_a_ranking_is_not_scored_without_its_queries():
+    """All rows as one query is another score: a cross-validation that forgot `qid` would choose by it."""
+    ranker = BoostingRanker(max_iter=2).fit(X, Y, QID)
+    with pytest.raises(ValueError, match=r"qid must be given to score a ranking: .* set_score_request"):
+        ranker.score(X, Y)
+    assert ranker.score(X, Y, QID) == ab.metrics.ndcg(Y, ranker.predict(X), QID)
+    alone = BoostingRanker(max_iter=2, scoring=None).fit(X, Y, valid={"one": (X, Y), "three": {"X": X, "y": Y, "qid": QID}})  # fmt: skip
+    found = {name: scores["score"][-1] for name, scores in alone.validation_scores_.items()}
+    assert found["one"] == alone.score(X, Y, np.zeros(12))
+    assert found["three"] == alone.score(X, Y, QID)
 
 
 def test_methods_of_another_loss_say_which_one_they_need():

@@ -73,6 +73,7 @@ class Plan:
             return 0.0
         space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
         functional = self.targets.loss.on(self.y, space, self.rows.groups)
+        functional.best_constant()  # refuses targets that no constant suits, with an offset as without
         one_leaf = np.zeros(space.n, dtype=np.int32)
         self.intercept = np.asarray(functional.best_shifts(offset, one_leaf, 1), dtype=np.float64)
         return float(self.intercept[0])
@@ -94,7 +95,8 @@ class Plan:
             if isinstance(what, metrics.Metric):
                 return stopping.metric_scoring(name, what)
             scorer = what or (lambda model, X, y, **given: model.score(X, y, **given))
-            return stopping.scorer_scoring(name, scorer, watched, stage)
+            queries = "qid" if what is None and estimator._groups_name == "qid" else None
+            return stopping.scorer_scoring(name, scorer, watched, stage, queries)
 
         return stopping.Monitor(
             watched,

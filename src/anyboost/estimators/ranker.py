@@ -60,7 +60,16 @@ class BoostingRanker(BaseBoosting):
         return self._staged_raw(X, offset)
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
-        """The mean NDCG of the queries; those without a relevant row are left out. Rows count alike."""
+        """The mean NDCG of the queries; those without a relevant row are left out. Rows count alike.
+
+        `qid` must be given: taking all rows for one query would be another score without a word. In a search or a
+        cross-validation it comes by metadata routing, `set_score_request(qid=True)`.
+        """
+        if qid is None:
+            raise ValueError(
+                "qid must be given to score a ranking: pass score(X, y, qid=...), all equal for one query, and in a "
+                "cross-validation ask for it by set_score_request(qid=True)"
+            )
         return metrics.ndcg(y, self._raw(X), qid)
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
