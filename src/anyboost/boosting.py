@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost import certificates, checks, losses, weak
+from anyboost import certificates, checks, keywords, losses, weak
 from anyboost import descent as descents
 from anyboost.backends import threads
 from anyboost.certificates import Evidence, Witness
@@ -134,6 +134,7 @@ class Run:
         return self.learner.support(self.space, G)
 
 
+@keywords.explained
 def boost(
     X: Any,
     y: Any,

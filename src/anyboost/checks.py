@@ -5,6 +5,7 @@ A sentence names the argument, the offending value (and row), and what to do abo
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -154,11 +155,20 @@ def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     return str(value)
 
 
-def named(spec: str, name: str, makers: Mapping[str, Callable[..., T]]) -> T:
-    """The object that "name" or "name:parameter" stands for; numbers after the colon, comma-separated."""
-    word, _, rest = spec.partition(":")
+def named(
+    spec: str, name: str, makers: Mapping[str, Callable[..., T]], others: Mapping[str, str] | None = None
+) -> T:
+    """The object that "name" or "name:parameter" stands for; numbers after the colon, comma-separated.
+
+    `others` are further names, each for one of the makers.
+    """
+    said, _, rest = spec.partition(":")
+    others = others or {}
+    word = others.get(said, said)
     if word not in makers:
-        raise ValueError(f"{name} {word!r} is not known: use one of {', '.join(sorted(makers))}")
+        near = difflib.get_close_matches(word.lower(), [*makers, *others], 1)
+        advice = f"did you mean {near[0]!r}? It must be" if near else "use"
+        raise ValueError(f"{name} {word!r} is not known: {advice} one of {', '.join(sorted(makers))}")
     try:
         parameters = [
             int(part) if part.strip().lstrip("-").isdigit() else float(part)

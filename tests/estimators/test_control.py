@@ -129,6 +129,18 @@ def test_without_a_set_a_share_of_the_rows_is_held_out():
     assert ranker.n_iter_ <= 20
 
 
+@pytest.mark.parametrize("kind", [BoostingRegressor, BoostingClassifier, BoostingRanker])
+def test_without_rows_to_hold_out_the_training_score_stops(kind):
+    """HistGradientBoosting's `validation_fraction=None`: a small sample keeps all its rows."""
+    y = np.digitize(Y, [100, 200])
+    model = kind(max_iter=400, early_stopping=True, validation_fraction=None, n_iter_no_change=3, tol=0.01)
+    model.fit(X, y)
+    assert model.n_iter_ < 400
+    np.testing.assert_allclose(model.validation_scores_["train"]["loss"], -model.train_score_)
+    whole = kind(max_iter=model.best_iteration_).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+
+
 def test_several_named_sets_and_several_scores():
     X, y = load_breast_cancer(return_X_y=True)
     sets = {

@@ -49,7 +49,12 @@ REGRESSOR = {
     "leaf misspelt": ({"leaf": "median"}, {}, "leaf must be 'auto' or 'mean' or 'exact', got 'median'"),
     "memory above one": ({"memory": 1.5}, {}, "memory must be between 0 and at most 1, got 1.5"),
     "memory in words": ({"memory": "long"}, {}, "memory must be a number, got 'long'"),
-    "unknown loss": ({"loss": "mse"}, {}, "loss 'mse' is not known: use one of .*squared"),
+    "unknown loss": ({"loss": "zzz"}, {}, "loss 'zzz' is not known: use one of .*squared"),
+    "misspelt loss": ({"loss": "absolut"}, {}, "loss 'absolut' is not known: did you mean 'absolute'"),
+    "a loss of classes by another name": ({"loss": "log_loss"}, {}, "loss 'log_loss' .* BoostingClassifier"),
+    "a level of no quantile": ({"quantile": 0.9}, {}, "quantile is the level of loss='quantile', and loss is 'auto'"),
+    "two levels": ({"loss": "quantile:0.8", "quantile": 0.9}, {}, "and loss is 'quantile:0.8': use that loss, or leave quantile out"),
+    "a level above all": ({"loss": "quantile", "quantile": 1.0}, {}, "quantile must be strictly between 0 and 1, got 1.0"),
     "loss of another kind": ({"loss": 3}, {}, "loss must be a name or a loss, got 3"),
     "a loss's class": ({"loss": ab.losses.Huber}, {}, r"loss must be a loss, got the class Huber: write Huber\(\)"),
     "a parameter outside": ({"loss": "quantile:1.5"}, {}, "tau must be strictly between 0 and 1, got 1.5"),
@@ -172,6 +177,9 @@ CLASSIFIER = {
     "a wide offset": ({}, {"offset": np.zeros((12, 2))}, r"offset must have shape \(12,\)"),
 }  # fmt: skip
 RANKER = {
+    "a loss of another library": ({"loss": "lambdarank"}, {}, "loss 'lambdarank' is not here: use 'rank_logistic' or 'rank_hinge'"),
+    "another loss of another library": ({"loss": "rank:ndcg"}, {}, "loss 'rank:ndcg' is not here: use 'rank_logistic'"),
+    "a third loss of another library": ({"loss": "YetiRank"}, {}, "loss 'YetiRank' is not here: use 'rank_logistic'"),
     "a loss that does not rank": ({"loss": "squared"}, {}, "loss squared does not rank rows of a query: use .rank_logistic."),
     "short queries": ({}, {"qid": QID[:3]}, "qid must have one label for each of the 12 rows"),
     "nothing to rank": ({}, {"y": np.zeros(12)}, "y has no two rows of different grade in one query"),

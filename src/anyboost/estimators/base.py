@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from anyboost import checks, tables
+from anyboost import checks, keywords, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, stopping
@@ -29,6 +29,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     _groups_name = "groups"  # what `fit` calls the labels that tie rows together
 
+    @keywords.explained
     def __init__(
         self,
         loss: Any = "auto",
@@ -54,7 +55,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         warm_start: bool = False,
         early_stopping: bool = False,
         scoring: Any = "loss",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         callbacks: Any = None,
@@ -106,6 +107,14 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             )
         leaves = [part.apply(table) for part in parts]
         return np.stack(leaves, axis=1) if leaves else np.empty((table.shape[0], 0), dtype=np.int32)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn; names of other libraries are answered with ours."""
+        known = self.get_params()
+        for name in params:
+            if name not in known and name in keywords.OURS:
+                raise ValueError(keywords.refusal(name, type(self).__name__, known))
+        return super().set_params(**params)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
@@ -224,11 +233,13 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _sets(
         self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int
     ) -> tuple[Rows, Targets, list[tuple[str, Rows]]]:
-        """The named validation sets; without any, and with early stopping, a share of the rows."""
+        """The named validation sets; without any, and with early stopping, a share of the rows, or all of them."""
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
         if sets or not self.early_stopping:
             return rows, targets, sets
-        train, held_out = self._split(rows, seed)
+        if self.validation_fraction is None:
+            return rows, targets, [("train", rows)]
+        train, held_out = self._split(rows, float(self.validation_fraction), seed)
         kept = rows.take(train)
         return kept, self._targets(kept.y, kept.sample_weight), [("valid", rows.take(held_out))]
 
@@ -250,12 +261,11 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         labels = np.asarray(given["y"])
         return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
-    def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, rows: Rows, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to train on and to watch; whole groups where the loss ranks them."""
         from sklearn.model_selection import train_test_split
 
         number = np.arange(rows.X.shape[0])
-        share = float(self.validation_fraction)
         if len(number) < 2:
             raise ValueError(
                 "early_stopping needs two rows or more to split: pass X_val and y_val, or turn it off"

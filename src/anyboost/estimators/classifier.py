@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from anyboost import checks, tables
+from anyboost import checks, keywords, tables
 from anyboost.boosting import Run
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
@@ -36,13 +36,15 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
     Parameters are those of `BoostingRegressor`, but for
 
     loss : "auto" is "logistic" for two classes and "softmax" for more. Also "hinge", "squared_hinge", "exponential",
-        "multiclass_hinge" and losses built on these; "log_loss" is "auto".
+        "multiclass_hinge" and losses built on these; "log_loss" and "cross_entropy" are "auto", "binary" and
+        "multiclass" are "logistic" and "softmax".
     class_weight : mapping from classes to weights, "balanced" or None, default None
         Times the sample weights. "balanced" gives every class the same total weight.
 
     Attributes are those of `BoostingRegressor`, and `classes_`: the labels of rows of positive weight, sorted.
     """
 
+    @keywords.explained
     def __init__(
         self,
         loss: Any = "auto",
@@ -69,7 +71,7 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         warm_start: bool = False,
         early_stopping: bool = False,
         scoring: Any = "loss",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         callbacks: Any = None,
@@ -110,6 +112,7 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         )
         self.class_weight = class_weight
 
+    @keywords.explained
     @with_callbacks
     def fit(
         self,

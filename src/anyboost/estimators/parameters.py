@@ -24,9 +24,9 @@ from anyboost import checks, losses, steps, tables, weak
 from anyboost import descent as descents
 from anyboost.descent import Descent
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
+from anyboost.losses.names import LOG_LOSS
 from anyboost.weak import Learner, Takes, Tree
 
-ALIASES = {"squared_error": "squared", "absolute_error": "absolute", "log_loss": "auto"}
 UNLIMITED = 2**31 - 1
 TREE: tuple[str, ...] = (
     "max_leaf_nodes",
@@ -91,7 +91,8 @@ def check(estimator: Any) -> None:
     for name in ("warm_start", "early_stopping"):
         if not isinstance(own[name], bool | np.bool_):
             raise ValueError(f"{name} must be True or False, got {own[name]!r}")
-    checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
+    if own["validation_fraction"] is not None:
+        checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
     checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
     _nonnegative(own["tol"], "tol")
     checks.count(
@@ -157,11 +158,22 @@ def _default(estimator: Any, name: str) -> Any:
 
 
 def find_loss(loss: Any, automatic: str) -> Loss:
-    """The loss that `loss` names, HistGradientBoosting's names included; `automatic` stands for "auto"."""
+    """The loss that `loss` names; `automatic` stands for "auto", and for "log_loss" where it is one of classes."""
     if isinstance(loss, str):
-        loss = ALIASES.get(loss, loss)
-        loss = automatic if loss == "auto" else loss
+        by_classes = loss in LOG_LOSS and automatic in ("logistic", "softmax")
+        loss = automatic if loss == "auto" or by_classes else loss
     return losses.get(loss)
+
+
+def quantile_loss(loss: Any, quantile: Any) -> Any:
+    """What `loss` says, with the level that `quantile` gives it."""
+    if quantile is None:
+        return loss
+    if not (isinstance(loss, str) and loss in ("quantile", "pinball")):
+        raise ValueError(
+            f"quantile is the level of loss='quantile', and loss is {loss!r}: use that loss, or leave quantile out"
+        )
+    return Quantile(checks.between(quantile, "quantile", 0, 1))
 
 
 class Method(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from anyboost import metrics
+from anyboost import keywords, metrics
 from anyboost.boosting import Run
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
@@ -27,6 +27,7 @@ class BoostingRanker(BaseBoosting):
 
     _groups_name = "qid"
 
+    @keywords.explained
     @with_callbacks
     def fit(
         self,
@@ -84,12 +85,12 @@ class BoostingRanker(BaseBoosting):
 
         return Targets(loss, encode(y), encode)
 
-    def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, rows: Rows, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
         from sklearn.model_selection import GroupShuffleSplit
 
         if rows.groups is None or len(np.unique(rows.groups)) < 2:
             raise ValueError(
                 "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"
             )
-        splitter = GroupShuffleSplit(1, test_size=float(self.validation_fraction), random_state=seed)
+        splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
         return next(splitter.split(rows.X, groups=rows.groups))

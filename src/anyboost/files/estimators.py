@@ -22,6 +22,7 @@ from anyboost.tables import MOST_LEVELS, Columns, Levels
 CLASSES = {cls.__name__: cls for cls in (BoostingClassifier, BoostingRanker, BoostingRegressor)}
 KINDS_OF_LABELS: dict[str, Any] = {"text": np.str_, "whole": np.int64, "real": np.float64, "flag": np.bool_}
 LEFT_OUT = ("callbacks",)  # parameters that only a fit in this process can mean something by
+LATER = ("quantile",)  # written only where set, for older files have none
 MOST_NAMES = 1 << 20
 MOST_DEPTH = 3
 
@@ -64,7 +65,7 @@ def _numbers(step: Step) -> tuple[float, float, float, float]:
 def _pack_parameters(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in model.get_params(deep=False).items():
-        if name in LEFT_OUT:
+        if name in LEFT_OUT or (name in LATER and value is None):
             continue
         if isinstance(value, Loss):
             found[name] = {"loss": parts.encode_loss(value)}
@@ -171,7 +172,7 @@ def _unpack_parameters(header: Fields, cls: type[BaseBoosting]) -> dict[str, Any
     values = {
         name: _unpack_parameter(header.take(name), name)
         for name in cls._get_param_names()
-        if name not in LEFT_OUT
+        if name not in LEFT_OUT and (name not in LATER or header.has(name))
     }
     header.done()
     return values
