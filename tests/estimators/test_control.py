@@ -282,6 +282,35 @@ def test_callbacks_see_every_round_and_may_stop():
     assert model.n_iter_ == 4
 
 
+@pytest.mark.parametrize("scoring", ["loss", "r2", ["r2", "loss"]])
+def test_callbacks_see_the_validation_loss(scoring, tmp_path):
+    """A pruner or a dashboard has nothing else to go by, whatever score decides."""
+    seen = []
+
+    def callback(step, run):
+        assert step is run.steps[-1]
+        seen.append(step.valid_loss)
+
+    sets = {"first": (X[TEST], Y[TEST]), "second": (X[TRAIN], Y[TRAIN])}
+    model = BoostingRegressor(max_iter=6, callbacks=[callback], scoring=scoring)
+    model.fit(X[TRAIN], Y[TRAIN], valid=sets)
+    expected = [0.5 * np.mean((stage - Y[TEST]) ** 2) for stage in model.staged_predict(X[TEST])]
+    np.testing.assert_allclose(seen, expected)
+    assert [step.valid_loss for step in model.steps_] == seen
+    ab.save(model, tmp_path / "model.safetensors")
+    assert ab.load(tmp_path / "model.safetensors").steps_ == model.steps_
+    assert all(step.valid_loss is None for step in BoostingRegressor(max_iter=2).fit(X, Y).steps_)
+
+
+def test_a_warm_start_has_the_validation_losses_of_all_rounds():
+    warm = BoostingRegressor(max_iter=3, warm_start=True).fit(X[TRAIN], Y[TRAIN])
+    warm.set_params(max_iter=5).fit(**SPLIT)
+    whole = BoostingRegressor(max_iter=5).fit(**SPLIT)
+    assert [step.valid_loss for step in warm.steps_] == [step.valid_loss for step in whole.steps_]
+    warm.set_params(max_iter=6).fit(X[TRAIN], Y[TRAIN])
+    assert all(step.valid_loss is None for step in warm.steps_)
+
+
 def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path):
     path = tmp_path / "run.safetensors"
 

@@ -283,9 +283,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         rounds = len(run.steps)
         best, ensemble = rounds, run.ensemble
         fitted: dict[str, Any] = {}
+        watched: list[float | None] = [None] * rounds
         if monitor is not None:
             monitor.catch_up(ensemble)
-            best = monitor.best_round
+            best, watched = monitor.best_round, [*monitor.losses[1:]]
             fitted["validation_scores_"] = {
                 name: {scoring: np.array(values) for scoring, values in found.items()}
                 for name, found in monitor.history.items()
@@ -296,7 +297,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             kept.start, kept.needs_offset = plan.intercept, False
         return fitted | {
             "ensemble_": kept,
-            "steps_": run.steps[:],
+            "steps_": [step._replace(valid_loss=loss) for step, loss in zip(run.steps, watched, strict=True)],
             "n_iter_": rounds,
             "best_iteration_": best,
             "train_score_": -np.array([run.start_loss, *(step.loss for step in run.steps)]),

@@ -10,6 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from anyboost import checks, metrics, tables, weak
 from anyboost.boosting import Run, boost
+from anyboost.descent import Step
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
@@ -98,9 +99,12 @@ class Plan:
             queries = "qid" if what is None and estimator._groups_name == "qid" else None
             return stopping.scorer_scoring(name, scorer, watched, stage, queries)
 
+        measured = [scoring(name, what) for name, what in scorings]
+        asked = [found for found, (_, what) in zip(measured, scorings, strict=True) if what == "loss"]
         return stopping.Monitor(
             watched,
-            [scoring(name, what) for name, what in scorings],
+            measured,
+            asked[0] if asked else stopping.loss_scoring(loss, watched[:1], self.outputs, self.n_threads),
             int(estimator.n_iter_no_change) if estimator.early_stopping else None,
             float(estimator.tol),
             self.n_threads,
@@ -137,12 +141,21 @@ class Plan:
         self, seed: int, earlier: Run | None, monitor: stopping.Monitor | None, narration: Rounds
     ) -> Run:
         estimator = self.estimator
-        callbacks: list[Any] = [] if monitor is None else [monitor]
+        callbacks: list[Any] = []
         if estimator.verbose:
             callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
         callbacks += list(estimator.callbacks or ())
         if narration.heard:
             callbacks.append(narration)
+
+        def after(step: Step, run: Run) -> bool:
+            """All callbacks of a round; they see its validation loss, which the monitor has measured before."""
+            stop = False
+            if monitor is not None:
+                stop = monitor(step, run)
+                step = run.steps[-1] = step._replace(valid_loss=monitor.losses[-1])
+            return any([stop, *(callback(step, run) for callback in callbacks)])
+
         options: dict[str, Any] = {}
         if self.columns.levels:
             options["categorical"] = self.columns.categorical
@@ -155,7 +168,7 @@ class Plan:
             start=self.start,
             sample_weight=self.weights,
             groups=self.rows.groups,
-            callbacks=callbacks,
+            callbacks=[after],
             resume=earlier,
             row_fraction=float(estimator.subsample),
             feature_fraction=float(estimator.max_features),

@@ -78,6 +78,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     tol : float, default 1e-7
     callbacks : list, default None
         Functions of (step, run) called after each round, such as `anyboost.Checkpoint`; a true answer stops the fit.
+        `step.valid_loss` is the loss on the first validation set, where there is one.
         scikit-learn's own callbacks are set by `set_callbacks`.
     verbose : int, default 0
         Print a line every so many rounds.
@@ -91,7 +92,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     ensemble_ : Ensemble
         The fitted sum.
     steps_ : list of Step
-        One record a round: loss, edge, step size, seconds.
+        One record a round: loss, edge, step size, seconds, and `valid_loss`, the loss on the first validation set.
     n_iter_, best_iteration_ : int
         Rounds run, and the round with the best score on the first validation set (without one, the last).
     train_score_, validation_score_ : array

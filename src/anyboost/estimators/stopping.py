@@ -152,10 +152,12 @@ class Monitor:
 
     sets: Sequence[WatchedSet]
     scorings: Sequence[Scoring]
+    loss: Scoring  # on the first set, for the Steps; one of `scorings` or not
     patience: int | None
     tol: float
     n_threads: int
     history: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    losses: list[float] = field(default_factory=list)
     best_round: int = 0
     best_score: float = -math.inf
     rounds: int = -1  # seen so far; -1: not even the start
@@ -182,6 +184,11 @@ class Monitor:
             scores = watched.shaped()
             for scoring in self.scorings:
                 self.history[watched.name][scoring.name].append(scoring.value(watched, scores))
+        first = self.sets[0]
+        known = any(scoring is self.loss for scoring in self.scorings)
+        self.losses.append(
+            self.history[first.name]["loss"][-1] if known else self.loss.value(first, first.shaped())
+        )
         score = self.scores[-1]
         if score > self.best_score + (self.tol if self.rounds else 0.0):
             self.best_round, self.best_score = self.rounds, score

@@ -42,6 +42,8 @@ def pack(model: BaseBoosting) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "step.learners": unsigned([step.learners for step in steps]),
         "seconds": finite([step.seconds for step in steps], "seconds"),
     }
+    if steps and steps[0].valid_loss is not None:
+        tensors["valid.losses"] = np.array([step.valid_loss for step in steps], dtype=np.float64)
     header = {
         "estimator": type(model).__name__,
         "ensemble": ensemble,
@@ -277,8 +279,11 @@ def _unpack_history(header: Fields, tensors: Tensors, kept: int) -> dict[str, An
     train = tensors.floats("train.scores", (rounds + 1,))
     learners = tensors.indices("step.learners", rounds, 0, 2**32 - 1).tolist()
     seconds = tensors.floats("seconds", (rounds,)).tolist()
+    valid: list[float | None] = [None] * rounds
+    if tensors.has("valid.losses"):  # older files have none
+        valid = tensors.floats("valid.losses", (rounds,), infinite=True, nan=True).tolist()
     steps = [
-        Step(t + 1, learners[t], -float(train[t + 1]), *row, None, seconds[t])  # type: ignore[call-arg]
+        Step(t + 1, learners[t], -float(train[t + 1]), *row, valid[t], seconds[t])  # type: ignore[call-arg]
         for t, row in enumerate(numbers.tolist())
     ]
     best = header.count("best_iteration", 0, rounds)
