@@ -331,7 +331,7 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
         evidence=deepcopy(resume.state.evidence),
         geometry=resume.state.geometry[:],
     )
-    if not _fits(state, space, functional):
+    if not fits(state, space, functional):
         raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
     return replace(
         resume, space=space, functional=functional, state=state, watch=watch, steps=resume.steps[:]
@@ -348,7 +348,7 @@ def _go_on_watching(resume: Run, watch: Watch) -> Watch:
     return watch
 
 
-def _fits(state: State, space: Space, functional: Functional) -> bool:
+def fits(state: State, space: Space, functional: Functional) -> bool:
     """Whether a state can belong to this data: its loss, to the bit, and its model's scores on some rows."""
     if len(state.scores) != space.n or space.X.shape[1] != state.ensemble.n_features:
         return False

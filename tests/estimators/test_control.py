@@ -1,5 +1,7 @@
 """What a user steers a fit with: stopping, validation sets, scores, starts, warm starts, callbacks, checkpoints."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -256,8 +258,18 @@ def test_a_warm_start_ends_where_a_whole_fit_does(loss):
         ValueError, match="max_iter counts from the first round: the warm start has 12, got 5"
     ):
         warm.set_params(max_iter=5).fit(**SPLIT)
-    with pytest.raises(ValueError, match="resume was run on other data"):
+    with pytest.raises(
+        ValueError, match=r"warm_start goes on from a fit to other data: pass .* or set warm_start=False"
+    ):
         warm.set_params(max_iter=20).fit(X, Y)
+    with pytest.raises(ValueError, match="other data"):
+        warm.fit(X[TRAIN][:, :4], Y[TRAIN])
+    for given in ({"max_leaf_nodes": 7}, {"subsample": 0.5}, {"loss": "huber"}):
+        name = next(iter(given)).replace("max_leaf_nodes", "learner")
+        with pytest.raises(
+            ValueError, match=f"warm_start goes on from a fit whose {name} is .*, and now it is"
+        ):
+            copy.deepcopy(warm).set_params(**given).fit(**SPLIT)
     cold = BoostingRegressor(loss, max_iter=5, **sampled).fit(X, Y)
     assert cold.set_params(max_iter=6).fit(**SPLIT).n_iter_ == 6
 

@@ -50,7 +50,7 @@ REGRESSOR = {
     "memory above one": ({"memory": 1.5}, {}, "memory must be between 0 and at most 1, got 1.5"),
     "memory in words": ({"memory": "long"}, {}, "memory must be a number, got 'long'"),
     "unknown loss": ({"loss": "zzz"}, {}, "loss 'zzz' is not known: use one of .*squared"),
-    "misspelt loss": ({"loss": "absolut"}, {}, "loss 'absolut' is not known: did you mean 'absolute'"),
+    "misspelt loss": ({"loss": "absolut"}, {}, "loss 'absolut' is not known: use 'absolute'"),
     "a loss of classes by another name": ({"loss": "log_loss"}, {}, "loss 'log_loss' .* BoostingClassifier"),
     "a level of no quantile": ({"quantile": 0.9}, {}, "quantile is the level of loss='quantile', and loss is 'auto'"),
     "two levels": ({"loss": "quantile:0.8", "quantile": 0.9}, {}, "and loss is 'quantile:0.8': use that loss, or leave quantile out"),
@@ -112,7 +112,9 @@ REGRESSOR = {
     "no columns": ({}, {"X": np.empty((12, 0))}, "0 feature"),
     "a table of one dimension": ({}, {"X": Y}, "Expected 2D array, got 1D array"),
     "a table of three": ({}, {"X": np.zeros((12, 2, 2))}, "dim 3"),
-    "words in an array": ({}, {"X": np.array([["a", "b"]] * 12)}, "could not convert string to float|dtype='numeric'"),
+    "words in an array": ({}, {"X": np.array([["a", "b"]] * 12)}, "X must hold numbers, got the word 'a' at row 0, column 0: turn it into numbers, name its column in categorical_features, or pass a data frame"),
+    "a word among numbers": ({}, {"X": np.array([[1.0, "low"]] * 12, dtype=object)}, "got the word 'low' at row 0, column 1"),
+    "words in a set": ({}, {"valid": (np.array([["1", "b"]] * 12), Y)}, "valid X must hold numbers, got the word 'b'"),
     "complex numbers": ({}, {"X": X + 1j}, "Complex data not supported"),
     "words without leave": ({"categorical_features": None}, {"X": FRAME.astype({"a": str})}, "column 'a' of X holds words: name it in categorical_features"),
     "words that are not named": ({"categorical_features": ["b"]}, {"X": FRAME.astype({"a": str})}, "column 'a' of X holds words"),
@@ -124,7 +126,13 @@ REGRESSOR = {
     "a lazy frame": ({}, {"X": pl.DataFrame({"a": Y}).lazy()}, "X is a lazy frame: collect it first"),
     "NaN in y": ({}, {"y": with_value(Y, 3, np.nan)}, "y must be finite, got nan at row 3"),
     "infinity in y": ({}, {"y": with_value(Y, 2, np.inf)}, "y must be finite, got inf at row 2"),
-    "words in y": ({}, {"y": list("abcdefghijkl")}, "y must hold numbers"),
+    "words in y": ({}, {"y": list("abcdefghijkl")}, "y must hold numbers, got the word 'a' at row 0: .* BoostingClassifier"),
+    "a category with a constraint": ({"monotonic_cst": {"a": 1}}, {"X": FRAME.astype({"a": str})}, "monotonic_cst is 1 for the column 'a', which holds categories.*: use 0 there"),
+    "a numbered category with a constraint": ({"monotonic_cst": [0, -1], "categorical_features": [1]}, {}, "monotonic_cst is -1 for the column 1, which holds categories"),
+    "a binned table": ({}, {"X": ab.Binned(X)}, "X is an ab.Binned, which ab.boost takes: give an estimator the table itself"),
+    "a binned set": ({}, {"valid": (ab.Binned(X), Y)}, "valid X is an ab.Binned"),
+    "times and events": ({"loss": "cox"}, {"y": np.c_[Y + 1, SIGNS]}, r"y must be one number a row for the loss cox, .* np.where\(event, time, -time\)"),
+    "times and events in records": ({"loss": "cox"}, {"y": np.array([(True, 2.0)] * 12, dtype=[("event", bool), ("time", float)])}, r"np.where\(event, time, -time\)"),
     "no y": ({}, {"y": None}, "requires y to be passed, but the target y is None"),
     "a short y": ({}, {"y": Y[:5]}, "y must have one value for each of the 12 rows of X, got 5"),
     "one number as y": ({}, {"y": 3.0}, "y must have one value a row, got 3.0"),
@@ -238,6 +246,7 @@ def test_sparse_tables_are_refused_in_a_sentence():
 
 
 PREDICTIONS = {
+    "a binned table": (ab.Binned(X), {}, "X is an ab.Binned, which ab.boost takes"),
     "another number of columns": (X[:, :1], {}, "X has 1 features, but BoostingRegressor is expecting 2"),
     "one dimension": (X[0], {}, "Expected 2D array"),
     "a short offset": (X, {"offset": Y[:3]}, r"offset must be a number or scores of shape \(12,\)"),
@@ -248,7 +257,7 @@ PREDICTIONS = {
 def test_predictions_refuse_what_does_not_fit(case):
     table, given, words = PREDICTIONS[case]
     model = BoostingRegressor(max_iter=2).fit(X, Y)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         model.predict(table, **given)
 
 
@@ -274,7 +283,14 @@ def test_methods_of_another_loss_say_which_one_they_need():
     with pytest.raises(ValueError, match=r"coverage 0.9 needs the levels 0.05 and 0.95"):
         quantiles.predict_interval(X, coverage=0.9)
     hinge = BoostingClassifier("hinge", max_iter=2).fit(X, SIGNS)
-    assert not hasattr(hinge, "predict_proba")
+    for name in ("predict_proba", "predict_log_proba", "staged_predict_proba"):
+        assert not hasattr(hinge, name)
+        with pytest.raises(
+            AttributeError, match=f"{name} needs .* loss hinge .*'logistic', or .*CalibratedCl"
+        ):
+            getattr(hinge, name)
+    assert not hasattr(BoostingClassifier("hinge"), "predict_proba")
+    assert hasattr(BoostingClassifier(), "predict_proba")
     linear = BoostingRegressor(learner="dictionary", max_iter=2).fit(X, Y)
     with pytest.raises(TypeError, match="apply needs trees"):
         linear.apply(X)

@@ -64,8 +64,8 @@ def test_parameters_follow_a_colon():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("quartile", "did you mean 'quantile'.*multiclass_hinge"),
-        ("absolute_eror", "did you mean 'absolute_error'"),
+        ("quartile", "use 'quantile'.*multiclass_hinge"),
+        ("absolute_eror", "use 'absolute_error'"),
         ("log_loss", "does not say of how many classes: use 'logistic' for two"),
         ("cross_entropy", "'softmax' for more"),
         ("lambdamart", "is not here: use 'rank_logistic' or 'rank_hinge'"),
@@ -136,6 +136,11 @@ def test_targets_no_loss_takes(case, y, words):
 def test_targets_outside_the_domain(name, y, words):
     with pytest.raises(ValueError, match=f"^y must be {words}"):
         losses.get(name).check(y)
+
+
+def test_times_and_events_in_two_columns_say_how_to_write_them():
+    with pytest.raises(ValueError, match=r"the loss cox.* np.where\(event, time, -time\)"):
+        losses.Cox().check([[3.0, 1.0], [2.0, 0.0]])
 
 
 @every_loss

@@ -21,6 +21,7 @@ from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
 from anyboost.estimators.plan import Plan, without_sample
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.space import Binned
 from anyboost.tables import Columns
 
 
@@ -146,6 +147,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
         fitted |= targets.fitted | plan.fitted
+        if earlier is not None and resume is None:
+            plan.check_warm_start(earlier)
         monitor = plan.monitor(sets, scorings, fitted)
         narration = Rounds(
             self,
@@ -168,7 +171,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         """Check what can be checked before any work; what to measure, and the table's names."""
         parameters.check(self)
         scorings = stopping.check_scoring(self.scoring)
-        tables.check_kind(X)
+        _check_kind(X)
         scratch = copy.copy(self)
         validate_data(scratch, X, y, skip_check_array=True)
         names = ("n_features_in_", "feature_names_in_")
@@ -254,6 +257,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         if unknown or not {"X", "y"} <= set(given):
             raise ValueError(f'{prefix}needs "X" and "y" and may have {", ".join(others)}; got {list(given)}')
         sparse = parameters.abilities(self).sparse
+        _check_kind(given["X"], f"{prefix}X")
         table, _ = tables.read(given["X"], columns, name=f"{prefix}X", sparse=sparse)
         if table.shape[1] != columns.n:
             raise ValueError(f"{prefix}X must have the {columns.n} columns of X, got {table.shape[1]}")
@@ -312,7 +316,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _table(self, X: Any) -> Any:
         """A later table as numbers."""
         check_is_fitted(self)
-        tables.check_kind(X)
+        _check_kind(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
         return tables.contiguous(table)
@@ -350,3 +354,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         stage._staged_scores = scores
         stage.ensemble_ = None
         return stage
+
+
+def _check_kind(X: Any, name: str = "X") -> None:
+    """Refuse what is no table for an estimator."""
+    if isinstance(X, Binned):
+        raise TypeError(f"{name} is an ab.Binned, which ab.boost takes: give an estimator the table itself")
+    tables.check_kind(X)

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -28,6 +27,26 @@ def _gives_probabilities(estimator: "BoostingClassifier") -> bool:
             return True  # `fit` will say what is wrong
     link = getattr(getattr(loss, "loss", loss), "link_", None)
     return link is not None and link.probabilities is not None
+
+
+class _OfProbabilities:
+    """A method of losses that give probabilities; others do not have it, and say what does.
+
+    scikit-learn's `available_if` has one sentence for all refusals, and it does not say what to do.
+    """
+
+    def __init__(self, method: Any) -> None:
+        self.method = method
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return self.method
+        if not _gives_probabilities(model):
+            raise AttributeError(
+                f"{self.method.__name__} needs probabilities, which the loss {getattr(model, 'loss_', model.loss)} "
+                "does not give: use loss='logistic', or sklearn.calibration.CalibratedClassifierCV around the model"
+            )
+        return self.method.__get__(model, owner)
 
 
 class BoostingClassifier(ClassifierMixin, BaseBoosting):
@@ -148,18 +167,18 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         """Raw scores after each round."""
         return (self._decisions(scores) for scores in self._staged_raw(X, offset))
 
-    @available_if(_gives_probabilities)
+    @_OfProbabilities
     def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The probability of each class, (n, classes)."""
         return self._probabilities(self._raw(X, offset))
 
-    @available_if(_gives_probabilities)
+    @_OfProbabilities
     def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The logarithm of the probability of each class."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset))
 
-    @available_if(_gives_probabilities)
+    @_OfProbabilities
     def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """The probability of each class after each round."""
         return (self._probabilities(scores) for scores in self._staged_raw(X, offset))

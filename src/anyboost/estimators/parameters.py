@@ -25,6 +25,7 @@ from anyboost import descent as descents
 from anyboost.descent import Descent
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
 from anyboost.losses.names import LOG_LOSS
+from anyboost.tables import Columns
 from anyboost.weak import Learner, Takes, Tree
 
 UNLIMITED = 2**31 - 1
@@ -181,7 +182,7 @@ class Method(NamedTuple):
     descent: Descent
 
 
-def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequence[str] | None) -> Method:
+def method(estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None) -> Method:
     """The learner and the descent that the parameters describe."""
     rate = float(estimator.learning_rate)
     leaf, memory, step = automatic(loss, rate, outputs)
@@ -190,7 +191,7 @@ def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequ
         chosen = "exact" if learner.exact_leaves else "mean"
     else:
         chosen = leaf if estimator.leaf == "auto" else estimator.leaf
-        learner = _tree(estimator, chosen, outputs, n_columns, names)
+        learner = _tree(estimator, chosen, outputs, columns, names)
     if estimator.descent is not None:
         return Method(learner, descents.get(estimator.descent))
     if chosen != leaf:
@@ -201,7 +202,7 @@ def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequ
     return Method(learner, descents.Descent(step, memory=memory))
 
 
-def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequence[str] | None) -> Tree:
+def _tree(estimator: Any, leaf: str, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:
     leaves = UNLIMITED if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes)
     depth = None if estimator.max_depth is None else int(estimator.max_depth)
     wanted: dict[str, Any] = {}
@@ -210,9 +211,16 @@ def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequen
     if estimator.l2_regularization:
         wanted["l2"] = float(estimator.l2_regularization)
     if estimator.monotonic_cst is not None:
-        wanted["monotone"] = monotone(estimator.monotonic_cst, n_columns, names)
+        wanted["monotone"] = signs = monotone(estimator.monotonic_cst, columns.n, names)
+        for column in columns.levels:
+            if signs[column]:
+                called = column if names is None else repr(names[column])
+                raise ValueError(
+                    f"monotonic_cst is {signs[column]} for the column {called}, which holds categories, and these "
+                    "have no order: use 0 there, or turn the column into numbers"
+                )
     if estimator.interaction_cst is not None:
-        wanted["interactions"] = interactions(estimator.interaction_cst, n_columns, names)
+        wanted["interactions"] = interactions(estimator.interaction_cst, columns.n, names)
     automatic = estimator.outputs == "auto" and leaf == "exact" and outputs <= MOST_EACH
     if outputs > 1 and (estimator.outputs == "each" or automatic):
         wanted["outputs"] = "each"

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from anyboost import checks, metrics, tables, weak
-from anyboost.boosting import Run, boost
+from anyboost.boosting import Run, boost, fits
 from anyboost.descent import Step
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
@@ -38,7 +38,7 @@ class Plan:
                 f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
             )
         self.method = parameters.method(
-            estimator, loss, self.outputs, columns.n, None if names is None else list(names)
+            estimator, loss, self.outputs, columns, None if names is None else list(names)
         )
         self.n_threads = checks.n_threads(estimator.n_jobs)
         self.weights = targets.weigh(targets.y, rows.sample_weight)
@@ -136,6 +136,28 @@ class Plan:
             rows.groups,
             start,
         )
+
+    def check_warm_start(self, run: Run) -> None:
+        """Refuse to go on from a fit to other data, or with other parameters than the number of rounds."""
+        estimator, options = self.estimator, run.options
+        now = [self.targets.loss, *self.method]
+        now += [float(estimator.subsample), float(estimator.max_features), int(estimator.max_bins)]
+        before = [run.loss, run.learner, run.descent]
+        before += [options.row_fraction, options.feature_fraction, options.max_bins]
+        what = ("loss", "learner", "descent", "subsample", "max_features", "max_bins")
+        for name, first, second in zip(what, before, now, strict=True):
+            if repr(first) != repr(second):
+                raise ValueError(
+                    f"warm_start goes on from a fit whose {name} is {first!r}, and now it is {second!r}: "
+                    "set it back, or set warm_start=False"
+                )
+        space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
+        same = tuple(self.columns.levels) == options.categorical
+        if not same or not fits(run.state, space, self.targets.loss.on(self.y, space, self.rows.groups)):
+            raise ValueError(
+                "warm_start goes on from a fit to other data: pass the X, y and sample_weight of that fit, or set "
+                "warm_start=False"
+            )
 
     def boost(
         self, seed: int, earlier: Run | None, monitor: stopping.Monitor | None, narration: Rounds

@@ -272,7 +272,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
                 f"loss {loss} is one of classes, and this is a regressor: use BoostingClassifier"
             )
         y = _one_column(y)
-        if y.ndim == 2 and not isinstance(loss, Multioutput):
+        if y.ndim == 2 and not isinstance(loss, Multioutput | Cox):
             loss = Multioutput(loss)  # type: ignore[arg-type]
 
         def encode(values: Any) -> np.ndarray:
@@ -315,5 +315,6 @@ def _levels(loss: Loss) -> tuple[float, ...] | None:
 
 
 def _one_column(y: np.ndarray) -> np.ndarray:
-    """A y of one column as (n,), with scikit-learn's warning; others as they are."""
+    """A y of one column as (n,), with scikit-learn's warning; others as they are. Words are for classifiers."""
+    checks.no_words(y, "y", "turn it into a number, or fit words as classes with BoostingClassifier")
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
