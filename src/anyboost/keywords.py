@@ -85,8 +85,8 @@ TABLE = {
     "eval_sample_weight sample_weight_eval_set sample_weight_val": Ours(
         "sample_weight_val in fit", 'valid with its "sample_weight"'
     ),
-    "group group_id qid": Ours(
-        "qid in BoostingRanker.fit, one label a row: np.repeat(np.arange(len(sizes)), sizes) from sizes",
+    "group group_id qid groups": Ours(
+        "qid in BoostingRanker.fit (groups in others), one label a row: np.repeat(np.arange(len(sizes)), sizes)",
         "groups, one label a row",
     ),
     "eval_group eval_qid qid_val": Ours(

@@ -52,7 +52,7 @@ class _OfProbabilities:
 class BoostingClassifier(ClassifierMixin, BaseBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of classes.
 
-    Parameters are those of `BoostingRegressor`, but for
+    Parameters are those of `BoostingRegressor`, without `quantile`, but for
 
     loss : "auto" is "logistic" for two classes and "softmax" for more. Also "hinge", "squared_hinge", "exponential",
         "multiclass_hinge" and losses built on these; "log_loss" and "cross_entropy" are "auto", "binary" and

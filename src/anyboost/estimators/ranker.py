@@ -18,7 +18,7 @@ from anyboost.estimators.sets import named_sets
 class BoostingRanker(BaseBoosting):
     """Boosted trees, or any other weak learner, for the order of rows within queries.
 
-    Parameters are those of `BoostingRegressor`, but for
+    Parameters are those of `BoostingRegressor`, without `quantile`, but for
 
     loss : "rank_logistic" ("auto"), "rank_hinge", or another loss that uses queries.
     scoring : also "ndcg", "map" (with "@10" where only ten ranks count) and "disagreement"; see `anyboost.metrics`
