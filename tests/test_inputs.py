@@ -44,7 +44,7 @@ BAD = {
         r"X must be two-dimensional, got shape \(6,\): pass X.reshape\(-1, 1\)",
     ),
     "words in the table": ({"X": np.array([["a", "b"]] * 6)}, "X must hold numbers"),
-    "unknown loss": ({"loss": "squard"}, "loss 'squard' is not known: use one of .*squared"),
+    "unknown loss": ({"loss": "squard"}, "loss 'squard' is not known: use 'squared'"),
     "loss of another kind": ({"loss": 3}, "loss must be a name or a loss"),
     "parameter outside": ({"loss": "quantile:1.5"}, "tau must be strictly between 0 and 1, got 1.5"),
     "parameter no number": ({"loss": "quantile:high"}, "has a parameter that is not a number"),

@@ -3,12 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from sklearn.datasets import load_diabetes, load_iris
 
 import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRegressor, plot
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(autouse=True)
+def no_window_opens_and_no_figure_stays():
+    plt.switch_backend("Agg")
+    yield
+    plt.close("all")
 
 
 def walk(lines, row):
@@ -66,6 +75,30 @@ def test_a_figure_has_every_node_and_both_answers():
     ax.figure.canvas.draw()
     own = ax.figure.add_subplot()
     assert plot.tree(model, ax=own) is own
+
+
+def test_a_notebook_shows_the_figure_and_pyplot_saves_it(tmp_path):
+    """A figure that pyplot does not know of is an empty cell in a notebook, and a blank file from `plt.savefig`."""
+    model = BoostingRegressor(max_iter=2, max_leaf_nodes=3).fit(X, Y)
+    for draw in (plot.tree, plot.rounds):
+        ax = draw(model)
+        assert plt.gca() is ax
+        assert plt.gcf() is ax.figure
+        plt.savefig(tmp_path / f"{draw.__name__}.png")
+        assert len(plt.get_fignums()) == 1
+        plt.close("all")
+
+
+def test_axes_that_are_given_are_drawn_on_and_no_other_figure_opens():
+    model = BoostingRegressor(max_iter=2, max_leaf_nodes=3).fit(X, Y)
+    own = Figure().add_subplot()
+    assert plot.tree(model, ax=own) is plot.rounds(model, ax=own) is own
+    assert plt.get_fignums() == []
+    with pytest.raises(TypeError, match="model must be"):
+        plot.rounds(3)
+    with pytest.raises(TypeError, match="model must be"):
+        plot.tree(3)
+    assert plt.get_fignums() == []
 
 
 def test_the_losses_of_a_fit_are_drawn():

@@ -192,8 +192,8 @@ def test_categories_split_on_subsets(loss):
 def test_an_unseen_category_is_a_missing_one():
     frame = pandas_frame()
     model = BoostingClassifier(max_iter=10).fit(frame, Y > 1)
-    later = frame.head(2).assign(
-        color=pd.Categorical(["never", None]), real=0.0, single=0.0, whole=1, byte=1, flag=True
+    later = frame.head(3).assign(
+        color=pd.Categorical(["never", None, "red"]), real=0.0, single=0.0, whole=1, byte=1, flag=True
     )
     scores = model.decision_function(later)
     assert np.isfinite(scores).all()
@@ -224,3 +224,26 @@ def test_columns_numbered_by_pandas():
     np.testing.assert_array_equal(table, [[1.5, 1.0, 0.0], [2.5, 2.0, 1.0], [3.5, 3.0, 0.0]])
     assert columns.categorical.tolist() == [False, False, True]
     assert tables.names_of(frame) is None
+
+
+def objects(columns):
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
+def test_a_column_of_which_no_level_is_known_is_a_warning(kind):
+    """Codes instead of words, or words in capitals: without a word every row would count as missing."""
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "numpy": objects}[kind]
+    given = {"categorical_features": [0]} if kind == "numpy" else {}
+    numbers = NUMBERS["real"].tolist()
+    model = BoostingRegressor(max_iter=2, **given).fit(make({"color": COLORS.tolist(), "real": numbers}), Y)
+    known = make({"color": ["red", "pink", "black", None], "real": numbers[:4]})
+    missing = make({"color": [None] * 4, "real": numbers[:4]})
+    model.predict(known)
+    model.predict(missing)
+    with pytest.warns(
+        UserWarning, match="column .* of X: the fit saw none of these levels, so every"
+    ) as caught:
+        model.predict(make({"color": ["RED", "GREEN", None, "RED"], "real": numbers[:4]}))
+    assert len(caught) == 1
+    assert ("'color'" if kind != "numpy" else "column 0") in str(caught[0].message)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost import certificates, checks, losses, weak
+from anyboost import certificates, checks, keywords, losses, weak
 from anyboost import descent as descents
 from anyboost.backends import threads
 from anyboost.certificates import Evidence, Witness
@@ -157,6 +157,7 @@ class Run:
         return self.learner.support(self.space, G)
 
 
+@keywords.explained
 def boost(
     X: Any,
     y: Any,
@@ -382,7 +383,7 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
         evidence=deepcopy(resume.state.evidence),
         geometry=resume.state.geometry[:],
     )
-    if not _fits(state, space, functional):
+    if not fits(state, space, functional):
         raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
     return replace(
         resume,
@@ -405,7 +406,7 @@ def _go_on_watching(resume: Run, watch: Watch) -> Watch:
     return watch
 
 
-def _fits(state: State, space: Space, functional: Functional) -> bool:
+def fits(state: State, space: Space, functional: Functional) -> bool:
     """Whether a state can belong to this data: its loss, to the bit, and its model's scores on some rows."""
     if len(state.scores) != space.n or space.X.shape[1] != state.ensemble.n_features:
         return False

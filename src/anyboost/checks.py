@@ -5,6 +5,7 @@ A sentence names the argument, the offending value (and row), and what to do abo
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -32,6 +33,32 @@ def numbers(values: Any, name: str) -> Floats:
         return array if array.flags.writeable else array.copy()  # a user's compiled loss takes no other
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, got {_short(values)}: convert it first") from None
+
+
+def no_words(array: np.ndarray, name: str, advice: str) -> None:
+    """Refuse the first word that is not a number in letters, naming its row (and column)."""
+    if array.dtype.kind not in "OU":
+        return
+    try:
+        array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    else:
+        return  # numbers, found without a loop over them
+    for place, value in np.ndenumerate(array):
+        if isinstance(value, str) and not _spells_number(value):
+            where = f"row {place[0]}" if len(place) == 1 else f"row {place[0]}, column {place[1]}"
+            raise ValueError(
+                f"{name} must hold numbers, got the word {_short(str(value))} at {where}: {advice}"
+            )
+
+
+def _spells_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def finite(array: Floats, name: str) -> Floats:
@@ -162,11 +189,22 @@ def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     return str(value)
 
 
-def named(spec: str, name: str, makers: Mapping[str, Callable[..., T]]) -> T:
-    """The object that "name" or "name:parameter" stands for; numbers after the colon, comma-separated."""
-    word, _, rest = spec.partition(":")
+def named(
+    spec: str, name: str, makers: Mapping[str, Callable[..., T]], others: Mapping[str, str] | None = None
+) -> T:
+    """The object that "name" or "name:parameter" stands for; numbers after the colon, comma-separated.
+
+    `others` are further names, each for one of the makers.
+    """
+    said, _, rest = spec.partition(":")
+    others = others or {}
+    word = others.get(said, said)
     if word not in makers:
-        raise ValueError(f"{name} {word!r} is not known: use one of {', '.join(sorted(makers))}")
+        near = difflib.get_close_matches(word.lower(), [*makers, *others], 1)
+        rest = ", ".join(sorted(set(makers).difference(near)))
+        raise ValueError(
+            f"{name} {word!r} is not known: use {f'{near[0]!r}, or ' if near else ''}one of {rest}"
+        )
     try:
         parameters = [
             int(part) if part.strip().lstrip("-").isdigit() else float(part)
@@ -204,6 +242,8 @@ def table(X: Any, name: str, n_features: int | None = None, sparse: bool = False
         advice = f"pass {name}.reshape(-1, 1) for one column" if array.ndim == 1 else "pass rows and columns"
         raise ValueError(f"{name} must be two-dimensional, got shape {array.shape}: {advice}")
     if array.dtype not in (np.float32, np.float64):
+        if not hasattr(array, "tocsr"):
+            no_words(array, name, "turn it into numbers, or give an estimator a data frame with categories")
         array = array.astype(np.float64) if hasattr(array, "tocsr") else numbers(array, name)
     if array.shape[0] == 0:
         raise ValueError(f"{name} has no rows: give at least one")

@@ -1,6 +1,7 @@
 """What people look at: a tree as text and as a figure, the losses of a fit round by round, planned paths on a map.
 
-`model` is an estimator, a Run, or an Ensemble. Figures need matplotlib: pip install "anyboost[report]".
+`model` is an estimator, a Run, or an Ensemble. Figures are those of pyplot, so that a notebook shows them and
+`plt.savefig` saves them; with `ax` they are drawn there. They need matplotlib: pip install "anyboost[report]".
 """
 
 from collections.abc import Callable, Sequence
@@ -79,7 +80,6 @@ def tree(
 
 def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
     """The training loss, and every score on every validation set, round by round."""
-    ax = _axes(ax, (6.0, 4.0))
     steps = getattr(model, "steps_", None) or getattr(model, "steps", None)
     if not steps:
         raise TypeError(f"model must be a fitted estimator or a run with rounds, got {type(model).__name__}")
@@ -88,8 +88,9 @@ def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
         for scoring, values in found.items():
             curves[f"{name} {scoring}"] = (list(range(1, len(values))), list(values[1:]))
     watched = [step.valid_loss for step in steps if getattr(step, "valid_loss", None) is not None]
-    if watched:
+    if watched and not hasattr(model, "validation_scores_"):  # those have it, or what was asked for instead
         curves["validation loss"] = (list(range(1, 1 + len(watched))), watched)
+    ax = _axes(ax, (6.0, 4.0))
     for number, (name, (x, y)) in enumerate(curves.items()):
         ax.plot(x, y, label=name, color=LINES[number % len(LINES)])
     best = getattr(model, "best_iteration_", None)
@@ -116,12 +117,12 @@ def paths(
     """
     from matplotlib.colors import LogNorm
 
-    figure = _figure((8.6, 4.3))
     shown = [np.asarray(path) for path in _several(demonstrations)]
     mask = None if passable is None else [passable]
     ends = [np.array([path[side] for path in shown]) for side in (0, -1)]
     cost, planned = (part[0] for part in model.predict([features], [ends[0]], [ends[1]], passable=mask))
     ground = np.asarray(features)[:, :, 0] if terrain is None else np.asarray(terrain)
+    figure = _figure((8.6, 4.3))
     left, right = figure.subplots(1, 2)
     left.imshow(ground, cmap="gray")
     left.set_title(name, loc="left")
@@ -159,10 +160,10 @@ def _several(demonstrations: Any) -> list[Any]:
 
 def _figure(size: tuple[float, float]) -> "Figure":
     try:
-        from matplotlib.figure import Figure
+        from matplotlib import pyplot
     except ImportError:
         raise ImportError('figures need matplotlib: pip install "anyboost[report]"') from None
-    return Figure(figsize=size, layout="constrained")
+    return pyplot.figure(figsize=size, layout="constrained")
 
 
 def _axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":

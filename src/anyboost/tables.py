@@ -7,6 +7,7 @@
 """
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -107,7 +108,7 @@ def read(
     if frame is None:
         return _read_array(X, columns, categorical, sample_weight, name, sparse)
     names = names_of(X)
-    n_columns = len(frame.columns)
+    n_columns, later = len(frame.columns), columns is not None
     _fits_together(len(frame), n_columns, sample_weight, name)
     parts = [_FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in _labels(frame)]
     if columns is None:
@@ -117,7 +118,17 @@ def read(
         whole = _as_one_block(frame)
         if whole is not None:
             return whole, columns
-    return _filled(parts, columns), columns
+    return _filled(parts, columns, later), columns
+
+
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of a table, of the kind that it is: a data frame of the same library, an array, a sparse matrix."""
+    frame = _frame(X)
+    if frame is not None:
+        return frame[rows].to_native()
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    return np.asarray(X)[rows]
 
 
 def column_numbers(spec: Any, names: Sequence[str] | None, n: int, argument: str) -> list[int]:
@@ -311,12 +322,21 @@ def _as_one_block(frame: Any) -> np.ndarray | None:
     return whole if whole.dtype in (np.float32, np.float64) else None
 
 
-def _filled(parts: Sequence[_Column], columns: Columns) -> np.ndarray:
+def _filled(parts: Sequence[_Column], columns: Columns, later: bool) -> np.ndarray:
     # Column by column: that is how a fit reads it.
     table = np.empty((len(parts[0]), len(parts)), order="F")
+    strange = []
     for number, part in enumerate(parts):
         levels = columns.levels.get(number)
         table[:, number] = part.numbers() if levels is None else levels.encode(part)
+        if later and levels is not None and np.isnan(table[:, number]).all() and not part.missing().all():
+            strange.append(part.title)
+    if strange:  # one level or other that is new is life; none that is known is mostly another spelling
+        warnings.warn(
+            f"{', '.join(strange)}: the fit saw none of these levels, so every row counts as missing there",
+            UserWarning,
+            stacklevel=2,
+        )
     return table
 
 
@@ -346,6 +366,9 @@ def _read_array(
             f"{name} is a sparse matrix, which has no categories: leave categorical_features out"
         )
     if not named or raw is None or raw.ndim != 2:
+        if raw is not None:
+            advice = "turn it into numbers, name its column in categorical_features, or pass a data frame"
+            checks.no_words(raw, name, advice)
         table = check_array(
             X,
             accept_sparse="csr" if sparse else False,
@@ -356,12 +379,13 @@ def _read_array(
         )
         return table, columns or Columns(table.shape[1])
     _fits_together(raw.shape[0], raw.shape[1], sample_weight, name)
+    later = columns is not None
     kind = _NumberColumn if raw.dtype.kind in "biuf" else _ArrayColumn
     parts = [kind(raw[:, number], f"column {number} of {name}") for number in range(raw.shape[1])]
     if columns is None:
         chosen = column_numbers(categorical, None, len(parts), "categorical_features")
         columns = Columns(len(parts), {number: _levels(parts[number], sample_weight) for number in chosen})
-    return _filled(parts, columns), columns
+    return _filled(parts, columns, later), columns
 
 
 def _fits_together(n_rows: int, n_columns: int, sample_weight: np.ndarray | None, name: str) -> None:

@@ -1,5 +1,7 @@
 """What a user steers a fit with: stopping, validation sets, scores, starts, warm starts, callbacks, checkpoints."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,6 +131,18 @@ def test_without_a_set_a_share_of_the_rows_is_held_out():
     assert ranker.n_iter_ <= 20
 
 
+@pytest.mark.parametrize("kind", [BoostingRegressor, BoostingClassifier, BoostingRanker])
+def test_without_rows_to_hold_out_the_training_score_stops(kind):
+    """HistGradientBoosting's `validation_fraction=None`: a small sample keeps all its rows."""
+    y = np.digitize(Y, [100, 200])
+    model = kind(max_iter=400, early_stopping=True, validation_fraction=None, n_iter_no_change=3, tol=0.01)
+    model.fit(X, y)
+    assert model.n_iter_ < 400
+    np.testing.assert_allclose(model.validation_scores_["train"]["loss"], -model.train_score_)
+    whole = kind(max_iter=model.best_iteration_).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+
+
 def test_several_named_sets_and_several_scores():
     X, y = load_breast_cancer(return_X_y=True)
     sets = {
@@ -244,8 +258,18 @@ def test_a_warm_start_ends_where_a_whole_fit_does(loss):
         ValueError, match="max_iter counts from the first round: the warm start has 12, got 5"
     ):
         warm.set_params(max_iter=5).fit(**SPLIT)
-    with pytest.raises(ValueError, match="resume was run on other data"):
+    with pytest.raises(
+        ValueError, match=r"warm_start goes on from a fit to other data: pass .* or set warm_start=False"
+    ):
         warm.set_params(max_iter=20).fit(X, Y)
+    with pytest.raises(ValueError, match="other data"):
+        warm.fit(X[TRAIN][:, :4], Y[TRAIN])
+    for given in ({"max_leaf_nodes": 7}, {"subsample": 0.5}, {"loss": "huber"}):
+        name = next(iter(given)).replace("max_leaf_nodes", "learner")
+        with pytest.raises(
+            ValueError, match=f"warm_start goes on from a fit whose {name} is .*, and now it is"
+        ):
+            copy.deepcopy(warm).set_params(**given).fit(**SPLIT)
     cold = BoostingRegressor(loss, max_iter=5, **sampled).fit(X, Y)
     assert cold.set_params(max_iter=6).fit(**SPLIT).n_iter_ == 6
 
@@ -268,6 +292,35 @@ def test_callbacks_see_every_round_and_may_stop():
     model = BoostingRegressor(max_iter=10, callbacks=[callback]).fit(X, Y)
     assert seen == [(1, 1), (2, 2), (3, 3), (4, 4)]
     assert model.n_iter_ == 4
+
+
+@pytest.mark.parametrize("scoring", ["loss", "r2", ["r2", "loss"]])
+def test_callbacks_see_the_validation_loss(scoring, tmp_path):
+    """A pruner or a dashboard has nothing else to go by, whatever score decides."""
+    seen = []
+
+    def callback(step, run):
+        assert step is run.steps[-1]
+        seen.append(step.valid_loss)
+
+    sets = {"first": (X[TEST], Y[TEST]), "second": (X[TRAIN], Y[TRAIN])}
+    model = BoostingRegressor(max_iter=6, callbacks=[callback], scoring=scoring)
+    model.fit(X[TRAIN], Y[TRAIN], valid=sets)
+    expected = [0.5 * np.mean((stage - Y[TEST]) ** 2) for stage in model.staged_predict(X[TEST])]
+    np.testing.assert_allclose(seen, expected)
+    assert [step.valid_loss for step in model.steps_] == seen
+    ab.save(model, tmp_path / "model.safetensors")
+    assert ab.load(tmp_path / "model.safetensors").steps_ == model.steps_
+    assert all(step.valid_loss is None for step in BoostingRegressor(max_iter=2).fit(X, Y).steps_)
+
+
+def test_a_warm_start_has_the_validation_losses_of_all_rounds():
+    warm = BoostingRegressor(max_iter=3, warm_start=True).fit(X[TRAIN], Y[TRAIN])
+    warm.set_params(max_iter=5).fit(**SPLIT)
+    whole = BoostingRegressor(max_iter=5).fit(**SPLIT)
+    assert [step.valid_loss for step in warm.steps_] == [step.valid_loss for step in whole.steps_]
+    warm.set_params(max_iter=6).fit(X[TRAIN], Y[TRAIN])
+    assert all(step.valid_loss is None for step in warm.steps_)
 
 
 def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path):
@@ -336,7 +389,8 @@ def test_the_callback_protocol_of_scikit_learn():
 @pytest.mark.parametrize("kind", [BoostingRegressor, BoostingClassifier, BoostingRanker])
 def test_a_progress_bar_and_a_monitor(kind, capsys):
     callback = pytest.importorskip("sklearn.callback")
-    monitor = callback.ScoringMonitor(scoring={"own": lambda model, X, y: model.score(X, y)})
+    given = {"qid": np.zeros(len(Y))} if kind is BoostingRanker else {}
+    monitor = callback.ScoringMonitor(scoring={"own": lambda model, X, y: model.score(X, y, **given)})
     y = (Y > 100).astype(int)
     kind(max_iter=4).set_callbacks(callback.ProgressBar(), monitor).fit(X, y)
     shown = capsys.readouterr().out

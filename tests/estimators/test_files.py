@@ -28,6 +28,9 @@ def models():
         "stopped": BoostingRegressor(
             "huber:30", max_iter=80, early_stopping=True, scoring=["loss", "r2"]
         ).fit(X, Y, **SPLIT),
+        "stopped by the training score": BoostingRegressor(
+            "quantile", quantile=0.8, max_iter=5, early_stopping=True, validation_fraction=None, scoring="r2"
+        ).fit(X, Y),
         "columns": BoostingRegressor(
             learner=ab.weak.Dictionary(), descent=ab.descent.Residual(0.1), max_iter=4
         ).fit(X, Y),
@@ -82,7 +85,9 @@ def test_an_estimator_comes_back_whole(name, tmp_path):
     if hasattr(model, "classes_"):
         assert again.classes_.tolist() == model.classes_.tolist()
     if hasattr(model, "validation_scores_"):
-        assert {n: list(f) for n, f in again.validation_scores_.items()} == {"valid": ["loss", "r2"]}
+        assert {n: list(f) for n, f in again.validation_scores_.items()} == {
+            n: list(f) for n, f in model.validation_scores_.items()
+        }
         np.testing.assert_array_equal(again.validation_score_, model.validation_score_)
     second = tmp_path / "again.safetensors"
     ab.save(again, second)

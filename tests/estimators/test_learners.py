@@ -188,7 +188,7 @@ X12, Y12 = np.arange(24.0).reshape(12, 2), np.arange(12.0)
         ({"leaf": "exact"}, "leaf is for trees, and the learner is Net: leave it out"),
         ({"categorical_features": [0]}, "learner Net cannot take the categorical columns 0"),
         ({"descent": "hull"}, "descent Hull steps along extreme atoms, which learner Net has no way to find"),
-        ({"learner": "nets"}, "learner 'nets' is not known: use one of .*linear, net"),
+        ({"learner": "nets"}, "learner 'nets' is not known: use 'net', or one of .*linear"),
         ({"learner": StandardScaler()}, "estimator must be a scikit-learn regressor or classifier"),
     ],
 )

@@ -49,7 +49,12 @@ REGRESSOR = {
     "leaf misspelt": ({"leaf": "median"}, {}, "leaf must be 'auto' or 'mean' or 'exact', got 'median'"),
     "memory above one": ({"memory": 1.5}, {}, "memory must be between 0 and at most 1, got 1.5"),
     "memory in words": ({"memory": "long"}, {}, "memory must be a number, got 'long'"),
-    "unknown loss": ({"loss": "mse"}, {}, "loss 'mse' is not known: use one of .*squared"),
+    "unknown loss": ({"loss": "zzz"}, {}, "loss 'zzz' is not known: use one of .*squared"),
+    "misspelt loss": ({"loss": "absolut"}, {}, "loss 'absolut' is not known: use 'absolute'"),
+    "a loss of classes by another name": ({"loss": "log_loss"}, {}, "loss 'log_loss' .* BoostingClassifier"),
+    "a level of no quantile": ({"quantile": 0.9}, {}, "quantile is the level of loss='quantile', and loss is 'auto'"),
+    "two levels": ({"loss": "quantile:0.8", "quantile": 0.9}, {}, "and loss is 'quantile:0.8': use that loss, or leave quantile out"),
+    "a level above all": ({"loss": "quantile", "quantile": 1.0}, {}, "quantile must be strictly between 0 and 1, got 1.0"),
     "loss of another kind": ({"loss": 3}, {}, "loss must be a name or a loss, got 3"),
     "a loss's class": ({"loss": ab.losses.Huber}, {}, r"loss must be a loss, got the class Huber: write Huber\(\)"),
     "a parameter outside": ({"loss": "quantile:1.5"}, {}, "tau must be strictly between 0 and 1, got 1.5"),
@@ -107,7 +112,9 @@ REGRESSOR = {
     "no columns": ({}, {"X": np.empty((12, 0))}, "0 feature"),
     "a table of one dimension": ({}, {"X": Y}, "Expected 2D array, got 1D array"),
     "a table of three": ({}, {"X": np.zeros((12, 2, 2))}, "dim 3"),
-    "words in an array": ({}, {"X": np.array([["a", "b"]] * 12)}, "could not convert string to float|dtype='numeric'"),
+    "words in an array": ({}, {"X": np.array([["a", "b"]] * 12)}, "X must hold numbers, got the word 'a' at row 0, column 0: turn it into numbers, name its column in categorical_features, or pass a data frame"),
+    "a word among numbers": ({}, {"X": np.array([[1.0, "low"]] * 12, dtype=object)}, "got the word 'low' at row 0, column 1"),
+    "words in a set": ({}, {"valid": (np.array([["1", "b"]] * 12), Y)}, "valid X must hold numbers, got the word 'b'"),
     "complex numbers": ({}, {"X": X + 1j}, "Complex data not supported"),
     "words without leave": ({"categorical_features": None}, {"X": FRAME.astype({"a": str})}, "column 'a' of X holds words: name it in categorical_features"),
     "words that are not named": ({"categorical_features": ["b"]}, {"X": FRAME.astype({"a": str})}, "column 'a' of X holds words"),
@@ -119,11 +126,21 @@ REGRESSOR = {
     "a lazy frame": ({}, {"X": pl.DataFrame({"a": Y}).lazy()}, "X is a lazy frame: collect it first"),
     "NaN in y": ({}, {"y": with_value(Y, 3, np.nan)}, "y must be finite, got nan at row 3"),
     "infinity in y": ({}, {"y": with_value(Y, 2, np.inf)}, "y must be finite, got inf at row 2"),
-    "words in y": ({}, {"y": list("abcdefghijkl")}, "y must hold numbers"),
+    "words in y": ({}, {"y": list("abcdefghijkl")}, "y must hold numbers, got the word 'a' at row 0: .* BoostingClassifier"),
+    "a category with a constraint": ({"monotonic_cst": {"a": 1}}, {"X": FRAME.astype({"a": str})}, "monotonic_cst is 1 for the column 'a', which holds categories.*: use 0 there"),
+    "a numbered category with a constraint": ({"monotonic_cst": [0, -1], "categorical_features": [1]}, {}, "monotonic_cst is -1 for the column 1, which holds categories"),
+    "a binned table": ({}, {"X": ab.Binned(X)}, "X is an ab.Binned, which ab.boost takes: give an estimator the table itself"),
+    "a binned set": ({}, {"valid": (ab.Binned(X), Y)}, "valid X is an ab.Binned"),
+    "times and events": ({"loss": "cox"}, {"y": np.c_[Y + 1, SIGNS]}, r"y must be one number a row for the loss cox, .* np.where\(event, time, -time\)"),
+    "times and events in records": ({"loss": "cox"}, {"y": np.array([(True, 2.0)] * 12, dtype=[("event", bool), ("time", float)])}, r"np.where\(event, time, -time\)"),
     "no y": ({}, {"y": None}, "requires y to be passed, but the target y is None"),
     "a short y": ({}, {"y": Y[:5]}, "y must have one value for each of the 12 rows of X, got 5"),
     "one number as y": ({}, {"y": 3.0}, "y must have one value a row, got 3.0"),
     "negative counts": ({"loss": "poisson"}, {"y": Y - 1}, "y must be 0 or larger for the loss poisson, got -1 at row 0"),
+    "no counts": ({"loss": "poisson"}, {"y": np.zeros(12)}, "y is 0 in every row, which the loss poisson has no best constant for: give at least one"),
+    "no amounts": ({"loss": "tweedie:1.3"}, {"y": np.zeros(12)}, "y is 0 in every row, which the loss tweedie"),
+    "no counts of weight": ({"loss": "poisson"}, {"sample_weight": np.eye(12)[0]}, "y is 0 in every row"),
+    "no counts on an offset": ({"loss": "poisson"}, {"y": np.zeros(12), "offset": Y}, "y is 0 in every row"),
     "negative weight": ({}, {"sample_weight": with_value(np.ones(12), 1, -1)}, "sample_weight must not be negative, got -1.0 at row 1"),
     "zero weights": ({}, {"sample_weight": np.zeros(12)}, "sample_weight is zero for every row"),
     "short weights": ({}, {"sample_weight": np.ones(4)}, "sample_weight must have one weight a row, got 4 weights for 12 rows"),
@@ -168,6 +185,9 @@ CLASSIFIER = {
     "a wide offset": ({}, {"offset": np.zeros((12, 2))}, r"offset must have shape \(12,\)"),
 }  # fmt: skip
 RANKER = {
+    "a loss of another library": ({"loss": "lambdarank"}, {}, "loss 'lambdarank' is not here: use 'rank_logistic' or 'rank_hinge'"),
+    "another loss of another library": ({"loss": "rank:ndcg"}, {}, "loss 'rank:ndcg' is not here: use 'rank_logistic'"),
+    "a third loss of another library": ({"loss": "YetiRank"}, {}, "loss 'YetiRank' is not here: use 'rank_logistic'"),
     "a loss that does not rank": ({"loss": "squared"}, {}, "loss squared does not rank rows of a query: use .rank_logistic."),
     "short queries": ({}, {"qid": QID[:3]}, "qid must have one label for each of the 12 rows"),
     "nothing to rank": ({}, {"y": np.zeros(12)}, "y has no two rows of different grade in one query"),
@@ -226,6 +246,7 @@ def test_sparse_tables_are_refused_in_a_sentence():
 
 
 PREDICTIONS = {
+    "a binned table": (ab.Binned(X), {}, "X is an ab.Binned, which ab.boost takes"),
     "another number of columns": (X[:, :1], {}, "X has 1 features, but BoostingRegressor is expecting 2"),
     "one dimension": (X[0], {}, "Expected 2D array"),
     "a short offset": (X, {"offset": Y[:3]}, r"offset must be a number or scores of shape \(12,\)"),
@@ -236,8 +257,20 @@ PREDICTIONS = {
 def test_predictions_refuse_what_does_not_fit(case):
     table, given, words = PREDICTIONS[case]
     model = BoostingRegressor(max_iter=2).fit(X, Y)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         model.predict(table, **given)
+
+
+def test_a_ranking_is_not_scored_without_its_queries():
+    """All rows as one query is another score: a cross-validation that forgot `qid` would choose by it."""
+    ranker = BoostingRanker(max_iter=2).fit(X, Y, QID)
+    with pytest.raises(ValueError, match=r"qid must be given to score a ranking: .* set_score_request"):
+        ranker.score(X, Y)
+    assert ranker.score(X, Y, QID) == ab.metrics.ndcg(Y, ranker.predict(X), QID)
+    alone = BoostingRanker(max_iter=2, scoring=None).fit(X, Y, valid={"one": (X, Y), "three": {"X": X, "y": Y, "qid": QID}})  # fmt: skip
+    found = {name: scores["score"][-1] for name, scores in alone.validation_scores_.items()}
+    assert found["one"] == alone.score(X, Y, np.zeros(12))
+    assert found["three"] == alone.score(X, Y, QID)
 
 
 def test_methods_of_another_loss_say_which_one_they_need():
@@ -250,7 +283,14 @@ def test_methods_of_another_loss_say_which_one_they_need():
     with pytest.raises(ValueError, match=r"coverage 0.9 needs the levels 0.05 and 0.95"):
         quantiles.predict_interval(X, coverage=0.9)
     hinge = BoostingClassifier("hinge", max_iter=2).fit(X, SIGNS)
-    assert not hasattr(hinge, "predict_proba")
+    for name in ("predict_proba", "predict_log_proba", "staged_predict_proba"):
+        assert not hasattr(hinge, name)
+        with pytest.raises(
+            AttributeError, match=f"{name} needs .* loss hinge .*'logistic', or .*CalibratedCl"
+        ):
+            getattr(hinge, name)
+    assert not hasattr(BoostingClassifier("hinge"), "predict_proba")
+    assert hasattr(BoostingClassifier(), "predict_proba")
     linear = BoostingRegressor(learner="dictionary", max_iter=2).fit(X, Y)
     with pytest.raises(TypeError, match="apply needs trees"):
         linear.apply(X)

@@ -117,6 +117,25 @@ def test_labels_of_any_kind():
     assert flags.predict(X).dtype == bool
 
 
+def test_log_loss_is_that_of_the_classes_there_are():
+    X, y = load_iris(return_X_y=True)
+    for name in ("log_loss", "cross_entropy"):
+        assert str(BoostingClassifier(name, max_iter=1).fit(X, y).loss_) == "softmax"
+        assert str(BoostingClassifier(name, max_iter=1).fit(X, y == 1).loss_) == "logistic"
+    assert str(BoostingClassifier("binary", max_iter=1).fit(X, y == 1).loss_) == "logistic"
+    assert str(BoostingClassifier("multiclass", max_iter=1).fit(X, y).loss_) == "softmax"
+
+
+def test_the_level_of_a_quantile_is_a_parameter():
+    """As in HistGradientBoosting, so that a search can go over it."""
+    X, y = load_diabetes(return_X_y=True)
+    for loss in ("quantile", "pinball"):
+        model = BoostingRegressor(loss, quantile=0.9, max_iter=20)
+        assert clone(model).get_params()["quantile"] == 0.9
+        expected = BoostingRegressor("quantile:0.9", max_iter=20).fit(X, y).predict(X)
+        np.testing.assert_array_equal(model.fit(X, y).predict(X), expected)
+
+
 def test_two_dimensional_targets():
     X, y = load_diabetes(return_X_y=True)
     both = np.column_stack([y, -2 * y, np.sin(y)])

@@ -40,6 +40,9 @@ def test_from_zero_each_leaf_gets_its_best_constant(case, data, leaf):
                 alone = best_constant(case, y[leaf == k], w[leaf == k])
             except UserWarning:  # one class in this leaf: the best constant is clipped, the shift is not
                 continue
+            except ValueError:  # zeros only: there is none, and the shift fades out
+                assert not y[leaf == k].any()
+                continue
         assert shifts[k] == pytest.approx(alone, rel=1e-9, abs=1e-9)
 
 

@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+import anyboost as ab
 from anyboost import checks, losses
-from anyboost.losses.names import NAMED
+from anyboost.losses.names import NAMED, OTHER_NAMES
 from losses.registry import CASES, CLASSES
 
 every_loss = pytest.mark.parametrize("case", CASES, ids=str)
@@ -41,6 +42,16 @@ def _rowwise(name):
     return isinstance(losses.get(name), losses.RowwiseLoss)
 
 
+@pytest.mark.parametrize(("other", "ours"), OTHER_NAMES.items())
+def test_names_of_other_libraries_are_known(other, ours):
+    assert losses.get(other) == losses.get(ours)
+
+
+def test_a_name_of_another_library_takes_its_parameter():
+    assert losses.get("pinball:0.9") == losses.Quantile(0.9)
+    assert ab.boost([[0.0], [1.0]], [0.0, 1.0], loss="mae", rounds=1).loss == losses.Absolute()
+
+
 def test_parameters_follow_a_colon():
     assert losses.get("quantile") == losses.Quantile(0.5)
     assert losses.get("quantile:0.9") == losses.Quantile(tau=0.9)
@@ -53,7 +64,11 @@ def test_parameters_follow_a_colon():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("quartile", "multiclass_hinge"),
+        ("quartile", "use 'quantile'.*multiclass_hinge"),
+        ("absolute_eror", "use 'absolute_error'"),
+        ("log_loss", "does not say of how many classes: use 'logistic' for two"),
+        ("cross_entropy", "'softmax' for more"),
+        ("lambdamart", "is not here: use 'rank_logistic' or 'rank_hinge'"),
         ("quantile:high", "not a number"),
         ("quantile:0.1,0.2", "does not take"),
         ("squared:2", "does not take"),
@@ -121,6 +136,11 @@ def test_targets_no_loss_takes(case, y, words):
 def test_targets_outside_the_domain(name, y, words):
     with pytest.raises(ValueError, match=f"^y must be {words}"):
         losses.get(name).check(y)
+
+
+def test_times_and_events_in_two_columns_say_how_to_write_them():
+    with pytest.raises(ValueError, match=r"the loss cox.* np.where\(event, time, -time\)"):
+        losses.Cox().check([[3.0, 1.0], [2.0, 0.0]])
 
 
 @every_loss

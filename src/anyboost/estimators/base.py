@@ -14,13 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from anyboost import checks, tables
+from anyboost import checks, keywords, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
 from anyboost.estimators.plan import Plan, without_sample
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.space import Binned
 from anyboost.tables import Columns
 
 
@@ -29,6 +30,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     _groups_name = "groups"  # what `fit` calls the labels that tie rows together
 
+    @keywords.explained
     def __init__(
         self,
         loss: Any = "auto",
@@ -54,7 +56,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         warm_start: bool = False,
         early_stopping: bool = False,
         scoring: Any = "loss",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         callbacks: Any = None,
@@ -107,6 +109,14 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         leaves = [part.apply(table) for part in parts]
         return np.stack(leaves, axis=1) if leaves else np.empty((table.shape[0], 0), dtype=np.int32)
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn; names of other libraries are answered with ours."""
+        known = self.get_params()
+        for name in params:
+            if name not in known and name in keywords.OURS:
+                raise ValueError(keywords.refusal(name, type(self).__name__, known))
+        return super().set_params(**params)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
 
@@ -137,6 +147,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
         fitted |= targets.fitted | plan.fitted
+        if earlier is not None and resume is None:
+            plan.check_warm_start(earlier)
         monitor = plan.monitor(sets, scorings, fitted)
         narration = Rounds(
             self,
@@ -159,7 +171,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         """Check what can be checked before any work; what to measure, and the table's names."""
         parameters.check(self)
         scorings = stopping.check_scoring(self.scoring)
-        tables.check_kind(X)
+        _check_kind(X)
         scratch = copy.copy(self)
         validate_data(scratch, X, y, skip_check_array=True)
         names = ("n_features_in_", "feature_names_in_")
@@ -178,10 +190,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             sample_weight=weights,
             sparse=parameters.abilities(self).sparse,
         )
-        return self._rows(table, labels, weights, groups, offset, ""), columns
+        return self._rows(X, table, labels, weights, groups, offset, ""), columns
 
     def _rows(
-        self, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
+        self, X: Any, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
     ) -> Rows:
         n = table.shape[0]
         if len(labels) != n:
@@ -198,7 +210,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
-        rows = Rows(table, labels, weights, groups, offset)
+        rows = Rows(table, labels, weights, groups, offset, X if hasattr(self.init, "fit") else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
     def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
@@ -224,11 +236,13 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _sets(
         self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int
     ) -> tuple[Rows, Targets, list[tuple[str, Rows]]]:
-        """The named validation sets; without any, and with early stopping, a share of the rows."""
+        """The named validation sets; without any, and with early stopping, a share of the rows, or all of them."""
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
         if sets or not self.early_stopping:
             return rows, targets, sets
-        train, held_out = self._split(rows, seed)
+        if self.validation_fraction is None:
+            return rows, targets, [("train", rows)]
+        train, held_out = self._split(rows, float(self.validation_fraction), seed)
         kept = rows.take(train)
         return kept, self._targets(kept.y, kept.sample_weight), [("valid", rows.take(held_out))]
 
@@ -243,19 +257,19 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         if unknown or not {"X", "y"} <= set(given):
             raise ValueError(f'{prefix}needs "X" and "y" and may have {", ".join(others)}; got {list(given)}')
         sparse = parameters.abilities(self).sparse
+        _check_kind(given["X"], f"{prefix}X")
         table, _ = tables.read(given["X"], columns, name=f"{prefix}X", sparse=sparse)
         if table.shape[1] != columns.n:
             raise ValueError(f"{prefix}X must have the {columns.n} columns of X, got {table.shape[1]}")
         weights, groups, offset = (given.get(other) for other in others)
         labels = np.asarray(given["y"])
-        return self._rows(tables.contiguous(table), labels, weights, groups, offset, prefix)
+        return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
-    def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, rows: Rows, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to train on and to watch; whole groups where the loss ranks them."""
         from sklearn.model_selection import train_test_split
 
         number = np.arange(rows.X.shape[0])
-        share = float(self.validation_fraction)
         if len(number) < 2:
             raise ValueError(
                 "early_stopping needs two rows or more to split: pass X_val and y_val, or turn it off"
@@ -273,9 +287,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         rounds = len(run.steps)
         best, ensemble = rounds, run.ensemble
         fitted: dict[str, Any] = {}
+        watched: list[float | None] = [None] * rounds
         if monitor is not None:
             monitor.catch_up(ensemble)
-            best = monitor.best_round
+            best, watched = monitor.best_round, [*monitor.losses[1:]]
             fitted["validation_scores_"] = {
                 name: {scoring: np.array(values) for scoring, values in found.items()}
                 for name, found in monitor.history.items()
@@ -286,7 +301,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             kept.start, kept.needs_offset = plan.intercept, False
         return fitted | {
             "ensemble_": kept,
-            "steps_": run.steps[:],
+            "steps_": [step._replace(valid_loss=loss) for step, loss in zip(run.steps, watched, strict=True)],
             "n_iter_": rounds,
             "best_iteration_": best,
             "train_score_": -np.array([run.start_loss, *(step.loss for step in run.steps)]),
@@ -301,7 +316,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _table(self, X: Any) -> Any:
         """A later table as numbers."""
         check_is_fitted(self)
-        tables.check_kind(X)
+        _check_kind(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
         return tables.contiguous(table)
@@ -312,23 +327,23 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         if staged is not None:
             return staged
         table = self._table(X)
-        given = self._given_scores(table, offset)
+        given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.predict(table, given, checks.n_threads(self.n_jobs))
 
     def _staged_raw(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         table = self._table(X)
-        given = self._given_scores(table, offset)
+        given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.staged_predict(table, given, checks.n_threads(self.n_jobs))
 
-    def _given_scores(self, table: np.ndarray, offset: Any) -> np.ndarray | None:
-        """What is added to the model's own scores: an offset, and an init estimator's."""
-        n, outputs = table.shape[0], self.ensemble_.outputs
+    def _given_scores(self, X: Any, n: int, offset: Any) -> np.ndarray | None:
+        """What is added to the model's own scores: an offset, and an init estimator's of the table as given."""
+        outputs = self.ensemble_.outputs
         total: Any = None
         if offset is not None:
             total = checks.scores(offset, "offset", n, outputs)
             total = np.full((n,) if outputs == 1 else (n, outputs), total) if np.ndim(total) == 0 else total
         if getattr(self, "init_", None) is not None:
-            began = raw_scores_of(self.init_, table, n, outputs)
+            began = raw_scores_of(self.init_, X, n, outputs)
             total = began if total is None else total + began
         return total
 
@@ -339,3 +354,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         stage._staged_scores = scores
         stage.ensemble_ = None
         return stage
+
+
+def _check_kind(X: Any, name: str = "X") -> None:
+    """Refuse what is no table for an estimator."""
+    if isinstance(X, Binned):
+        raise TypeError(f"{name} is an ab.Binned, which ab.boost takes: give an estimator the table itself")
+    tables.check_kind(X)

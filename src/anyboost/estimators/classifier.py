@@ -5,11 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from anyboost import checks, tables
+from anyboost import checks, keywords, tables
 from anyboost.boosting import Run
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
@@ -30,19 +29,41 @@ def _gives_probabilities(estimator: "BoostingClassifier") -> bool:
     return link is not None and link.probabilities is not None
 
 
+class _OfProbabilities:
+    """A method of losses that give probabilities; others do not have it, and say what does.
+
+    scikit-learn's `available_if` has one sentence for all refusals, and it does not say what to do.
+    """
+
+    def __init__(self, method: Any) -> None:
+        self.method = method
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return self.method
+        if not _gives_probabilities(model):
+            raise AttributeError(
+                f"{self.method.__name__} needs probabilities, which the loss {getattr(model, 'loss_', model.loss)} "
+                "does not give: use loss='logistic', or sklearn.calibration.CalibratedClassifierCV around the model"
+            )
+        return self.method.__get__(model, owner)
+
+
 class BoostingClassifier(ClassifierMixin, BaseBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of classes.
 
-    Parameters are those of `BoostingRegressor`, but for
+    Parameters are those of `BoostingRegressor`, without `quantile`, but for
 
     loss : "auto" is "logistic" for two classes and "softmax" for more. Also "hinge", "squared_hinge", "exponential",
-        "multiclass_hinge" and losses built on these; "log_loss" is "auto".
+        "multiclass_hinge" and losses built on these; "log_loss" and "cross_entropy" are "auto", "binary" and
+        "multiclass" are "logistic" and "softmax".
     class_weight : mapping from classes to weights, "balanced" or None, default None
         Times the sample weights. "balanced" gives every class the same total weight.
 
     Attributes are those of `BoostingRegressor`, and `classes_`: the labels of rows of positive weight, sorted.
     """
 
+    @keywords.explained
     def __init__(
         self,
         loss: Any = "auto",
@@ -69,7 +90,7 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         warm_start: bool = False,
         early_stopping: bool = False,
         scoring: Any = "loss",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         callbacks: Any = None,
@@ -110,6 +131,7 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         )
         self.class_weight = class_weight
 
+    @keywords.explained
     @with_callbacks
     def fit(
         self,
@@ -145,18 +167,18 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         """Raw scores after each round."""
         return (self._decisions(scores) for scores in self._staged_raw(X, offset))
 
-    @available_if(_gives_probabilities)
+    @_OfProbabilities
     def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The probability of each class, (n, classes)."""
         return self._probabilities(self._raw(X, offset))
 
-    @available_if(_gives_probabilities)
+    @_OfProbabilities
     def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The logarithm of the probability of each class."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset))
 
-    @available_if(_gives_probabilities)
+    @_OfProbabilities
     def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """The probability of each class after each round."""
         return (self._probabilities(scores) for scores in self._staged_raw(X, offset))

@@ -24,9 +24,10 @@ from anyboost import checks, losses, steps, tables, weak
 from anyboost import descent as descents
 from anyboost.descent import Descent
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
+from anyboost.losses.names import LOG_LOSS
+from anyboost.tables import Columns
 from anyboost.weak import Learner, Takes, Tree
 
-ALIASES = {"squared_error": "squared", "absolute_error": "absolute", "log_loss": "auto"}
 UNLIMITED = 2**31 - 1
 TREE: tuple[str, ...] = (
     "max_leaf_nodes",
@@ -91,7 +92,8 @@ def check(estimator: Any) -> None:
     for name in ("warm_start", "early_stopping"):
         if not isinstance(own[name], bool | np.bool_):
             raise ValueError(f"{name} must be True or False, got {own[name]!r}")
-    checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
+    if own["validation_fraction"] is not None:
+        checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
     checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
     _nonnegative(own["tol"], "tol")
     checks.count(
@@ -157,11 +159,22 @@ def _default(estimator: Any, name: str) -> Any:
 
 
 def find_loss(loss: Any, automatic: str) -> Loss:
-    """The loss that `loss` names, HistGradientBoosting's names included; `automatic` stands for "auto"."""
+    """The loss that `loss` names; `automatic` stands for "auto", and for "log_loss" where it is one of classes."""
     if isinstance(loss, str):
-        loss = ALIASES.get(loss, loss)
-        loss = automatic if loss == "auto" else loss
+        by_classes = loss in LOG_LOSS and automatic in ("logistic", "softmax")
+        loss = automatic if loss == "auto" or by_classes else loss
     return losses.get(loss)
+
+
+def quantile_loss(loss: Any, quantile: Any) -> Any:
+    """What `loss` says, with the level that `quantile` gives it."""
+    if quantile is None:
+        return loss
+    if not (isinstance(loss, str) and loss in ("quantile", "pinball")):
+        raise ValueError(
+            f"quantile is the level of loss='quantile', and loss is {loss!r}: use that loss, or leave quantile out"
+        )
+    return Quantile(checks.between(quantile, "quantile", 0, 1))
 
 
 class Method(NamedTuple):
@@ -169,7 +182,7 @@ class Method(NamedTuple):
     descent: Descent
 
 
-def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequence[str] | None) -> Method:
+def method(estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None) -> Method:
     """The learner and the descent that the parameters describe."""
     rate = float(estimator.learning_rate)
     leaf, memory, step = automatic(loss, rate, outputs)
@@ -178,7 +191,7 @@ def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequ
         chosen = "exact" if learner.exact_leaves else "mean"
     else:
         chosen = leaf if estimator.leaf == "auto" else estimator.leaf
-        learner = _tree(estimator, chosen, outputs, n_columns, names)
+        learner = _tree(estimator, chosen, outputs, columns, names)
     if estimator.descent is not None:
         return Method(learner, descents.get(estimator.descent))
     if chosen != leaf:
@@ -189,7 +202,7 @@ def method(estimator: Any, loss: Loss, outputs: int, n_columns: int, names: Sequ
     return Method(learner, descents.Descent(step, memory=memory))
 
 
-def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequence[str] | None) -> Tree:
+def _tree(estimator: Any, leaf: str, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:
     leaves = UNLIMITED if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes)
     depth = None if estimator.max_depth is None else int(estimator.max_depth)
     wanted: dict[str, Any] = {}
@@ -198,9 +211,16 @@ def _tree(estimator: Any, leaf: str, outputs: int, n_columns: int, names: Sequen
     if estimator.l2_regularization:
         wanted["l2"] = float(estimator.l2_regularization)
     if estimator.monotonic_cst is not None:
-        wanted["monotone"] = monotone(estimator.monotonic_cst, n_columns, names)
+        wanted["monotone"] = signs = monotone(estimator.monotonic_cst, columns.n, names)
+        for column in columns.levels:
+            if signs[column]:
+                called = column if names is None else repr(names[column])
+                raise ValueError(
+                    f"monotonic_cst is {signs[column]} for the column {called}, which holds categories, and these "
+                    "have no order: use 0 there, or turn the column into numbers"
+                )
     if estimator.interaction_cst is not None:
-        wanted["interactions"] = interactions(estimator.interaction_cst, n_columns, names)
+        wanted["interactions"] = interactions(estimator.interaction_cst, columns.n, names)
     automatic = estimator.outputs == "auto" and leaf == "exact" and outputs <= MOST_EACH
     if outputs > 1 and (estimator.outputs == "each" or automatic):
         wanted["outputs"] = "each"

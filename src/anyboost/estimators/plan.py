@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from anyboost import checks, metrics, tables, weak
-from anyboost.boosting import Run, boost
+from anyboost.boosting import Run, boost, fits
+from anyboost.descent import Step
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
@@ -37,7 +38,7 @@ class Plan:
                 f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
             )
         self.method = parameters.method(
-            estimator, loss, self.outputs, columns.n, None if names is None else list(names)
+            estimator, loss, self.outputs, columns, None if names is None else list(names)
         )
         self.n_threads = checks.n_threads(estimator.n_jobs)
         self.weights = targets.weigh(targets.y, rows.sample_weight)
@@ -63,9 +64,9 @@ class Plan:
             return float(init) if offset is None else offset + float(init)
         fitted = clone(init)
         weighted = self.weights is not None and has_fit_parameter(fitted, "sample_weight")
-        fitted.fit(rows.X, rows.y, **({"sample_weight": self.weights} if weighted else {}))
+        fitted.fit(rows.given, rows.y, **({"sample_weight": self.weights} if weighted else {}))
         self.fitted["init_"] = fitted
-        scores = raw_scores_of(fitted, rows.X, n, self.outputs)
+        scores = raw_scores_of(fitted, rows.given, n, self.outputs)
         return scores if offset is None else scores + offset
 
     def _best_shift(self, offset: np.ndarray) -> Any:
@@ -73,6 +74,7 @@ class Plan:
             return 0.0
         space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
         functional = self.targets.loss.on(self.y, space, self.rows.groups)
+        functional.best_constant()  # refuses targets that no constant suits, with an offset as without
         one_leaf = np.zeros(space.n, dtype=np.int32)
         self.intercept = np.asarray(functional.best_shifts(offset, one_leaf, 1), dtype=np.float64)
         return float(self.intercept[0])
@@ -94,11 +96,15 @@ class Plan:
             if isinstance(what, metrics.Metric):
                 return stopping.metric_scoring(name, what)
             scorer = what or (lambda model, X, y, **given: model.score(X, y, **given))
-            return stopping.scorer_scoring(name, scorer, watched, stage)
+            queries = "qid" if what is None and estimator._groups_name == "qid" else None
+            return stopping.scorer_scoring(name, scorer, watched, stage, queries)
 
+        measured = [scoring(name, what) for name, what in scorings]
+        asked = [found for found, (_, what) in zip(measured, scorings, strict=True) if what == "loss"]
         return stopping.Monitor(
             watched,
-            [scoring(name, what) for name, what in scorings],
+            measured,
+            asked[0] if asked else stopping.loss_scoring(loss, watched[:1], self.outputs, self.n_threads),
             int(estimator.n_iter_no_change) if estimator.early_stopping else None,
             float(estimator.tol),
             self.n_threads,
@@ -118,7 +124,7 @@ class Plan:
         if start is not None:
             start = start.reshape(n, -1) + self.intercept
         if "init_" in self.fitted:
-            began = raw_scores_of(self.fitted["init_"], rows.X, n, self.outputs).reshape(n, -1)
+            began = raw_scores_of(self.fitted["init_"], rows.given, n, self.outputs).reshape(n, -1)
             start = began if start is None else start + began
         return stopping.WatchedSet(
             name,
@@ -131,16 +137,47 @@ class Plan:
             start,
         )
 
+    def check_warm_start(self, run: Run) -> None:
+        """Refuse to go on from a fit to other data, or with other parameters than the number of rounds."""
+        estimator, options = self.estimator, run.options
+        now = [self.targets.loss, *self.method]
+        now += [float(estimator.subsample), float(estimator.max_features), int(estimator.max_bins)]
+        before = [run.loss, run.learner, run.descent]
+        before += [options.row_fraction, options.feature_fraction, options.max_bins]
+        what = ("loss", "learner", "descent", "subsample", "max_features", "max_bins")
+        for name, first, second in zip(what, before, now, strict=True):
+            if repr(first) != repr(second):
+                raise ValueError(
+                    f"warm_start goes on from a fit whose {name} is {first!r}, and now it is {second!r}: "
+                    "set it back, or set warm_start=False"
+                )
+        space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
+        same = tuple(self.columns.levels) == options.categorical
+        if not same or not fits(run.state, space, self.targets.loss.on(self.y, space, self.rows.groups)):
+            raise ValueError(
+                "warm_start goes on from a fit to other data: pass the X, y and sample_weight of that fit, or set "
+                "warm_start=False"
+            )
+
     def boost(
         self, seed: int, earlier: Run | None, monitor: stopping.Monitor | None, narration: Rounds
     ) -> Run:
         estimator = self.estimator
-        callbacks: list[Any] = [] if monitor is None else [monitor]
+        callbacks: list[Any] = []
         if estimator.verbose:
             callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
         callbacks += list(estimator.callbacks or ())
         if narration.heard:
             callbacks.append(narration)
+
+        def after(step: Step, run: Run) -> bool:
+            """All callbacks of a round; they see its validation loss, which the monitor has measured before."""
+            stop = False
+            if monitor is not None:
+                stop = monitor(step, run)
+                step = run.steps[-1] = step._replace(valid_loss=monitor.losses[-1])
+            return any([stop, *(callback(step, run) for callback in callbacks)])
+
         options: dict[str, Any] = {}
         if self.columns.levels:
             options["categorical"] = self.columns.categorical
@@ -153,7 +190,7 @@ class Plan:
             start=self.start,
             sample_weight=self.weights,
             groups=self.rows.groups,
-            callbacks=callbacks,
+            callbacks=[after],
             resume=earlier,
             row_fraction=float(estimator.subsample),
             feature_fraction=float(estimator.max_features),

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from anyboost import metrics
+from anyboost import keywords, metrics
 from anyboost.boosting import Run
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
@@ -18,7 +18,7 @@ from anyboost.estimators.sets import named_sets
 class BoostingRanker(BaseBoosting):
     """Boosted trees, or any other weak learner, for the order of rows within queries.
 
-    Parameters are those of `BoostingRegressor`, but for
+    Parameters are those of `BoostingRegressor`, without `quantile`, but for
 
     loss : "rank_logistic" ("auto"), "rank_hinge", or another loss that uses queries.
     scoring : also "ndcg", "map" (with "@10" where only ten ranks count) and "disagreement"; see `anyboost.metrics`
@@ -27,6 +27,7 @@ class BoostingRanker(BaseBoosting):
 
     _groups_name = "qid"
 
+    @keywords.explained
     @with_callbacks
     def fit(
         self,
@@ -60,7 +61,16 @@ class BoostingRanker(BaseBoosting):
         return self._staged_raw(X, offset)
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
-        """The mean NDCG of the queries; those without a relevant row are left out. Rows count alike."""
+        """The mean NDCG of the queries; those without a relevant row are left out. Rows count alike.
+
+        `qid` must be given: taking all rows for one query would be another score without a word. In a search or a
+        cross-validation it comes by metadata routing, `set_score_request(qid=True)`.
+        """
+        if qid is None:
+            raise ValueError(
+                "qid must be given to score a ranking: pass score(X, y, qid=...), all equal for one query, and in a "
+                "cross-validation ask for it by set_score_request(qid=True)"
+            )
         return metrics.ndcg(y, self._raw(X), qid)
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
@@ -75,12 +85,12 @@ class BoostingRanker(BaseBoosting):
 
         return Targets(loss, encode(y), encode)
 
-    def _split(self, rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, rows: Rows, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
         from sklearn.model_selection import GroupShuffleSplit
 
         if rows.groups is None or len(np.unique(rows.groups)) < 2:
             raise ValueError(
                 "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"
             )
-        splitter = GroupShuffleSplit(1, test_size=float(self.validation_fraction), random_state=seed)
+        splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
         return next(splitter.split(rows.X, groups=rows.groups))

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from anyboost import checks, metrics
+from anyboost import checks, keywords, metrics, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
@@ -29,7 +29,10 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     loss : str or Loss, default "auto"
         "auto" is "squared". A loss of `anyboost.losses` or its name, its parameter after a colon: "absolute",
         "quantile:0.9", "huber:1.5", "poisson", "gamma", "tweedie:1.5", "cox", "multi_quantile:0.05,0.5,0.95";
-        "squared_error" and "absolute_error" are understood. With a y of several columns, the sum over columns.
+        names of other libraries are understood: "squared_error", "mse", "l2", "absolute_error", "mae", "l1", "pinball".
+        With a y of several columns, the sum over columns.
+    quantile : float or None, default None
+        The level of loss="quantile", instead of "quantile:0.9".
     learning_rate : float, default 0.1
     max_iter : int, default 100
         The number of rounds, one tree each.
@@ -59,7 +62,8 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     descent : Descent or its name, default None
         Anything of `anyboost.descent` instead of steps by `learning_rate` and `memory`.
     init : None, number or estimator, default None
-        Where scores start: the best constant, a number, or the predictions of an estimator that is fitted first.
+        Where scores start: the best constant, a number, or the predictions of an estimator that is fitted first,
+        on the training rows of the table as it is given.
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
     early_stopping : bool, default False
@@ -67,12 +71,14 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     scoring : str, callable, None or list of them, default "loss"
         What to measure on validation sets; the first decides. A scorer of scikit-learn, "concordance", or
         None for `score`.
-    validation_fraction : float, default 0.1
-        The share of rows to hold out for early stopping, where `fit` is given no validation set.
+    validation_fraction : float or None, default 0.1
+        The share of rows to hold out for early stopping, where `fit` is given no validation set. None: hold out
+        none, and stop by the score on the training rows.
     n_iter_no_change : int, default 10
     tol : float, default 1e-7
     callbacks : list, default None
         Functions of (step, run) called after each round, such as `anyboost.Checkpoint`; a true answer stops the fit.
+        `step.valid_loss` is the loss on the first validation set, where there is one.
         scikit-learn's own callbacks are set by `set_callbacks`.
     verbose : int, default 0
         Print a line every so many rounds.
@@ -86,7 +92,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     ensemble_ : Ensemble
         The fitted sum.
     steps_ : list of Step
-        One record a round: loss, edge, step size, seconds.
+        One record a round: loss, edge, step size, seconds, and `valid_loss`, the loss on the first validation set.
     n_iter_, best_iteration_ : int
         Rounds run, and the round with the best score on the first validation set (without one, the last).
     train_score_, validation_score_ : array
@@ -96,6 +102,75 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     n_features_in_, feature_names_in_, is_categorical_, loss_, init_
     """
 
+    @keywords.explained
+    def __init__(
+        self,
+        loss: Any = "auto",
+        *,
+        quantile: float | None = None,
+        learning_rate: float = 0.1,
+        max_iter: int = 100,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_leaf_weight: float = 5.0,
+        l2_regularization: float = 0.0,
+        max_features: float = 1.0,
+        subsample: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: Any = tables.FROM_DTYPE,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        outputs: str = "auto",
+        leaf: str = "auto",
+        memory: Any = "auto",
+        learner: Any = None,
+        descent: Any = None,
+        init: Any = None,
+        warm_start: bool = False,
+        early_stopping: bool = False,
+        scoring: Any = "loss",
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        callbacks: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            loss,
+            learning_rate=learning_rate,
+            max_iter=max_iter,
+            max_leaf_nodes=max_leaf_nodes,
+            max_depth=max_depth,
+            min_leaf_weight=min_leaf_weight,
+            l2_regularization=l2_regularization,
+            max_features=max_features,
+            subsample=subsample,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            outputs=outputs,
+            leaf=leaf,
+            memory=memory,
+            learner=learner,
+            descent=descent,
+            init=init,
+            warm_start=warm_start,
+            early_stopping=early_stopping,
+            scoring=scoring,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            callbacks=callbacks,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.quantile = quantile
+
+    @keywords.explained
     @with_callbacks
     def fit(
         self,
@@ -191,13 +266,13 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         return tags
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
-        loss = parameters.find_loss(self.loss, "squared")
+        loss = parameters.find_loss(parameters.quantile_loss(self.loss, self.quantile), "squared")
         if loss.domain.classes or not loss.domain.contains(np.array([0.5, 2.0])).all():
             raise ValueError(
                 f"loss {loss} is one of classes, and this is a regressor: use BoostingClassifier"
             )
         y = _one_column(y)
-        if y.ndim == 2 and not isinstance(loss, Multioutput):
+        if y.ndim == 2 and not isinstance(loss, Multioutput | Cox):
             loss = Multioutput(loss)  # type: ignore[arg-type]
 
         def encode(values: Any) -> np.ndarray:
@@ -240,5 +315,6 @@ def _levels(loss: Loss) -> tuple[float, ...] | None:
 
 
 def _one_column(y: np.ndarray) -> np.ndarray:
-    """A y of one column as (n,), with scikit-learn's warning; others as they are."""
+    """A y of one column as (n,), with scikit-learn's warning; others as they are. Words are for classifiers."""
+    checks.no_words(y, "y", "turn it into a number, or fit words as classes with BoostingClassifier")
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y

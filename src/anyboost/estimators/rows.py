@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost import checks
+from anyboost import checks, tables
 from anyboost.losses import Loss
 
 
@@ -29,17 +29,25 @@ class Targets:
 
 @dataclass(eq=False)
 class Rows:
-    """Some rows: a table of numbers, the user's targets, and what goes with each row."""
+    """Some rows: a table of numbers, the user's targets, and what goes with each row.
+
+    `given` is the table as the user gave it, which is what an init estimator is shown; None where there is none.
+    """
 
     X: np.ndarray
     y: Any
     sample_weight: np.ndarray | None = None
     groups: np.ndarray | None = None
     offset: np.ndarray | None = None
+    given: Any = None
 
     def take(self, rows: np.ndarray) -> "Rows":
-        others = (self.sample_weight, self.groups, self.offset)
-        return Rows(self.X[rows], self.y[rows], *(None if part is None else part[rows] for part in others))
+        others = (self.sample_weight, self.groups, self.offset, self.given)
+        return Rows(
+            self.X[rows],
+            self.y[rows],
+            *(None if part is None else tables.take(part, rows) for part in others),
+        )
 
 
 def raw_scores_of(estimator: Any, X: Any, n: int, outputs: int) -> np.ndarray:

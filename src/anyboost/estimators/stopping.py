@@ -82,16 +82,24 @@ def metric_scoring(name: str, metric: metrics.Metric) -> Scoring:
 
 
 def scorer_scoring(
-    name: str, scorer: Any, sets: Sequence[WatchedSet], stage: Callable[[np.ndarray], Any]
+    name: str,
+    scorer: Any,
+    sets: Sequence[WatchedSet],
+    stage: Callable[[np.ndarray], Any],
+    queries: str | None = None,
 ) -> Scoring:
-    """A scorer of scikit-learn: a function of (estimator, X, y), more is better."""
+    """A scorer of scikit-learn: a function of (estimator, X, y), more is better; `queries` is what it calls groups."""
     if any(watched.sample_weight is not None for watched in sets) and not _takes_weights(scorer):
         raise ValueError(
             f"scoring {name} takes no sample_weight, which a validation set has: leave out one of them"
         )
 
     def value(watched: WatchedSet, scores: np.ndarray) -> float:
-        given = {} if watched.sample_weight is None else {"sample_weight": watched.sample_weight}
+        given: dict[str, Any] = {}
+        if watched.sample_weight is not None:
+            given["sample_weight"] = watched.sample_weight
+        if queries is not None:  # a set without any is one query, as in a fit
+            given[queries] = np.zeros(len(watched.y)) if watched.groups is None else watched.groups
         return float(scorer(stage(scores), watched.X, watched.labels, **given))
 
     return Scoring(name, value, 1.0)
@@ -144,10 +152,12 @@ class Monitor:
 
     sets: Sequence[WatchedSet]
     scorings: Sequence[Scoring]
+    loss: Scoring  # on the first set, for the Steps; one of `scorings` or not
     patience: int | None
     tol: float
     n_threads: int
     history: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    losses: list[float] = field(default_factory=list)
     best_round: int = 0
     best_score: float = -math.inf
     rounds: int = -1  # seen so far; -1: not even the start
@@ -174,6 +184,11 @@ class Monitor:
             scores = watched.shaped()
             for scoring in self.scorings:
                 self.history[watched.name][scoring.name].append(scoring.value(watched, scores))
+        first = self.sets[0]
+        known = any(scoring is self.loss for scoring in self.scorings)
+        self.losses.append(
+            self.history[first.name]["loss"][-1] if known else self.loss.value(first, first.shaped())
+        )
         score = self.scores[-1]
         if score > self.best_score + (self.tol if self.rounds else 0.0):
             self.best_round, self.best_score = self.rounds, score

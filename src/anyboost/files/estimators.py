@@ -22,6 +22,7 @@ from anyboost.tables import MOST_LEVELS, Columns, Levels
 CLASSES = {cls.__name__: cls for cls in (BoostingClassifier, BoostingRanker, BoostingRegressor)}
 KINDS_OF_LABELS: dict[str, Any] = {"text": np.str_, "whole": np.int64, "real": np.float64, "flag": np.bool_}
 LEFT_OUT = ("callbacks",)  # parameters that only a fit in this process can mean something by
+LATER = ("quantile",)  # written only where set, for older files have none
 MOST_NAMES = 1 << 20
 MOST_DEPTH = 3
 
@@ -41,6 +42,8 @@ def pack(model: BaseBoosting) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "step.learners": unsigned([step.learners for step in steps]),
         "seconds": finite([step.seconds for step in steps], "seconds"),
     }
+    if steps and steps[0].valid_loss is not None:
+        tensors["valid.losses"] = np.array([step.valid_loss for step in steps], dtype=np.float64)
     header = {
         "estimator": type(model).__name__,
         "ensemble": ensemble,
@@ -64,7 +67,7 @@ def _numbers(step: Step) -> tuple[float, float, float, float]:
 def _pack_parameters(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in model.get_params(deep=False).items():
-        if name in LEFT_OUT:
+        if name in LEFT_OUT or (name in LATER and value is None):
             continue
         if isinstance(value, Loss):
             found[name] = {"loss": parts.encode_loss(value)}
@@ -171,7 +174,7 @@ def _unpack_parameters(header: Fields, cls: type[BaseBoosting]) -> dict[str, Any
     values = {
         name: _unpack_parameter(header.take(name), name)
         for name in cls._get_param_names()
-        if name not in LEFT_OUT
+        if name not in LEFT_OUT and (name not in LATER or header.has(name))
     }
     header.done()
     return values
@@ -276,8 +279,11 @@ def _unpack_history(header: Fields, tensors: Tensors, kept: int) -> dict[str, An
     train = tensors.floats("train.scores", (rounds + 1,))
     learners = tensors.indices("step.learners", rounds, 0, 2**32 - 1).tolist()
     seconds = tensors.floats("seconds", (rounds,)).tolist()
+    valid: list[float | None] = [None] * rounds
+    if tensors.has("valid.losses"):  # older files have none
+        valid = tensors.floats("valid.losses", (rounds,), infinite=True, nan=True).tolist()
     steps = [
-        Step(t + 1, learners[t], -float(train[t + 1]), *row, None, seconds[t])  # type: ignore[call-arg]
+        Step(t + 1, learners[t], -float(train[t + 1]), *row, valid[t], seconds[t])  # type: ignore[call-arg]
         for t, row in enumerate(numbers.tolist())
     ]
     best = header.count("best_iteration", 0, rounds)

@@ -13,7 +13,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
+from anyboost.losses.base import Array, RowwiseLoss
 from anyboost.losses.search import FADE
 from anyboost.losses.sums import log_sums, total
 
@@ -63,7 +63,10 @@ class _LogMean(RowwiseLoss):
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         amount = total(weights * y)
         if amount == 0:
-            return no_best_constant(self.name, -1.0)
+            raise ValueError(
+                f"y is 0 in every row, which the loss {self.name} has no best constant for: "
+                "give at least one row with a y above 0, or use squared or absolute"
+            )
         return float(np.log(amount) - np.log(total(weights)))
 
     def _parts(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:

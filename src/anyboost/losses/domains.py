@@ -12,7 +12,6 @@ import numpy.typing as npt
 from anyboost import checks
 from anyboost.checks import Floats
 
-
 LARGEST = 1e100  # squares of targets, and sums of them, must be finite
 
 
@@ -37,8 +36,8 @@ class Domain:
         if np.abs(targets).max() > LARGEST:
             row = int(np.argmax(np.abs(targets)))
             raise ValueError(
-                f"y must be at most {LARGEST:g} in size, got {targets[row]:.12g} at row {row}: divide y by a number, or "
-                "drop that row"
+                f"y must be at most {LARGEST:g} in size, got {targets[row]:.12g} at row {row}: divide y by a "
+                "number, or drop that row"
             )
         inside = np.asarray(self.contains(targets), dtype=bool)
         if not inside.all():

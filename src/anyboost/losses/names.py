@@ -1,4 +1,4 @@
-"""Losses by name: "squared", "quantile:0.9"."""
+"""Losses by name: "squared", "quantile:0.9"; and by the names that the field has for them."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ NAMED: dict[str, Callable[..., Loss]] = {
     )
 } | {"multi_quantile": _multi_quantile}
 
+# What others call them.
+OTHER_NAMES = {
+    **dict.fromkeys(("squared_error", "l2", "mse", "rmse"), "squared"),
+    **dict.fromkeys(("absolute_error", "l1", "mae"), "absolute"),
+    "pinball": "quantile",
+    "binary": "logistic",
+    "multiclass": "softmax",
+}
+LOG_LOSS = ("log_loss", "cross_entropy")  # logistic or softmax: a classifier knows which, by its classes
+NOT_HERE = ("lambdarank", "lambdamart", "rank:pairwise", "rank:ndcg", "rank:map", "rank_xendcg", "yetirank")
+
 
 def get(spec: str | Loss) -> Loss:
     """A loss from its name, its parameter after a colon ("quantile:0.9"); a loss passes through."""
@@ -40,7 +51,16 @@ def get(spec: str | Loss) -> Loss:
         raise ValueError(f"loss must be a loss, got the class {spec.__name__}: write {spec.__name__}()")
     if not isinstance(spec, str):
         raise ValueError(f"loss must be a name or a loss, got {spec!r}: names are {', '.join(NAMED)}")
-    return checks.named(spec, "loss", NAMED)
+    if spec in LOG_LOSS:
+        raise ValueError(
+            f"loss {spec!r} does not say of how many classes: use 'logistic' for two, -1 and +1, 'softmax' for more, "
+            "or a BoostingClassifier"
+        )
+    if spec.lower() in NOT_HERE:
+        raise ValueError(
+            f"loss {spec!r} is not here: use 'rank_logistic' or 'rank_hinge', which rank the pairs of a query"
+        )
+    return checks.named(spec, "loss", NAMED, OTHER_NAMES)
 
 
 def suited(spec: str | Loss, y: Array, weights: Floats | None = None) -> Loss:

@@ -28,6 +28,15 @@ class Cox(Loss):
 
     domain = domains.SIGNED_TIMES
 
+    def check(self, y: Any) -> Array:
+        targets = np.asarray(y)
+        if targets.dtype.names is not None or (targets.ndim == 2 and targets.shape[1] > 1):
+            raise ValueError(
+                "y must be one number a row for the loss cox, +time of an event, -time last seen without one: from "
+                "two columns, np.where(event, time, -time)"
+            )
+        return super().check(y)
+
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
         if groups is not None:
             raise ValueError("groups were given, but the loss cox does not use groups: leave it out")

@@ -1,0 +1,123 @@
+"""What other libraries call our arguments, so that a keyword from LightGBM, XGBoost or CatBoost is answered with ours.
+
+`explained` is put on a function, which keeps its signature: only the refusal of an unknown keyword changes.
+"""
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Collection
+from typing import NamedTuple, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Ours(NamedTuple):
+    """What to use in the estimators, and in `boost`."""
+
+    estimators: str
+    boost: str
+
+
+# Names of others, and of ours that belong in the other of the two places.
+TABLE = {
+    "n_estimators iterations num_boost_round num_iterations num_round num_trees n_iter rounds max_iter": Ours(
+        "max_iter", "rounds"
+    ),
+    "eta shrinkage shrinkage_rate learning_rate": Ours(
+        "learning_rate", "descent=ab.descent.Residual(step=ab.steps.Constant(rate))"
+    ),
+    "objective loss_function application": Ours("loss", "loss"),
+    "num_leaves num_leaf max_leaves max_leaf max_leaf_nodes": Ours(
+        "max_leaf_nodes", "learner=ab.weak.Tree(leaves)"
+    ),
+    "depth max_depth": Ours("max_depth", "learner=ab.weak.Tree(max_depth=depth)"),
+    "min_child_samples min_data_in_leaf min_samples_leaf min_child_weight min_leaf_weight": Ours(
+        "min_leaf_weight", "learner=ab.weak.Tree(min_leaf_weight=weight)"
+    ),
+    "reg_lambda lambda_l2 l2_leaf_reg l2_regularization": Ours(
+        "l2_regularization", "learner=ab.weak.Tree(l2=penalty)"
+    ),
+    "reg_alpha lambda_l1": Ours(
+        "l2_regularization, there is no l1 penalty",
+        "learner=ab.weak.Tree(l2=penalty), there is no l1 penalty",
+    ),
+    "gamma min_split_gain min_gain_to_split min_split_loss": Ours(
+        "min_leaf_weight, there is no least gain",
+        "learner=ab.weak.Tree(min_leaf_weight=weight), there is no least gain",
+    ),
+    "colsample_bytree colsample_bylevel colsample_bynode rsm feature_fraction max_features": Ours(
+        "max_features, the share of columns each tree may look at", "feature_fraction"
+    ),
+    "bagging_fraction row_fraction subsample": Ours("subsample", "row_fraction"),
+    "bagging_freq subsample_freq": Ours(
+        "subsample, which is drawn anew for each tree", "row_fraction, which is drawn anew for each tree"
+    ),
+    "max_bin border_count": Ours("max_bins", "max_bins"),
+    "cat_features categorical_feature categorical categorical_features": Ours(
+        "categorical_features", "categorical"
+    ),
+    "enable_categorical": Ours(
+        "categorical_features, or leave it out where the types of a data frame say which", "categorical"
+    ),
+    "monotone_constraints monotonic_constraints monotonic_cst": Ours(
+        "monotonic_cst", "learner=ab.weak.Tree(monotone=signs)"
+    ),
+    "interaction_constraints interaction_cst": Ours(
+        "interaction_cst", "learner=ab.weak.Tree(interactions=sets)"
+    ),
+    "scale_pos_weight class_weights auto_class_weights is_unbalance class_weight": Ours(
+        "class_weight of BoostingClassifier, or sample_weight in fit", "sample_weight"
+    ),
+    "early_stopping_rounds early_stopping_round od_wait patience n_iter_no_change early_stopping": Ours(
+        "early_stopping=True and n_iter_no_change", "patience"
+    ),
+    "eval_metric metric scoring": Ours("scoring", "callbacks, functions of (step, run)"),
+    "num_threads num_thread nthread nthreads thread_count n_threads n_jobs": Ours("n_jobs", "n_threads"),
+    "seed random_seed": Ours("random_state", "random_state"),
+    "verbosity verbose_eval logging_level silent verbose": Ours(
+        "verbose", "callbacks, functions of (step, run)"
+    ),
+    "base_score boost_from_average start init": Ours("init", "start"),
+    "init_model xgb_model warm_start": Ours("warm_start, or resume in fit", "resume"),
+    "eval_set valid_sets evals X_val y_val": Ours("X_val and y_val in fit, or valid", "valid"),
+    "eval_sample_weight sample_weight_eval_set sample_weight_val": Ours(
+        "sample_weight_val in fit", 'valid with its "sample_weight"'
+    ),
+    "group group_id qid groups": Ours(
+        "qid in BoostingRanker.fit (groups in others), one label a row: np.repeat(np.arange(len(sizes)), sizes)",
+        "groups, one label a row",
+    ),
+    "eval_group eval_qid qid_val": Ours(
+        "qid_val in BoostingRanker.fit, one label a row", 'valid with its "groups"'
+    ),
+    "init_score base_margin baseline offset": Ours("offset in fit", "start"),
+    "eval_init_score base_margin_eval_set": Ours('valid in fit, with its "offset"', 'valid with its "start"'),
+    "weight weights": Ours("sample_weight in fit", "sample_weight"),
+}
+OURS = {name: ours for names, ours in TABLE.items() for name in names.split()}
+
+
+def explained(function: Callable[P, R]) -> Callable[P, R]:
+    """The function as it is, but that it answers a keyword it does not have with the one to use."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def call(*args: P.args, **given: P.kwargs) -> R:
+        for name in given:
+            if name not in known:
+                who = type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__
+                raise TypeError(refusal(name, who, known))
+        return function(*args, **given)
+
+    return call
+
+
+def refusal(name: str, who: str, known: Collection[str]) -> str:
+    """The sentence about a keyword that `who`, which has the known ones, has not."""
+    ours = OURS.get(name)
+    if ours is not None:
+        return f"{who} has no argument {name!r}: use {ours.boost if who == 'boost' else ours.estimators}"
+    near = difflib.get_close_matches(name, known, 1)
+    return f"{who} has no argument {name!r}: {f'use {near[0]}' if near else f'help({who}) lists what it has'}"
