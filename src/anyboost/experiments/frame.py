@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from anyboost._version import __version__
+from anyboost.experiments import style
 from anyboost.files.container import write
 from anyboost.machine import machine
 
@@ -130,7 +131,7 @@ def _finish(name: str, quick: bool, results: dict[str, Any], on: Any, output: Pa
         "claims": [claim._asdict() for claim in experiment.claims(results)],
         "results": results,
     }
-    (output / f"{name}.md").write_text("\n".join(experiment.table(results)) + "\n")
+    write(output / f"{name}.md", ("\n".join(experiment.table(results)) + "\n").encode())
     _save(experiment.draw(results), output / name)
     write(output / f"{name}.json", _bytes(record))
     return record
@@ -143,7 +144,7 @@ def _save(figure: Any, stem: Path) -> None:
     with matplotlib.rc_context({"svg.hashsalt": stem.name}):
         for ending in FORMATS:
             undated = {"Date": None} if ending == "svg" else None
-            figure.savefig(stem.with_suffix(f".{ending}"), dpi=160, metadata=undated)
+            style.save(figure, stem.with_suffix(f".{ending}"), metadata=undated)
 
 
 class Kept:
