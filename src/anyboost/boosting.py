@@ -262,8 +262,11 @@ def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     if given is None:
         return earlier
     chosen = {"loss": losses, "learner": weak, "descent": descents}[name].get(given)
-    if repr(chosen) != repr(earlier):
-        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {chosen!r}; leave it out")
+    # Losses compare by value; a learner may hold an estimator, which compares by what it is written as.
+    same = chosen == earlier if name == "loss" else repr(chosen) == repr(earlier)
+    if not same:
+        advice = getattr(earlier, "advice", "leave it out")
+        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {chosen!r}; {advice}")
     return earlier
 
 
