@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -66,16 +66,16 @@ def command(
         output = Path("anyboost-reproduce-quick" if quick else "anyboost-reproduce")
     names = frame.NAMES if name is None else (name,)
     _check(output, names, quick)
+    missed = _missing(output, names, quick, fresh)
+    possible = [each for each in names if each not in missed]
     if fresh:
-        _forget(output, names)
-    missed: dict[str, str] = {}
+        _forget(output, possible)
     try:
-        for each in names:
+        for each in possible:
             try:
                 _tell(console, _record(console, each, quick, output))
-            except FileNotFoundError as error:  # a data set that is not to be had
-                missed[each] = str(error)
-                typer.echo(f"{each}: {error}", err=True)
+            except FileNotFoundError as error:  # a data set that has gone since
+                _miss(missed, each, error)
     except KeyboardInterrupt:
         _stop(name or "--all", quick, output)
     if everything:
@@ -102,7 +102,25 @@ def _record(console: Console, name: str, quick: bool, output: Path) -> dict[str,
         return frame.run(name, quick, output, show)
 
 
-def _forget(output: Path, names: tuple[str, ...]) -> None:
+def _missing(output: Path, names: Sequence[str], quick: bool, fresh: bool) -> dict[str, str]:
+    """The experiments that lack data sets, with a sentence each, which is also printed: before any of them begins."""
+    from anyboost.experiments import frame
+
+    missed: dict[str, str] = {}
+    for name in names:
+        try:
+            frame.check_data(name, quick, output, fresh)
+        except FileNotFoundError as error:
+            _miss(missed, name, error)
+    return missed
+
+
+def _miss(missed: dict[str, str], name: str, error: FileNotFoundError) -> None:
+    missed[name] = str(error)
+    typer.echo(f"{name}: {error}", err=True)
+
+
+def _forget(output: Path, names: Sequence[str]) -> None:
     for name in names:
         for ending in ("json", "part"):
             (output / f"{name}.{ending}").unlink(missing_ok=True)
