@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anyboost import cli
-from anyboost.cli import reproduce as reproduce_module
+from anyboost.cli._progress import showing
 from anyboost.experiments import frame
 
 
@@ -69,7 +69,7 @@ def test_a_terminal_shows_a_bar_that_begins_where_a_stopped_run_had_been():
     from rich.console import Console
 
     console = Console(force_terminal=True, width=100, file=io.StringIO())
-    with reproduce_module._progress(console) as show:
+    with showing(console) as show:
         show("case [3]", 2.0, 4)
         show("case [3]", 2.5, 4)
     said = console.file.getvalue()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -12,8 +11,6 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from anyboost.experiments.frame import Show
 
 PAGE = "reproduced.html"
 COLORS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
@@ -90,6 +87,7 @@ def command(
 
 def _record(console: Console, name: str, quick: bool, output: Path) -> dict[str, Any]:
     """The results of an experiment: those that are there, else measured now."""
+    from anyboost.cli._progress import showing
     from anyboost.experiments import frame
 
     console.print(f"[bold]{name}[/bold]: {frame.named(name).TITLE}", soft_wrap=True)
@@ -98,7 +96,7 @@ def _record(console: Console, name: str, quick: bool, output: Path) -> dict[str,
         used = f"finished results in {output / name}.json are used; --fresh measures again"
         console.print(used, soft_wrap=True)
         return record
-    with _progress(console) as show:
+    with showing(console) as show:
         return frame.run(name, quick, output, show)
 
 
@@ -155,48 +153,6 @@ def _check(output: Path, names: tuple[str, ...], quick: bool) -> None:
                 f"{output / name}.json holds a full run, which a quick one would replace: name another folder"
             )
             raise typer.BadParameter(reason, param_hint="--output")
-
-
-@contextlib.contextmanager
-def _progress(console: Console) -> Iterator[Show]:
-    """A bar over the cases in a terminal; elsewhere a line a case."""
-    if not console.is_terminal:
-        yield _lines(console)
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[count]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
-        tasks: list[Any] = []
-
-        def show(label: str, done: float, total: int) -> None:
-            now: dict[str, Any] = {"completed": done, "count": f"{int(done)}/{total}"}
-            if (
-                not tasks
-            ):  # begun where a stopped run had been, or what was done then would count as fast work
-                tasks.append(bars.add_task(label, total=total, **now))
-            bars.update(tasks[0], description=label, **now)
-
-        yield show
-
-
-def _lines(console: Console) -> Show:
-    last = ""
-
-    def show(label: str, done: float, total: int) -> None:
-        nonlocal last
-        if label and label != last:
-            console.print(f"{int(done) + 1} of {total}: {label}", markup=False, soft_wrap=True)
-        last = label
-
-    return show
 
 
 def _tell(console: Console, record: dict[str, Any]) -> None:
