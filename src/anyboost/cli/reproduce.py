@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -140,12 +141,16 @@ def _list(console: Console) -> None:
 
 
 def _check(output: Path, names: tuple[str, ...], quick: bool) -> None:
-    """Refuse a folder that is a file, and a quick run over the results of a full one."""
+    """Refuse a folder that is a file or closed, and a quick run over the results of a full one."""
     from anyboost.experiments import frame
 
-    for place in (output, *output.parents):
-        if place.exists() and not place.is_dir():
-            raise typer.BadParameter(f"{place} is a file: name a folder", param_hint="--output")
+    place = next(place for place in (output, *output.absolute().parents) if place.exists())
+    if not place.is_dir():
+        raise typer.BadParameter(f"{place} is a file: name a folder", param_hint="--output")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise typer.BadParameter(
+            f"nothing may be written in {place}: name another folder", param_hint="--output"
+        )
     for name in names:
         record = frame.found(name, output)
         if quick and record is not None and not record.get("quick"):

@@ -91,9 +91,14 @@ def refusal(path: Any) -> OSError | None:
     if os.path.isdir(given):
         return IsADirectoryError(f"{given} is a folder, name a file in it")
     folder = os.path.dirname(os.path.realpath(given))
-    if is_special(path) or os.path.isdir(folder):
+    shown = os.path.dirname(given) or folder
+    if is_special(path):
         return None
-    return FileNotFoundError(f"no such folder, create it first: {os.path.dirname(given) or folder}")
+    if not os.path.isdir(folder):
+        return FileNotFoundError(f"no such folder, create it first: {shown}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return PermissionError(f"no file may be written in {shown}: name another folder")
+    return None
 
 
 def check(path: Any) -> None:
