@@ -157,6 +157,17 @@ def test_where_neither_helps_one_sentence_says_so(answer, problem, words):
     assert "\n" not in said
 
 
+def test_several_that_are_missing_are_one_sentence(answer):
+    answer(URLError("no network"))
+    with pytest.raises(FileNotFoundError) as caught:
+        datasets.require(["letter", "casp", "a9a", "letter"])
+    assert str(caught.value) == (
+        "data sets 'letter', 'casp', 'a9a' not found: ANYBOOST_DATA is not set, and for letter: OpenML did not give it "
+        "(<urlopen error no network>); for casp, a9a: it is not one that is fetched from OpenML; try again, or point "
+        "ANYBOOST_DATA to a folder with letter.npz, casp.npz, a9a.npz"
+    )
+
+
 def test_another_number_of_classes_is_no_answer(answer):
     answer(pd.DataFrame(np.zeros((2, 16))), pd.Series(["A", "B"]), letter=2)
     with pytest.raises(FileNotFoundError, match="it has 2 classes, not 26"):

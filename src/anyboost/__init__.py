@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from anyboost.planning.estimator import MaxMarginPlanner
     from anyboost.space import Binned
     from anyboost.validation import cv
+    from anyboost.warming import warmup
 
 _MODULES = {
     "bounds",
@@ -68,6 +69,7 @@ _NAMES = {
     "cv": "anyboost.validation",
     "load": "anyboost.files",
     "save": "anyboost.files",
+    "warmup": "anyboost.warming",
 }
 
 __all__ = [
@@ -101,6 +103,7 @@ __all__ = [
     "save",
     "space",
     "steps",
+    "warmup",
     "weak",
 ]
 

@@ -303,7 +303,8 @@ def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
         return earlier
     room = {"loss": losses, "learner": weak, "descent": descents}[name]
     if not room.stands_for(given, earlier):
-        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {room.get(given)!r}; leave it out")
+        advice = getattr(earlier, "advice", "leave it out")
+        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {room.get(given)!r}; {advice}")
     return earlier
 
 

@@ -8,6 +8,7 @@ wine_quality.
 import json
 import os
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -41,22 +42,29 @@ def names() -> list[str]:
     return sorted({*stored, *openml.SOURCES})
 
 
-def _fetch(name: str, missing: str) -> Dataset:
-    """The set from OpenML, or in one sentence what is missing, why OpenML did not help, and what to do."""
-    give = f"point ANYBOOST_DATA to a folder with {name}.npz"
+class _Missing(Exception):
+    """Why OpenML did not help, and what to try before ANYBOOST_DATA."""
+
+    def __init__(self, reason: str, advice: str = "") -> None:
+        self.reason, self.advice = reason, advice
+
+
+def _fetch(name: str) -> Dataset:
     if name not in openml.SOURCES:
-        raise FileNotFoundError(f"{missing}, and it is not one that is fetched from OpenML; {give}")
+        raise _Missing("it is not one that is fetched from OpenML")
     try:
         return Dataset(**openml.fetch(name))
     except ImportError:
-        raise FileNotFoundError(
-            f"{missing}, and OpenML's tables need pandas; install it, or {give}"
-        ) from None
+        raise _Missing("OpenML's tables need pandas", "install it, or ") from None
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise FileNotFoundError(
-            f"{missing}, and OpenML did not give it ({reason}); try again, or {give}"
-        ) from None
+        raise _Missing(f"OpenML did not give it ({reason})", "try again, or ") from None
+
+
+def _stored(name: str) -> Path | None:
+    """The file of a set in the folder, where there is one."""
+    path = Path(os.environ.get("ANYBOOST_DATA") or "") / f"{name}.npz"
+    return path if "ANYBOOST_DATA" in os.environ and path.is_file() else None
 
 
 def load(name: str) -> Dataset:
@@ -64,11 +72,12 @@ def load(name: str) -> Dataset:
 
     From OpenML it has no `split`, its rows may come in another order, and satimage has five rows fewer.
     """
-    folder = os.environ.get("ANYBOOST_DATA")
-    path = Path(folder or "") / f"{name}.npz"
-    if folder is None or not path.is_file():
-        where = "is not set" if folder is None else f"has no {name}.npz"
-        return _fetch(name, f"data set {name!r} not found: ANYBOOST_DATA {where}")
+    path = _stored(name)
+    if path is None:
+        try:
+            return _fetch(name)
+        except _Missing as missing:
+            raise FileNotFoundError(_sentence({name: missing})) from None
     with np.load(path, allow_pickle=False) as data:
         levels = json.loads(str(data["category_levels"])) if "category_levels" in data else None
         return Dataset(
@@ -81,6 +90,37 @@ def load(name: str) -> Dataset:
             split=data.get("split", None),
             qid=data.get("qid", None),
         )
+
+
+def require(names: Iterable[str]) -> None:
+    """See that `load` will find all of these; one FileNotFoundError names those that it would not.
+
+    Asks OpenML for what the folder does not have; scikit-learn keeps that for `load`.
+    """
+    missing: dict[str, _Missing] = {}
+    for name in dict.fromkeys(names):
+        if _stored(name) is None:
+            try:
+                _fetch(name)
+            except _Missing as reason:
+                missing[name] = reason
+    if missing:
+        raise FileNotFoundError(_sentence(missing))
+
+
+def _sentence(missing: dict[str, _Missing]) -> str:
+    """What is missing, why OpenML did not help, and what to do."""
+    files = ", ".join(f"{name}.npz" for name in missing)
+    where = f"has no {files}" if "ANYBOOST_DATA" in os.environ else "is not set"
+    reasons = list(dict.fromkeys(found.reason for found in missing.values()))
+    said, why = "data set", reasons[0]
+    if len(missing) > 1:
+        sets = [", ".join(name for name in missing if missing[name].reason == reason) for reason in reasons]
+        parts = zip(sets, reasons, strict=True)
+        said, why = "data sets", "; ".join(f"for {names}: {reason}" for names, reason in parts)
+    said += " " + ", ".join(repr(name) for name in missing)
+    advice = max(found.advice for found in missing.values())
+    return f"{said} not found: ANYBOOST_DATA {where}, and {why}; {advice}point ANYBOOST_DATA to a folder with {files}"
 
 
 LETOR_PARTS = ("train.txt", "vali.txt", "test.txt")

@@ -35,6 +35,7 @@ def stream(data, model, said, resume):
     """The command, in this process; what it prints goes to a file."""
     sys.stdout = sys.stderr = Path(said).open("w", buffering=1)  # noqa: SIM115
     options = ["stream", str(data), "--target", "y", "--save", str(model), "--every", str(EVERY)]
+    options += ["--predictions", f"{model}.predictions"]
     build()([*options, *(["--resume", str(model)] if resume else [])], standalone_mode=False)
 
 

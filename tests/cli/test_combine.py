@@ -128,7 +128,13 @@ def test_probabilities_are_combined_as_log_odds(tmp_path, invoke):
         (["--target", "truth", "--probabilities"], "", "needs --loss logistic"),
         (["--target", "truth", "--rule", "best"], "", "schedule 'best' is not known"),
         (["--target", "truth", "--figure", "w.txt"], "", "names no picture format"),
-        (["--target", "truth", "--output", "no/where.json"], "", "no such folder"),
+        (
+            ["--target", "truth", "--output", "no/where.json"],
+            "",
+            "--output: no such folder, create it first: no",
+        ),
+        (["--target", "truth", "--figure", "no/w.png"], "", "--figure: no such folder, create it first: no"),
+        (["--target", "truth", "--save", "no/model"], "", "--save: no such folder, create it first: no"),
         (["--target", "truth", "--format", "vw"], "", "combine reads tables"),
     ],
 )
@@ -138,6 +144,7 @@ def test_mistakes_are_one_sentence(tmp_path, invoke, options, extra, sentence):
     assert result.exit_code == 1
     assert sentence in result.stderr
     assert result.stderr.count("\n") == 1
+    assert not result.stdout or "line 72" in sentence  # rows before a bad one have been told by then
 
 
 def test_a_table_without_rows_or_that_is_not_there(tmp_path, invoke):
@@ -147,3 +154,20 @@ def test_a_table_without_rows_or_that_is_not_there(tmp_path, invoke):
     assert "has no rows" in invoke(path, "--target", "truth").stderr
     path.write_text("truth\n1\n")
     assert "no column of forecasts" in invoke(path, "--target", "truth").stderr
+
+
+def test_an_old_result_stays_whole_where_the_new_one_cannot_be_made(tmp_path, invoke, monkeypatch):
+    path = written(tmp_path / "table.csv", *stream())
+    figure, output = tmp_path / "weights.png", tmp_path / "result.json"
+    for file in (figure, output):
+        file.write_text("old")
+
+    def fail(*_, **__):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("anyboost.files.container.os.replace", fail)
+    for option, file in (("--figure", figure), ("--output", output)):
+        result = invoke(path, "--target", "truth", option, file)
+        assert "the disk is full" in result.stderr
+        assert file.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 3

@@ -66,3 +66,25 @@ def test_columns_keep_their_width_whatever_the_values():
     width = len(table.heading().splitlines()[1])
     assert len(line) == width
     assert line.split()[-1] == "n.a."
+
+
+@pytest.mark.parametrize(
+    ("loss", "shown"),
+    [
+        (9.87654321, "9.876543"),
+        (12.3456789, "12.34568"),
+        (123456.789, "123456.8"),
+        (87654321.0, "87654321"),
+        (12345678901.0, "1.23e+10"),
+        (1.5e300, "1.5e+300"),
+        (np.inf, "inf"),
+    ],
+)
+def test_a_large_loss_keeps_the_digits_there_is_room_for(loss, shown):
+    """One digit of it would hide whether it falls."""
+    table = ProgressTable()
+    table.add(np.array([loss]), label=-loss, prediction=loss, features=3)
+    cells = table.line().split()
+    assert cells[0] == shown
+    assert float(cells[4]) == pytest.approx(-loss, rel=1e-6, abs=1e-4)
+    assert len(table.line()) == len(table.heading().splitlines()[1])

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anyboost import cli
-from anyboost.cli import reproduce as reproduce_module
+from anyboost.cli._progress import showing
 from anyboost.experiments import frame
 
 
@@ -69,7 +69,7 @@ def test_a_terminal_shows_a_bar_that_begins_where_a_stopped_run_had_been():
     from rich.console import Console
 
     console = Console(force_terminal=True, width=100, file=io.StringIO())
-    with reproduce_module._progress(console) as show:
+    with showing(console) as show:
         show("case [3]", 2.0, 4)
         show("case [3]", 2.5, 4)
     said = console.file.getvalue()
@@ -159,6 +159,51 @@ def test_a_missing_data_set_is_one_sentence(experiments, reproduce):
     result = reproduce("first")
     assert result.exit_code == 1
     assert "data set 'letter' not found" in result.output
+
+
+@pytest.fixture
+def lacking(experiments, monkeypatch, tmp_path):
+    """The cases of `first` need sets of their own, none of which is to be had."""
+    monkeypatch.setenv("ANYBOOST_DATA", str(tmp_path))
+    frame.named("first").needs = lambda case: f"set_{case[-1]}"
+    return experiments
+
+
+def test_all_missing_data_sets_are_named_before_anything_is_done(lacking, reproduce, tmp_path):
+    """Not one after the other, each after the hours that the ones before it took."""
+    result = reproduce("first")
+    assert result.exit_code == 1
+    assert (
+        "data sets 'set_0', 'set_1', 'set_2' not found: ANYBOOST_DATA has no set_0.npz, set_1.npz"
+        in result.stderr
+    )
+    assert result.stderr.count("\n") == 1
+    assert not result.stdout
+    assert not lacking.measured
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("lacking")
+def test_data_sets_of_cases_that_are_done_are_not_asked_for(reproduce, tmp_path):
+    for case in "01":
+        (tmp_path / f"set_{case}.npz").write_bytes(b"")
+    assert "data set 'set_2' not found" in reproduce("first").stderr
+    (tmp_path / "set_2.npz").write_bytes(b"")
+    assert reproduce("first").exit_code == 0
+    for path in tmp_path.glob("*.npz"):
+        path.unlink()
+    assert reproduce("first").exit_code == 0  # of finished results
+    kept = (tmp_path / "out" / "first.json").read_bytes()
+    assert "not found" in reproduce("first", "--fresh").stderr
+    assert (tmp_path / "out" / "first.json").read_bytes() == kept
+
+
+@pytest.mark.usefixtures("lacking")
+def test_of_all_experiments_those_with_data_are_run(reproduce, tmp_path):
+    result = reproduce("--all")
+    assert result.exit_code == 1
+    assert "data sets 'set_0', 'set_1', 'set_2' not found" in result.stderr
+    assert "Title of second" in (tmp_path / "out" / "reproduced.html").read_text()
 
 
 def test_all_makes_a_page_and_tells_what_is_missing(experiments, reproduce, tmp_path):

@@ -282,7 +282,11 @@ def test_a_bad_row_is_named_and_what_came_before_is_kept(data, tmp_path):
         (["data.csv", "--target", "y", "--save", "nowhere/model"], "--save: no such folder, create it first: nowhere"),
         (["data.csv", "--target", "y", "--resume", "nowhere"], "No such file"),
         (["data.csv", "--target", "y", "--resume", "data.csv"], "cannot be loaded: it is not a model file"),
-        (["data.csv", "--target", "y", "--test"], "--test needs a model: add --resume MODEL"),
+        (["data.csv", "--test"], "--test needs a model: add --resume MODEL"),
+        (["data.csv", "--target", "y", "--save", "data.csv"], "--save names data.csv, which this run needs"),
+        (["data.csv", "--target", "y", "--predictions", "data.csv"], "--predictions names data.csv, which this run"),
+        (["data.csv", "--target", "y", "--save", "m", "--predictions", "m"], "--predictions names m, which this run"),
+        (["data.csv", "--target", "y", "--predictions", "."], "--predictions: . is a folder, name a file in it"),
         (["data.csv", "--target", "y", "--test", "--save", "m"], "--save has nothing to save in a --test"),
         (["data.csv", "--resume", "m", "--learners", "5"], "--learners belongs to the model that --resume names"),
         (["data.csv", "--resume", "m", "--hash-bits", "5"], "--hash-bits belongs to the model that --resume names"),
@@ -298,6 +302,112 @@ def test_what_cannot_be_is_refused_in_a_sentence(data, monkeypatch, arguments, r
     assert reason in done.stderr
     assert not done.stdout  # no table of nothing
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--target", "z"],
+        ["--target", "y", "--weight", "a"],
+        ["--target", "y", "--loss", "poisson"],  # which the model itself refuses, at the first row
+        ["--target", "y", "--resume", "nowhere"],
+        ["--resume", "model", "--weight", "z"],
+        ["--target", "y", "--test"],
+    ],
+    ids=" ".join,
+)
+def test_a_refused_run_touches_nothing(data, tmp_path, monkeypatch, wrong):
+    """Else a mistyped option costs the predictions, the model or the count of an earlier run."""
+    monkeypatch.chdir(tmp_path)
+    data.write_text("a,b,color,y\n-1,2,red,1\n")
+    well(data, "--target", "y", "--save", "model")
+    data.write_text(
+        "a,b,color,y\n-1,2,red,1\n-1,2,red,-1\n" if "--resume" in wrong else "a,b,color,y\n-1,2,red,-1\n"
+    )
+    for name in ("p.txt", "p.txt.part", "saved", "saved.reached"):
+        Path(name).write_text("dear to someone")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    save = [] if "--test" in wrong else ["--save", "saved"]
+    done = run(data, *wrong, "--predictions", "p.txt", *save)
+    assert done.exit_code == 1
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_predictions_stand_beside_until_the_stream_ends(data, tmp_path, monkeypatch):
+    """A reader of the old predictions never meets half of the new ones."""
+    file = tmp_path / "p.txt"
+    file.write_text("old")
+    seen = []
+    observe = ab.OnlineBoostingRegressor.observe
+
+    def watched(self, *arguments, **options):
+        seen.append(file.read_text())
+        return observe(self, *arguments, **options)
+
+    monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", watched)
+    well(data, "--target", "y", "--predictions", file)
+    assert set(seen) == {"old"}
+    assert len(file.read_text().splitlines()) == 300
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "p.txt"]
+
+
+@pytest.mark.parametrize("cut", [1, 100, 300])
+def test_predictions_go_on_where_the_run_was_stopped(data, tmp_path, cut):
+    text = data.read_text().splitlines(keepends=True)
+    whole, part, model = tmp_path / "whole.txt", tmp_path / "part.txt", tmp_path / "model"
+    well(data, "--target", "y", "--predictions", whole)
+    data.write_text("".join(text[: cut + 1]))
+    well(data, "--target", "y", "--save", model, "--predictions", part)
+    data.write_text("".join(text))
+    well(data, "--resume", model, "--save", model, "--predictions", part)
+    assert part.read_text() == whole.read_text()
+    again = run(data, "--resume", model, "--predictions", part)
+    assert not part.with_name("part.txt.part").exists()
+    assert part.read_text() == whole.read_text(), again.output
+
+
+def test_predictions_that_are_gone_are_said_to_be(data, tmp_path):
+    """Lines of another file at their beginning would be taken for predictions of this one."""
+    text = data.read_text().splitlines(keepends=True)
+    model, file = tmp_path / "model", tmp_path / "p.txt"
+    data.write_text("".join(text[:101]))
+    well(data, "--target", "y", "--save", model, "--predictions", file)
+    data.write_text("".join(text))
+    file.write_text("0\n" * 100)
+    done = run(data, "--resume", model, "--predictions", file)
+    assert f"{file} begins after the first 100 examples: their predictions are not there" in done.stderr
+    assert len(file.read_text().splitlines()) == 200
+    quiet = run(data, "--resume", model, "--test", "--predictions", file)
+    assert "begins after" not in quiet.stderr
+    assert len(file.read_text().splitlines()) == 300
+
+
+def test_predictions_into_a_pipe(data, tmp_path):
+    """`--predictions /dev/stdout` and the like: a pipe is written to, not replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        well(data, "--target", "y", "--predictions", pipe)
+        assert len(reader.communicate(timeout=60)[0].splitlines()) == 300
+    assert not pipe.is_file()
+
+
+def test_a_test_needs_no_target(data, tmp_path):
+    """Rows to predict have no target yet, and no weights either."""
+    model, blank, file = tmp_path / "model", tmp_path / "blank.csv", tmp_path / "p.txt"
+    rows = [line.split(",") for line in data.read_text().splitlines()]
+    data.write_text("\n".join(",".join([*row, "w" if i == 0 else "1"]) for i, row in enumerate(rows)) + "\n")
+    well(data, "--target", "y", "--weight", "w", "--save", model)
+    well(data, "--resume", model, "--test", "--predictions", file)
+    expected = file.read_text()
+    blank.write_text("\n".join(",".join(row[:3]) for row in rows) + "\n")
+    output = well(blank, "--resume", model, "--test", "--predictions", file)
+    assert file.read_text() == expected
+    assert ending(output)["number of examples"] == "0"
+    asked = run(blank, "--resume", model, "--test", "--target", "y")
+    assert "--target names a column 'y' that" in asked.stderr
+    learning = run(blank, "--resume", model)
+    assert "--target names a column 'y' that" in learning.stderr
 
 
 def test_a_count_outlives_a_killed_process(tmp_path):
@@ -363,7 +473,10 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
 def kill_and_resume(folder, kills, seed):
     report = report_of(Path(__file__).with_name("stream_killed.py"), folder, kills, seed)
     for number in range(report["runs"]):
-        assert (folder / f"killed-{number}").read_bytes() == (folder / "whole").read_bytes()
+        for ending in ("", ".predictions"):
+            killed, whole = folder / f"killed-{number}{ending}", folder / f"whole{ending}"
+            assert killed.read_bytes() == whole.read_bytes()
+        assert not (folder / f"killed-{number}.predictions.part").exists()
         assert not (folder / f"killed-{number}.reached").exists()
     return report
 

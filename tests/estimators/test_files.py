@@ -250,3 +250,22 @@ def test_no_entry_of_a_header_can_do_harm(tmp_path):
                 continue
             outcomes.add("refused")
     assert outcomes == {"model", "refused"}
+
+
+def test_a_loss_of_ones_own_is_shown_as_one_would_write_it(tmp_path):
+    """Not as addresses of functions, nor as half a sentence in the middle of a model."""
+
+    def value(score, target):
+        return (score - target) ** 2
+
+    def slope(score, target):
+        return 2.0 * (score - target)
+
+    X = np.arange(40.0)[:, None]
+    own = ab.losses.pointwise(value, slope, name="mine")
+    model = ab.BoostingRegressor(own, max_iter=2).fit(X, X[:, 0])
+    path = tmp_path / "model"
+    ab.save(model, path)
+    assert repr(model) == "BoostingRegressor(loss=pointwise(value, slope, name='mine'), max_iter=2)"
+    assert repr(ab.load(path)) == "BoostingRegressor(loss=AbsentLoss('mine'), max_iter=2)"
+    assert repr(ab.load(path, loss=own).loss_) == "pointwise(value, slope, name='mine')"

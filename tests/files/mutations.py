@@ -10,6 +10,7 @@ import numpy as np
 from reference.files import join, signed, split
 
 HUGE = (2**31, 2**32, 2**40, 2**53, 2**61, 2**62, 2**63, 2**64, 10**30)
+FAR = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e18, -1.0, 0.0, 0.5, 5e-324)
 ODD = (
     None,
     True,
@@ -78,7 +79,8 @@ def edit_header(random, blob):
     elif how == 2 and isinstance(holder, dict):
         holder[str(odd)] = holder.pop(key)
     elif how == 3 and isinstance(holder[key], int | float):
-        holder[key] = random.choice([holder[key] + 1, holder[key] * 2, -holder[key], 0]).item()
+        # Taken by its place: an array of these would be one of objects where a number passes 64 bits.
+        holder[key] = (holder[key] + 1, holder[key] * 2, -holder[key], 0)[random.integers(4)]
     else:
         other_holder, other_key = _pick(random, everything)
         holder[key], other_holder[other_key] = (
@@ -163,7 +165,7 @@ def retype(random, blob):
 
 
 def spoil_numbers(random, blob):
-    """NaN, infinity or a far-off index in a tensor."""
+    """NaN, infinity, a far-off number or a far-off index in a tensor."""
     outer, inner, data = split(blob)
     name = list(outer)[random.integers(len(outer))]
     kinds = {"F64": np.float64, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32}
@@ -172,7 +174,7 @@ def spoil_numbers(random, blob):
     if len(values):
         place = random.integers(len(values))
         if values.dtype == np.float64:
-            values[place] = random.choice([np.nan, np.inf, -np.inf])
+            values[place] = FAR[random.integers(len(FAR))]
         else:
             values[place] = random.choice([0, np.iinfo(values.dtype).max, random.integers(256)])
     return join(outer, inner, data[:begin] + values.tobytes() + data[end:])

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
 import anyboost as ab
+from anyboost.backends.mirror_walk import SEEN
 from anyboost.cli.inspect import rows
 from anyboost.files import peek
 from anyboost.mirror import (
@@ -25,6 +26,7 @@ from anyboost.mirror import (
     Tracker,
 )
 from files import mutations
+from reference.files import join, split
 
 AVERAGERS = [
     {},
@@ -154,6 +156,21 @@ def test_models_are_given_back(tmp_path):
         ab.load(path, models=model.models_)
     with pytest.raises(ValueError, match="descent belongs to a run"):
         ab.load(path, descent="naive")
+
+
+@pytest.mark.parametrize("count", [2.0**53 + 2, 1e19, 1e308, -1.0, 0.5])
+def test_a_count_that_is_none_is_refused(tmp_path, count):
+    """It is an index of a kernel: learning from such a file would write outside of it, and crash."""
+    path = tmp_path / "model"
+    H, y = stream()
+    ab.save(MirrorAverager(schedule=SecondOrder(), lipschitz="running").partial_fit(H, y), path)
+    outer, inner, data = split(path.read_bytes())
+    begin, end = outer["numbers"]["data_offsets"]
+    numbers = np.frombuffer(data[begin:end]).copy()
+    numbers[SEEN] = count
+    path.write_bytes(join(outer, inner, data[:begin] + numbers.tobytes() + data[end:]))
+    with pytest.raises(ab.ModelFileError, match="its counts are not counts"):
+        ab.load(path)
 
 
 @pytest.mark.parametrize("cases", [150, pytest.param(5000, marks=pytest.mark.full)], ids=["some", "many"])

@@ -203,8 +203,14 @@ def test_a_loss_of_ones_own_predicts_but_does_not_train(tmp_path):
         fit("absolute", "stump", "naive", 5, resume=loaded) if False else ab.boost(
             X, y, rounds=5, resume=loaded
         )
-    with pytest.raises(ValueError, match=r"load\(path, loss=\.\.\.\) takes back"):
+    with pytest.raises(
+        ValueError,
+        match=r"is AbsentLoss\('mine'\) in the run .* pass it to load\(path, loss=\.\.\.\) instead",
+    ):
         ab.boost(X, y, loss, rounds=5, resume=loaded)
+    same_names = ab.losses.pointwise(lambda f, y: f - y, lambda f, y: 1.0, name="mine")
+    with pytest.raises(ValueError, match=r"loss is pointwise.* in the run to resume"):
+        ab.boost(X, y, same_names, rounds=5, resume=ab.load(path, loss=loss))
     other = ab.losses.pointwise(loss.value_function, loss.subgradient_function, name="another")
     with pytest.raises(
         ValueError, match=r"loss must be that of the file, mine \(your own\), got another \(your own\)"

@@ -102,11 +102,22 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
 
 def test_a_save_into_no_folder_or_onto_one(tmp_path):
     model = fit("absolute", "stump", "naive", 1).ensemble
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(
+        FileNotFoundError, match=f"^path: no such folder, create it first: {tmp_path}/nowhere$"
+    ):
         ab.save(model, tmp_path / "nowhere" / "model")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError, match=f"^path: {tmp_path} is a folder, name a file in it$"):
         ab.save(model, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_into_no_folder_is_refused_in_the_first_round(tmp_path):
+    """Not when the first file is due, which may be hours later."""
+    rounds = []
+    checkpoint = ab.Checkpoint(tmp_path / "nowhere" / "model", every_rounds=50)
+    with pytest.raises(FileNotFoundError, match="no such folder, create it first"):
+        fit("absolute", "stump", "naive", 60, callbacks=[lambda *_: rounds.append(1), checkpoint])
+    assert len(rounds) == 1
 
 
 def test_the_file_and_its_folder_are_flushed_in_order(tmp_path, monkeypatch):

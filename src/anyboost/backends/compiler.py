@@ -6,6 +6,7 @@ Kernels release the GIL and never use Numba's own threads (`backends.threads` sa
 import os
 import sys
 import threading
+from contextlib import contextmanager
 from functools import partial
 
 import numba
@@ -13,7 +14,23 @@ from numba.core import cgutils, event
 from numba.extending import intrinsic
 
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__))
-_NOTICE = "anyboost: compiling kernels for this machine, once; this takes some seconds."
+# What a kernel is for, by its folder or module; those not named are for boosting in general.
+_WORK = {
+    "online": "streams",
+    "mirror": "averaging",
+    "mirror_walk": "averaging",
+    "mirror_slopes": "averaging",
+    "mirror_stumps": "averaging of stumps",
+    "forest": "predicting",
+    "category_forest": "categories",
+    "categories": "categories",
+    "bounded": "constrained trees",
+    "pairs": "ranking",
+    "select": "quantiles",
+    "dictionary": "dictionaries of functions",
+    "lattice": "planning",
+}
+_KERNELS: list = []  # those that are imported so far
 
 
 def kernel(function=None, *, fastmath=False):
@@ -25,9 +42,11 @@ def kernel(function=None, *, fastmath=False):
         return partial(kernel, fastmath=fastmath)
     options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
-        return numba.njit(function, cache=True, **options)
+        compiled = numba.njit(function, cache=True, **options)
     except RuntimeError:  # Numba refuses to cache where no cache folder can be written.
-        return numba.njit(function, **options)
+        compiled = numba.njit(function, **options)
+    _KERNELS.append(compiled)
+    return compiled
 
 
 def inlined(function):
@@ -56,25 +75,57 @@ def borrowed(typing_context, array):
     return array(array), generate
 
 
-class _FirstCompile(event.Listener):
-    """Says one line when a kernel of ours is compiled rather than read from the cache."""
+def cache_folders():
+    """Where the kernels that are imported so far are kept for other processes; empty where no folder can be written."""
+    return sorted({path for path in (compiled.stats.cache_path for compiled in _KERNELS) if path is not None})
+
+
+class _Notice(event.Listener):
+    """Says a line for each kind of work whose kernels are compiled rather than read from the cache."""
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._said = False
+        self._said = set()
+        self.muted = 0
 
     def on_start(self, event):
         code = getattr(event.data["dispatcher"].py_func, "__code__", None)
         if code is None or not code.co_filename.startswith(_OWN_FILES):
             return
+        room = os.path.relpath(code.co_filename, _OWN_FILES).split(os.sep)[0].removesuffix(".py")
+        work = _WORK.get(room, "boosting")
         with self._lock:
-            if self._said:
+            if self.muted or work in self._said:
                 return
-            self._said = True
-        print(_NOTICE, file=sys.stderr)
+            first = not self._said
+            self._said.add(work)
+        said = f"anyboost: compiling kernels for {work}"
+        if first:
+            said += ", which takes some seconds; " + _hereafter(event.data["dispatcher"].stats.cache_path)
+        print(f"{said}.", file=sys.stderr)
 
     def on_end(self, event):
         pass
 
 
-event.register("numba:compile", _FirstCompile())
+def _hereafter(folder):
+    """Whether other processes will have what this one compiles."""
+    if folder is None:
+        return "every process does, for no cache folder can be written: set NUMBA_CACHE_DIR to one that can"
+    return "the next process has them (`anyboost warmup` compiles ahead what everyday work needs)"
+
+
+_NOTICE = _Notice()
+event.register("numba:compile", _NOTICE)
+
+
+@contextmanager
+def quiet():
+    """No notice meanwhile, where someone else tells of the compiling."""
+    with _NOTICE._lock:
+        _NOTICE.muted += 1
+    try:
+        yield
+    finally:
+        with _NOTICE._lock:
+            _NOTICE.muted -= 1

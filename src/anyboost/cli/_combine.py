@@ -53,12 +53,13 @@ class Combining:
         self.path: list[Floats] = []
 
     def run(self, file: str, format: str | None, say: Callable[[str], None]) -> None:
-        """Read, forecast, learn, and print a line at each doubling."""
-        say(self.table.heading())
+        """Read, forecast, learn, and print a line at each doubling; the heading once a row has been learned."""
         for batch in read(file, format):
             forecasts, y = self._columns(batch)
             for rows in self.table.pieces(len(y)):
                 self._learn(forecasts[rows], y[rows])
+                if self.table.tally.rows == 1:
+                    say(self.table.heading())
                 if self.table.due:
                     say(self.table.line(self._best()))
         if self.table.tally.rows == 0:
@@ -169,6 +170,8 @@ class Combining:
         """The weights over time: stacked where they add up to one, lines otherwise."""
         from matplotlib.figure import Figure
 
+        from anyboost.experiments import style
+
         weights = np.array([*self.path, self.model.weights_])
         marks = np.array([*self.marks, self.table.tally.rows])
         order = np.argsort(-np.abs(weights).mean(axis=0))
@@ -191,7 +194,7 @@ class Combining:
         axes.set_ylabel("weight")
         axes.spines[["top", "right"]].set_visible(False)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
-        figure.savefig(path, dpi=160)
+        style.save(figure, path)
 
 
 # Okabe and Ito's colors, which stay apart for color-blind readers.

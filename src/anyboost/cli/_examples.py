@@ -30,6 +30,12 @@ class Source:
     ignore: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     kinds: dict[str, str] = field(default_factory=dict)
+    spared: set[str | None] = field(default_factory=set)  # columns that may be missing: a test does without
+
+    @property
+    def named(self) -> set[str | None]:
+        """The columns that it names so far."""
+        return {self.target, self.weight, *self.ignore, *self.text}
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ def _check_columns(source: Source, names: list[str]) -> None:
     wanted = [("--target", source.target), ("--weight", source.weight)]
     wanted += [("--ignore", name) for name in source.ignore] + [("--text", name) for name in source.text]
     for option, name in wanted:
-        if name is not None and name not in names:
+        if name is not None and name not in names and name not in source.spared:
             shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             raise TableError(f"{option} names a column {name!r} that {source.path} does not have: {shown}")
 
@@ -87,14 +93,14 @@ def _from_batch(batch: Batch, source: Source) -> Iterator[Examples]:
     """The batch up to a bad weight, then a sentence about that one."""
     n_rows = len(batch)
     weights, good = np.ones(n_rows), n_rows
-    if source.weight is not None:
+    if source.weight in batch.columns:
         weights = batch.columns[source.weight]
         if weights.dtype != np.float64:
             raise TableError(f"--weight names the column {source.weight!r}, which holds text")
         bad = ~(weights >= 0)
         good = int(np.argmax(bad)) if bad.any() else n_rows
     apart = {source.target, source.weight, *source.ignore}
-    labels = np.full(n_rows, np.nan) if source.target is None else batch.columns[source.target]
+    labels = batch.columns[source.target] if source.target in batch.columns else np.full(n_rows, np.nan)
     features = {name: values for name, values in batch.columns.items() if name not in apart}
     examples = Examples(features, labels, weights, batch.lines, batch.unit)
     if good:

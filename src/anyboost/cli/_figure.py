@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from anyboost.experiments import style
 from anyboost.experiments.methods import STYLES, finish
 from anyboost.experiments.style import INK
 
@@ -41,7 +42,7 @@ def draw(curves: list[Curve], path: Path) -> None:
     axes[1, 0].set_ylabel("test error", color=INK)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, handlelength=3)
-    figure.savefig(path, dpi=160)
+    style.save(figure, path)
 
 
 def _draw_losses(axes: Axes, curves: list[Curve]) -> None:

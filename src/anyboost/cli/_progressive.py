@@ -151,13 +151,16 @@ class ProgressTable:
 
 
 def _cell(value: float | str | None, place: str, number: str) -> str:
-    """One value in its column; a loss of 1e10 takes fewer digits rather than more room."""
+    """One value in its column."""
     if value is None:
         return f"{'n.a.':{place}}"
     width = int(place[1:])
-    if isinstance(value, str):
-        return f"{value[:width]:{place}}"
-    text = f"{value:{number}}"
-    if len(text) > width:
-        text = f"{value:.{max(0, width - 7)}g}"
+    text = value[:width] if isinstance(value, str) else _digits(value, width, number)
     return f"{text:{place}}"
+
+
+def _digits(value: float, width: int, number: str) -> str:
+    """The number with as many digits as there is room for: where it is large, fewer decimals, then a power of ten."""
+    shorter = [f".{decimals}{form}" for form in "fe" for decimals in range(6, -1, -1)]
+    texts = (f"{value:{form}}" for form in (number, *shorter))
+    return next(text for text in texts if len(text) <= width)

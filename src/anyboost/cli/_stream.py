@@ -1,7 +1,8 @@
 """One pass over a stream: score each example, learn from it, print progressive loss, save as it goes.
 
 The file that `--save` writes is one whole checkpoint or another at every moment. Beside it stands NAME.reached with the
-number of examples taken so far, so that whoever resumes after a kill is told how many the checkpoint lacks.
+number of examples taken so far, so that whoever resumes after a kill is told how many the checkpoint lacks. No file is
+touched before the model has taken its first example.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from anyboost.cli._progressive import ProgressTable, Tally
 from anyboost.cli._tables import TableError
 
 if TYPE_CHECKING:
+    from anyboost.cli._predictions import Predictions
     from anyboost.online.estimators import OnlineBoosting
 
 LABEL = "label"  # what Vowpal Wabbit's format has for a target
@@ -38,10 +40,11 @@ class Position:
     ignore: tuple[str, ...] = ()
     examples: int = 0  # of its current source, learnt or passed over
     source: dict[str, Any] | None = None
+    predictions: dict[str, Any] | None = None  # how far their file had come
 
     def as_dict(self) -> dict[str, Any]:
         """For the model file."""
-        return {
+        found = {
             "target": self.target,
             "kinds": self.kinds,
             "tally": self.tally.as_dict(),
@@ -50,6 +53,7 @@ class Position:
             "examples": self.examples,
             "source": self.source,
         }
+        return found if self.predictions is None else {**found, "predictions": self.predictions}
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Position:
@@ -84,13 +88,14 @@ class Reached:
         if self._memory is not None:
             self._memory.close()
             self._memory = None
-            self.path.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
 
 
 class Stream:
     """A model on its way through a source of examples.
 
     make : builds the model once the first batch shows what the labels are.
+    echo, say : print a line of the table, and a remark beside it.
     """
 
     def __init__(
@@ -98,19 +103,20 @@ class Stream:
         source: Source,
         make: Callable[[str], OnlineBoosting],
         echo: Callable[[str], None],
+        say: Callable[[str], None],
         test: bool = False,
         save: str | None = None,
         every: int = 100_000,
-        predictions: IO[str] | None = None,
+        predictions: Predictions | None = None,
     ) -> None:
-        self.source, self.echo, self.test = source, echo, test
+        self.source, self.echo, self.say, self.test = source, echo, say, test
         self.save_path, self.every, self.predictions = save, every, predictions
         self._make = make
         self.model: OnlineBoosting | None = None
         self.position = Position(source.target or LABEL, source.kinds, Tally(), source.weight, source.ignore)
         self.saved = 0  # examples at the last save, of this run or of the one it goes on from
         self._written = False
-        self.begun = False  # whether an example was read, and the table has its heading
+        self.begun = False  # whether an example was taken, and the table has its heading
         self.reached = None if save is None else Reached(save)
         self._busy = self._stopped = False
 
@@ -120,6 +126,8 @@ class Stream:
         if model._stream is None:
             return
         before, source = Position.of(model._stream), self.source
+        if self.test:
+            source.spared = {before.target, before.weight, *before.ignore} - source.named
         if source.target not in (None, before.target):
             raise TableError(
                 f"--target is {source.target!r}, and the model predicts {before.target!r}: leave it out"
@@ -132,7 +140,7 @@ class Stream:
         tally = Tally() if self.test else before.tally
         self.position = Position(before.target, before.kinds, tally, source.weight, source.ignore)
         if not self.test and self._same(before.source):
-            self.position.examples = before.examples
+            self.position.examples, self.position.predictions = before.examples, before.predictions
         self.saved = before.tally.rows
 
     def _same(self, before: dict[str, Any] | None) -> bool:
@@ -142,25 +150,50 @@ class Stream:
 
     def run(self) -> None:
         """All examples up to the end, or up to a bad one; what was learnt is saved in either case."""
-        table = ProgressTable([] if self.test else OWN, self.position.tally)
-        self.table = table
+        self.table = ProgressTable([] if self.test else OWN, self.position.tally)
         if not self.test:
             self.position.source = self.position.source or _examples.fingerprint(self.source.path)
-        if self.reached is not None:
-            self.reached.open()
         try:
             for examples in self._examples():
-                if not self.begun:
-                    self.begun = True
-                    self.echo(table.heading())
                 self._take(examples)
+            if not self.begun:  # an empty stream has a file of no predictions, or of those before
+                self._open_predictions()
         except KeyboardInterrupt:
-            self.echo(f"interrupted after {table.tally.rows} examples")
-        finally:
-            # Also after a bad line, Ctrl-C or a full disk: the examples so far are not to be learnt again.
-            changed = self.saved != table.tally.rows or not self._written
-            if self.save_path is not None and self.model is not None and changed:
-                self.save()
+            self.echo(f"interrupted after {self.table.tally.rows} examples")
+        except BaseException:
+            # After a bad line or a full disk, too: the examples so far are not to be learnt again.
+            if self.begun:
+                self._end()
+            raise
+        self._end()
+
+    def _begin(self) -> None:
+        """Open the files and the table, now that the model has taken an example."""
+        if self.begun:
+            return
+        self._open_predictions()
+        if self.reached is not None:
+            self.reached.open()
+        self.begun = True
+        self.echo(self.table.heading())
+
+    def _open_predictions(self) -> None:
+        if self.predictions is None:
+            return
+        passed = self.position.examples
+        whole = self.predictions.open(self.position.predictions if passed else None)
+        if not whole or (passed and self.position.predictions is None):
+            self.say(
+                f"{self.predictions.path} begins after the first {passed} examples: their predictions are not there"
+            )
+
+    def _end(self) -> None:
+        """Leave whole files behind."""
+        changed = self.saved != self.table.tally.rows or not self._written
+        if self.save_path is not None and self.model is not None and changed:
+            self.save()
+        if self.predictions is not None:
+            self.predictions.finish()
         if self.reached is not None:
             self.reached.done()
 
@@ -168,8 +201,6 @@ class Stream:
         """Batches whose labels are numbers or classes, as the model needs them."""
         for examples in _examples.read(self.source, self.position.examples):
             if self.model is None:
-                if self.test:
-                    raise TableError("--test needs a model: add --resume MODEL")
                 text = examples.labels.dtype != np.float64 and self.source.format != "vw"
                 self.model = self._make("classification" if text else "regression")
             if self.model.classifies:
@@ -222,12 +253,16 @@ class Stream:
         if self._stopped:
             raise KeyboardInterrupt
 
-    def _learn_and_count(self, examples: Examples) -> None:
-        assert self.model is not None
+    def _note(self, examples: Examples) -> None:
         if self.reached is not None:
             self.reached.note(self.table.tally.rows + len(examples))
+
+    def _learn_and_count(self, examples: Examples) -> None:
+        assert self.model is not None
+        self._note(examples)
         seen = self.model.observe(examples.features, examples.labels, examples.weights, learn=not self.test)
-        self._write(seen.predictions)
+        self._begin()
+        self._note(examples)
         self.position.examples += len(examples)
         labels = None if self.model.classifies else examples.labels
         self.table.add(
@@ -239,6 +274,9 @@ class Stream:
             labels=labels,
             all_features=int(seen.features.sum()),
         )
+        self._write(
+            seen.predictions
+        )  # after the counting, which a full disk must not keep from the model's file
         if self.table.due:
             self.echo(self.table.line(*self.beside()))
         if self.save_path is not None and self.table.tally.rows - self.saved >= self.every:
@@ -246,8 +284,10 @@ class Stream:
 
     def _answer(self, examples: Examples) -> None:
         assert self.model is not None
-        self._write(self.model.predict_many(examples.features))
+        predictions = self.model.predict_many(examples.features)
+        self._begin()
         self.position.examples += len(examples)
+        self._write(predictions)
 
     def beside(self) -> list[float | None]:
         """The mean losses of the best constant and of one learner alone, so far."""
@@ -261,13 +301,15 @@ class Stream:
 
     def _write(self, predictions: Any) -> None:
         if self.predictions is not None:
-            self.predictions.writelines(f"{_text(value)}\n" for value in np.asarray(predictions).tolist())
+            self.predictions.write(_text(value) for value in np.asarray(predictions).tolist())
 
     def save(self) -> None:
         """Write the model and its position, replacing the file as a whole."""
         from anyboost.files import save
 
         assert self.model is not None
+        if self.begun:
+            self.position.predictions = None if self.predictions is None else self.predictions.reached()
         self.model._stream = self.position.as_dict()
         save(self.model, self.save_path)
         self.saved, self._written = self.table.tally.rows, True

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from anyboost.cli import _outputs
+
 NAMES = ("speed", "online", "combine")
 
 
@@ -36,15 +38,18 @@ def command(
     """
     import importlib
 
+    from anyboost.files import container
+
     if name not in NAMES:
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
-    if output is not None and not output.parent.is_dir():
-        raise typer.BadParameter(f"no such folder, create it first: {output.parent}", param_hint="--output")
+    reason = None if output is None else _outputs.refusal(output)
+    if reason is not None:
+        raise typer.BadParameter(reason, param_hint="--output")
     race = importlib.import_module(f"anyboost.benchmarks.{name}")
     for line in getattr(race, "HEAD", ()):
         typer.echo(line)
     results = race.race(quick, repeats, say=typer.echo)
     if output is not None:
-        output.write_text(json.dumps(results, indent=2) + "\n")
+        container.write(output, (json.dumps(results, indent=2) + "\n").encode())
         if hasattr(race, "page"):
-            output.with_suffix(".md").write_text(race.page(results))
+            container.write(output.with_suffix(".md"), race.page(results).encode())

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-FORMATS = (".png", ".svg", ".pdf")
+from anyboost.cli import _outputs
 
 
 def command(
@@ -59,6 +59,7 @@ def command(
     the best single column so far, the final weights, and the regret: what the best column, the best fixed weights
     and the best sequence of columns would have saved on the same rows.
     """
+    from anyboost import files
     from anyboost.cli._combine import Combining
     from anyboost.cli._tables import format_of
 
@@ -73,11 +74,9 @@ def command(
         if figure is not None:
             combining.draw(figure)
         if save is not None:
-            from anyboost.files import save as write
-
-            write(combining.model, save)
+            files.save(combining.model, save)
         if output is not None:
-            output.write_text(json.dumps(results, indent=2) + "\n")
+            files.container.write(output, (json.dumps(results, indent=2) + "\n").encode())
     except (ValueError, OSError) as error:
         _fail(str(error))
 
@@ -86,13 +85,9 @@ def _check(file: str, figure: Path | None, save: Path | None, output: Path | Non
     """Refuse before the work what could not be written after it."""
     if file != "-" and not Path(file).is_file():
         raise ValueError(f"{file} cannot be read: there is no such file")
-    if figure is not None and figure.suffix not in FORMATS:
-        raise ValueError(
-            f"--figure: {figure.name!r} names no picture format; end it with {', '.join(FORMATS)}"
-        )
-    for option, path in (("--figure", figure), ("--save", save), ("--output", output)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ValueError(f"{option}: no such folder, create it first: {path.parent}")
+    _outputs.check("--figure", figure, _outputs.PICTURES)
+    _outputs.check("--save", save)
+    _outputs.check("--output", output)
 
 
 def _print(results: dict[str, Any]) -> None:

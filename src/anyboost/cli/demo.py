@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anyboost.cli import _outputs
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
     from anyboost.cli._contrast import Curve, Data
-
-FORMATS = (".png", ".svg", ".pdf")
 
 
 def command(
@@ -42,7 +42,9 @@ def command(
     from anyboost.experiments import methods
 
     console = Console()
-    _check_output(output)
+    reason = _outputs.refusal(output, _outputs.PICTURES)
+    if reason is not None:
+        raise typer.BadParameter(reason, param_hint="--output")
     stumps = methods.stops(rounds or (50 if quick else 500))[-1]
     console.print(f"Multiclass hinge loss, up to {stumps} stumps for each method, steps 1/sqrt(t).")
     curves = _fit_all(_contrast.load(), stumps, console)
@@ -50,17 +52,6 @@ def command(
     console.print(_table(curves))
     for line in (*_reading(curves), f"Figure: {output}"):
         console.print(line, soft_wrap=True, highlight=False)
-
-
-def _check_output(output: Path) -> None:
-    """Refuse a figure that could not be saved before the work, not after it."""
-    if output.suffix not in FORMATS:
-        reason = f"{output.name!r} names no picture format; end it with {', '.join(FORMATS)}"
-    elif not output.parent.is_dir():
-        reason = f"no such folder, create it first: {output.parent}"
-    else:
-        return
-    raise typer.BadParameter(reason, param_hint="--output")
 
 
 def _fit_all(sets: list[Data], stumps: int, console: Console) -> list[Curve]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -12,8 +12,6 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from anyboost.experiments.frame import Show
 
 PAGE = "reproduced.html"
 COLORS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
@@ -66,16 +64,16 @@ def command(
         output = Path("anyboost-reproduce-quick" if quick else "anyboost-reproduce")
     names = frame.NAMES if name is None else (name,)
     _check(output, names, quick)
+    missed = _missing(output, names, quick, fresh)
+    possible = [each for each in names if each not in missed]
     if fresh:
-        _forget(output, names)
-    missed: dict[str, str] = {}
+        _forget(output, possible)
     try:
-        for each in names:
+        for each in possible:
             try:
                 _tell(console, _record(console, each, quick, output))
-            except FileNotFoundError as error:  # a data set that is not to be had
-                missed[each] = str(error)
-                typer.echo(f"{each}: {error}", err=True)
+            except FileNotFoundError as error:  # a data set that has gone since
+                _miss(missed, each, error)
     except KeyboardInterrupt:
         _stop(name or "--all", quick, output)
     if everything:
@@ -90,6 +88,7 @@ def command(
 
 def _record(console: Console, name: str, quick: bool, output: Path) -> dict[str, Any]:
     """The results of an experiment: those that are there, else measured now."""
+    from anyboost.cli._progress import showing
     from anyboost.experiments import frame
 
     console.print(f"[bold]{name}[/bold]: {frame.named(name).TITLE}", soft_wrap=True)
@@ -98,11 +97,29 @@ def _record(console: Console, name: str, quick: bool, output: Path) -> dict[str,
         used = f"finished results in {output / name}.json are used; --fresh measures again"
         console.print(used, soft_wrap=True)
         return record
-    with _progress(console) as show:
+    with showing(console) as show:
         return frame.run(name, quick, output, show)
 
 
-def _forget(output: Path, names: tuple[str, ...]) -> None:
+def _missing(output: Path, names: Sequence[str], quick: bool, fresh: bool) -> dict[str, str]:
+    """The experiments that lack data sets, with a sentence each, which is also printed: before any of them begins."""
+    from anyboost.experiments import frame
+
+    missed: dict[str, str] = {}
+    for name in names:
+        try:
+            frame.check_data(name, quick, output, fresh)
+        except FileNotFoundError as error:
+            _miss(missed, name, error)
+    return missed
+
+
+def _miss(missed: dict[str, str], name: str, error: FileNotFoundError) -> None:
+    missed[name] = str(error)
+    typer.echo(f"{name}: {error}", err=True)
+
+
+def _forget(output: Path, names: Sequence[str]) -> None:
     for name in names:
         for ending in ("json", "part"):
             (output / f"{name}.{ending}").unlink(missing_ok=True)
@@ -124,12 +141,16 @@ def _list(console: Console) -> None:
 
 
 def _check(output: Path, names: tuple[str, ...], quick: bool) -> None:
-    """Refuse a folder that is a file, and a quick run over the results of a full one."""
+    """Refuse a folder that is a file or closed, and a quick run over the results of a full one."""
     from anyboost.experiments import frame
 
-    for place in (output, *output.parents):
-        if place.exists() and not place.is_dir():
-            raise typer.BadParameter(f"{place} is a file: name a folder", param_hint="--output")
+    place = next(place for place in (output, *output.absolute().parents) if place.exists())
+    if not place.is_dir():
+        raise typer.BadParameter(f"{place} is a file: name a folder", param_hint="--output")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise typer.BadParameter(
+            f"nothing may be written in {place}: name another folder", param_hint="--output"
+        )
     for name in names:
         record = frame.found(name, output)
         if quick and record is not None and not record.get("quick"):
@@ -137,48 +158,6 @@ def _check(output: Path, names: tuple[str, ...], quick: bool) -> None:
                 f"{output / name}.json holds a full run, which a quick one would replace: name another folder"
             )
             raise typer.BadParameter(reason, param_hint="--output")
-
-
-@contextlib.contextmanager
-def _progress(console: Console) -> Iterator[Show]:
-    """A bar over the cases in a terminal; elsewhere a line a case."""
-    if not console.is_terminal:
-        yield _lines(console)
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[count]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
-        tasks: list[Any] = []
-
-        def show(label: str, done: float, total: int) -> None:
-            now: dict[str, Any] = {"completed": done, "count": f"{int(done)}/{total}"}
-            if (
-                not tasks
-            ):  # begun where a stopped run had been, or what was done then would count as fast work
-                tasks.append(bars.add_task(label, total=total, **now))
-            bars.update(tasks[0], description=label, **now)
-
-        yield show
-
-
-def _lines(console: Console) -> Show:
-    last = ""
-
-    def show(label: str, done: float, total: int) -> None:
-        nonlocal last
-        if label and label != last:
-            console.print(f"{int(done) + 1} of {total}: {label}", markup=False, soft_wrap=True)
-        last = label
-
-    return show
 
 
 def _tell(console: Console, record: dict[str, Any]) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from anyboost.cli import _outputs
+
 if TYPE_CHECKING:
     from anyboost.cli._stream import Stream
     from anyboost.online.estimators import OnlineBoosting
@@ -74,12 +76,17 @@ def command(
     examples, in Vowpal Wabbit's layout, with the loss of the best constant and of one learner alone beside it.
     """
     from anyboost.cli._examples import Source
+    from anyboost.cli._predictions import Predictions
     from anyboost.cli._stream import Stream
     from anyboost.cli._tables import format_of
 
     try:
-        _check(file, task, save, predictions)
+        _check(file, task, save, predictions, resume)
         form = format_of(file, format)
+        if test and save is not None:
+            _fail("--save has nothing to save in a --test: leave it out")
+        if test and resume is None:
+            _fail("--test needs a model: add --resume MODEL")
         if form != "vw" and target is None and resume is None:
             _fail("--target is missing: name the column to predict")
         source = Source(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
@@ -94,19 +101,17 @@ def command(
         options = {name: value for name, value in asked.items() if value is not None}
         if resume is not None and (options or task):
             _fail("--" + next(iter(options), "task").replace("n_", "").replace("_", "-") + FIXED)
-        if test and save is not None:
-            _fail("--save has nothing to save in a --test: leave it out")
 
         def make(guess: str) -> OnlineBoosting:
             return _model(task or guess, options)
 
         if task is not None or loss is not None:
             make("regression")  # a wrong option is refused before the file is read
-        with contextlib.ExitStack() as stack:
-            out = None if predictions is None else stack.enter_context(predictions.open("w"))
-            stream = Stream(source, make, typer.echo, test, None if save is None else str(save), every, out)
-            _prepare(stream, resume, again)
-            stack.enter_context(_signals(stream))
+        out = None if predictions is None else Predictions(predictions)
+        model = None if save is None else str(save)
+        stream = Stream(source, make, typer.echo, _say, test, model, every, out)
+        _prepare(stream, resume, again)
+        with _signals(stream):
             try:
                 stream.run()
             except (ValueError, OSError):
@@ -118,14 +123,23 @@ def command(
         _fail(str(error))
 
 
-def _check(file: str, task: str | None, save: Path | None, predictions: Path | None) -> None:
+def _check(
+    file: str, task: str | None, save: Path | None, predictions: Path | None, resume: Path | None
+) -> None:
     if task is not None and task not in TASKS:
         raise ValueError(f"--task must be {' or '.join(TASKS)}, got {task!r}")
     if file != "-" and not Path(file).is_file():
         raise ValueError(f"{file} cannot be read: there is no such file")
-    for option, path in (("--save", save), ("--predictions", predictions)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ValueError(f"{option}: no such folder, create it first: {path.parent}")
+    _outputs.check("--save", save)
+    _outputs.check("--predictions", predictions)
+    for option, path, others in (
+        ("--save", save, (file,)),
+        ("--predictions", predictions, (file, save, resume)),
+    ):
+        if path is not None and path.resolve() in {Path(other).resolve() for other in others if other}:
+            raise ValueError(
+                f"{option} names {path}, which this run needs for something else: name another file"
+            )
 
 
 def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from anyboost import checks, keywords, metrics, tables
+from anyboost import checks, keywords, losses, metrics, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
@@ -266,12 +266,15 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         return tags
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
-        loss = parameters.find_loss(parameters.quantile_loss(self.loss, self.quantile), "squared")
+        spec = parameters.quantile_loss(self.loss, self.quantile)
+        loss = parameters.find_loss(spec, "squared")
         if loss.domain.classes or not loss.domain.contains(np.array([0.5, 2.0])).all():
             raise ValueError(
                 f"loss {loss} is one of classes, and this is a regressor: use BoostingClassifier"
             )
         y = _one_column(y)
+        if spec == "huber":
+            loss = losses.suited(spec, checks.finite(checks.numbers(y, "y"), "y"), sample_weight)
         if y.ndim == 2 and not isinstance(loss, Multioutput | Cox):
             loss = Multioutput(loss)  # type: ignore[arg-type]
 

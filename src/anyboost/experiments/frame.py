@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from anyboost import datasets
 from anyboost._version import __version__
+from anyboost.experiments import style
 from anyboost.files.container import write
 from anyboost.machine import machine
 
@@ -55,6 +57,9 @@ class Experiment(Protocol):
     def cases(self, quick: bool) -> dict[str, Any]:
         """What to measure, by name; the same every time it is asked. Arguments are JSON too."""
 
+    def needs(self, case: Any) -> str | None:
+        """The data set that `datasets.load` has to find for a case, or None; left out where no case has one."""
+
     def measure(self, case: Any, tick: Tick) -> Any:
         """The results of one case. It depends on the case alone, so that a resumed run equals another."""
 
@@ -81,7 +86,7 @@ def run(name: str, quick: bool, output: Path, show: Show = lambda *_: None) -> d
     experiment = named(name)
     cases = experiment.cases(quick)
     output.mkdir(parents=True, exist_ok=True)
-    kept = Kept(output / f"{name}.part", [name, quick, __version__, cases])
+    kept = _kept(name, quick, output)
     for place, (label, case) in enumerate(cases.items()):
         if label in kept.results:
             continue
@@ -97,6 +102,22 @@ def run(name: str, quick: bool, output: Path, show: Show = lambda *_: None) -> d
     return record
 
 
+def check_data(name: str, quick: bool, output: Path, fresh: bool = False) -> None:
+    """A FileNotFoundError that names every data set which `run` would miss.
+
+    fresh : whether all cases are to be measured, also those that the folder has results of.
+    """
+    experiment = named(name)
+    done = {} if fresh else _finished(name, quick, output) or {"results": _kept(name, quick, output).results}
+    cases = [case for label, case in experiment.cases(quick).items() if label not in done.get("results", {})]
+    wanted = [experiment.needs(case) for case in cases] if hasattr(experiment, "needs") else []
+    datasets.require(each for each in wanted if each is not None)
+
+
+def _kept(name: str, quick: bool, output: Path) -> Kept:
+    return Kept(output / f"{name}.part", [name, quick, __version__, named(name).cases(quick)])
+
+
 def found(name: str, output: Path) -> dict[str, Any] | None:
     """The record of a run that was finished in the folder `output`, whatever its kind and version."""
     try:
@@ -108,12 +129,16 @@ def found(name: str, output: Path) -> dict[str, Any] | None:
 
 def reuse(name: str, quick: bool, output: Path) -> dict[str, Any] | None:
     """What `run` would measure, from a finished run of this version: tables, claims and figures are made again."""
+    record = _finished(name, quick, output)
+    return record and _finish(name, quick, record["results"], record.get("machine"), output)
+
+
+def _finished(name: str, quick: bool, output: Path) -> dict[str, Any] | None:
+    """The record of a run of this version, of the cases that there are."""
     record = found(name, output)
     if record is None or [record.get("version"), record.get("quick")] != [__version__, quick]:
         return None
-    if list(record.get("results", ())) != list(named(name).cases(quick)):
-        return None
-    return _finish(name, quick, record["results"], record.get("machine"), output)
+    return record if list(record.get("results", ())) == list(named(name).cases(quick)) else None
 
 
 def _finish(name: str, quick: bool, results: dict[str, Any], on: Any, output: Path) -> dict[str, Any]:
@@ -130,7 +155,7 @@ def _finish(name: str, quick: bool, results: dict[str, Any], on: Any, output: Pa
         "claims": [claim._asdict() for claim in experiment.claims(results)],
         "results": results,
     }
-    (output / f"{name}.md").write_text("\n".join(experiment.table(results)) + "\n")
+    write(output / f"{name}.md", ("\n".join(experiment.table(results)) + "\n").encode())
     _save(experiment.draw(results), output / name)
     write(output / f"{name}.json", _bytes(record))
     return record
@@ -143,7 +168,7 @@ def _save(figure: Any, stem: Path) -> None:
     with matplotlib.rc_context({"svg.hashsalt": stem.name}):
         for ending in FORMATS:
             undated = {"Date": None} if ending == "svg" else None
-            figure.savefig(stem.with_suffix(f".{ending}"), dpi=160, metadata=undated)
+            style.save(figure, stem.with_suffix(f".{ending}"), metadata=undated)
 
 
 class Kept:

@@ -75,6 +75,11 @@ def cases(quick: bool) -> dict[str, Any]:
     }
 
 
+def needs(case: dict[str, Any]) -> str | None:
+    """The data set that a case is measured on, unless it is bundled."""
+    return None if case["data"] in QUICK_DATA else case["data"]
+
+
 @lru_cache(maxsize=1)
 def split(name: str) -> Split:
     """The source's own split where it comes with one; else (connect4, all from OpenML) a fifth of the rows tests."""

@@ -135,6 +135,12 @@ def cases(quick: bool) -> dict[str, Any]:
     return {f"{name}, {base}": {"data": name, "base": base} for name in names for base in BASES}
 
 
+def needs(case: dict[str, str]) -> str | None:
+    """The data set that a case is measured on, unless it is bundled."""
+    name = case["data"]
+    return None if name in BUNDLED else FILES.get(name, name)
+
+
 def measure(case: dict[str, str], tick: Tick = lambda _: None) -> list[float]:
     """Baseline, Algorithm 1 and Algorithm 2: chosen on the first half, measured on the other."""
     data = stream(case["data"])

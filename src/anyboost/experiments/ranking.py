@@ -74,6 +74,11 @@ def cases(quick: bool) -> dict[str, Any]:
     }
 
 
+def needs(case: dict[str, Any]) -> str | None:
+    """The data set that a case is measured on; the paper's folds are cases only where they are there."""
+    return None if case["data"] in ("generated", PAPERS) else case["data"]
+
+
 @lru_cache(maxsize=1)
 def read(name: str, number: int) -> Fold:
     """A fold of a data set, folds counted from 1."""

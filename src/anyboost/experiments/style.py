@@ -5,10 +5,14 @@ Figures are WIDE inches wide and tall rather than wide, so that their text can b
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from anyboost.files.container import write
 
 WIDE = 5.6
 BLACK, ORANGE, BLUE, GREEN, PURPLE, SKY = "#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9"
@@ -43,6 +47,13 @@ def plain_decades(axis: Any, ticks: Sequence[float] = (0.001, 0.01, 0.1, 1, 10, 
 def thin(rounds: int, points: int = 40) -> np.ndarray:
     """Up to that many of the rounds 1 .. rounds, evenly spaced in their logarithms, both ends included."""
     return np.unique(np.geomspace(1, rounds, points).round().astype(int))
+
+
+def save(figure: Any, path: Path, **options: Any) -> None:
+    """Write the figure in the format that the name ends with; an old one stays whole until then."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:], dpi=160, **options)
+    write(path, drawn.getvalue())
 
 
 def short(value: Any) -> Any:

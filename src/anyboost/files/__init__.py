@@ -40,6 +40,7 @@ def save(model: Any, path: Any) -> None:
     `load` is given them. A learner of the user's own functions or estimators cannot be saved.
     """
     kind = _kind_of(model)
+    container.check(path)
     header, tensors = import_module(KINDS[kind][1]).pack(model)
     blob = container.encode(
         {"format": FORMAT, "kind": kind, "library": __version__, "model": header}, tensors

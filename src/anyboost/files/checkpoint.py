@@ -33,8 +33,9 @@ class Checkpoint:
 
     def __call__(self, step: "Step", run: "Run") -> None:
         if self._checked is not run.learner:  # said in the first round, not after an hour
-            from anyboost.files import runs
+            from anyboost.files import container, runs
 
+            container.check(self.path)
             runs.check(run)
             self._checked = run.learner
         if self._due(step.round):

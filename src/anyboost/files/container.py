@@ -7,7 +7,6 @@ whole file with zeros in place of the digest. The safetensors library writes the
 the digest has to be checked before anything in the file is believed, and every size before it is used.
 """
 
-import errno
 import hashlib
 import json
 import math
@@ -86,11 +85,42 @@ def encode(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
     return bytes(blob)
 
 
+def refusal(path: Any) -> OSError | None:
+    """Why no file can be written at `path`, for callers to ask before they work; None where one can."""
+    given = os.fspath(path)
+    if os.path.isdir(given):
+        return IsADirectoryError(f"{given} is a folder, name a file in it")
+    folder = os.path.dirname(os.path.realpath(given))
+    shown = os.path.dirname(given) or folder
+    if is_special(path):
+        return None
+    if not os.path.isdir(folder):
+        return FileNotFoundError(f"no such folder, create it first: {shown}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return PermissionError(f"no file may be written in {shown}: name another folder")
+    return None
+
+
+def check(path: Any) -> None:
+    """An OSError in one sentence where no file can be written at `path`."""
+    reason = refusal(path)
+    if reason is not None:
+        raise type(reason)(f"path: {reason}")
+
+
+def is_special(path: Any) -> bool:
+    """Whether `path` is a pipe or a device, such as /dev/stdout, which is written to and never replaced."""
+    given = os.fspath(path)
+    return given.startswith("/dev/") or (os.path.exists(given) and not os.path.isfile(given))
+
+
 def write(path: Any, blob: bytes) -> None:
     """Replace the file at `path` by these bytes; it is the old file or the new one at every moment."""
+    check(path)
+    if is_special(path):
+        Path(path).write_bytes(blob)
+        return
     target = os.path.realpath(os.fspath(path))
-    if os.path.isdir(target):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
     folder, name = os.path.split(target)
     spare = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.tmp")
     binary = getattr(os, "O_BINARY", 0)

@@ -203,7 +203,9 @@ def _unstack(averagers: list[MirrorAverager], tensors: Tensors, prefix: str) -> 
 
 def check_numbers(numbers: np.ndarray) -> None:
     """Counts and scales that are ones; the number of norms seen is an index."""
-    if (numbers[[CLOCK, _SQUARES, _TYPICAL, _SEEN, BETA]] < 0).any() or numbers[_SEEN] % 1:
+    seen = numbers[_SEEN]
+    # Beyond 2^53 a count no longer grows, and one beyond 64 bits would be a negative index.
+    if (numbers[[CLOCK, _SQUARES, _TYPICAL, _SEEN, BETA]] < 0).any() or seen % 1 or seen > 2**53:
         raise Fault("its counts are not counts")
 
 

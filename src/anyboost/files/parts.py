@@ -78,6 +78,7 @@ class AbsentLoss(RowwiseLoss):
 
     title: str
     shown: links.Link | None
+    advice = "pass it to load(path, loss=...) instead"
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -87,7 +88,7 @@ class AbsentLoss(RowwiseLoss):
         return self.title
 
     def __repr__(self) -> str:
-        return f"AbsentLoss({self.title!r}), whose functions load(path, loss=...) takes back,"
+        return f"AbsentLoss({self.title!r})"
 
     def check(self, y: Any) -> Array:
         self._refuse()

@@ -217,15 +217,22 @@ def _unpack_stream(entry: Any) -> dict[str, Any] | None:
         "weight": found.take("weight"),
         "ignore": found.items("ignore", MOST_IGNORED),
         "examples": found.count("examples"),
-        "source": None,
     }
     if not all(isinstance(name, str) for name in (result["weight"] or "", *result["ignore"])):
         raise Fault("its stream leaves out columns that have no names")
     tally.done()
-    source = found.take("source")
-    if source is not None:
-        place = Fields(source, "source")
-        result["source"] = {"bytes": place.count("bytes"), "sha256": place.text("sha256")}
-        place.done()
+    result["source"] = _unpack_head(found.take("source"), "source")
+    if found.has("predictions"):
+        result["predictions"] = _unpack_head(found.take("predictions"), "predictions")
     found.done()
     return result
+
+
+def _unpack_head(entry: Any, name: str) -> dict[str, Any] | None:
+    """The beginning of a file: how many bytes, and their digest."""
+    if entry is None:
+        return None
+    place = Fields(entry, name)
+    head = {"bytes": place.count("bytes"), "sha256": place.text("sha256")}
+    place.done()
+    return head

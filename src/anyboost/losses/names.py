@@ -70,4 +70,4 @@ def suited(spec: str | Loss, y: Array, weights: Floats | None = None) -> Loss:
 
 def stands_for(spec: str | Loss, loss: Loss) -> bool:
     """Whether `spec` is this loss, or could have been given for it."""
-    return (spec == "huber" and isinstance(loss, Huber)) or repr(get(spec)) == repr(loss)
+    return (spec == "huber" and isinstance(loss, Huber)) or get(spec) == loss

@@ -113,6 +113,11 @@ class Pointwise(RowwiseLoss):
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        functions = (self.value_function, self.subgradient_function)
+        names = [getattr(function, "__name__", type(function).__name__) for function in functions]
+        return f"pointwise({', '.join(names)}, name={self.title!r})"
+
     def values(self, scores: Floats, y: Array) -> Floats:
         return self._apply(self.value_function, "value", scores, y)
 

@@ -38,5 +38,5 @@ def get(learner: Any) -> Learner:
 
 
 def stands_for(spec: Any, learner: Learner) -> bool:
-    """Whether `spec` is this learner."""
+    """Whether `spec` is this learner: written the same, for an estimator inside compares by what it is."""
     return repr(get(spec)) == repr(learner)

@@ -1,0 +1,63 @@
+"""Files that commands write: where one could not be, that is said before the work."""
+
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from anyboost.cli import build
+from anyboost.files import container
+
+COMMANDS = [
+    ["stream", "table.csv", "--target", "y", "--save"],
+    ["stream", "table.csv", "--target", "y", "--predictions"],
+    ["combine", "table.csv", "--target", "y", "--save"],
+    ["combine", "table.csv", "--target", "y", "--figure"],
+    ["combine", "table.csv", "--target", "y", "--output"],
+    ["demo", "--output"],
+    ["bench", "combine", "--quick", "--output"],
+]
+
+
+@pytest.fixture
+def invoke(tmp_path, monkeypatch):
+    """Runs a command in a folder with a table; its output and words, whatever box they stand in."""
+    monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text("a,b,y\n1,2,1\n2,2,2\n")
+
+    def call(*words):
+        done = CliRunner().invoke(build(), words)
+        assert done.exit_code in (1, 2), done.output
+        assert not done.stdout
+        assert sorted(os.listdir()) == ["table.csv"]
+        return " ".join(done.stderr.replace("│", " ").split())
+
+    return call
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_folder_that_is_not_there(invoke, command):
+    assert f"{command[-1]}: no such folder, create it first: nowhere" in invoke(*command, "nowhere/file.png")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ["reproduce", "rates", "--quick", "--output"]], ids=" ".join)
+def test_a_folder_that_is_closed(invoke, command, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "may be written in" in invoke(*command, "file.png")
+
+
+def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
+    """Neither is replaced by a file."""
+    file, link, pipe = tmp_path / "file", tmp_path / "link", tmp_path / "pipe"
+    file.write_bytes(b"old")
+    link.symlink_to(file)
+    container.write(link, b"new")
+    assert file.read_bytes() == b"new"
+    assert link.is_symlink()
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    container.write(pipe, b"new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert pipe.is_fifo()

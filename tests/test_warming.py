@@ -1,0 +1,69 @@
+"""`warmup` compiles ahead what everyday work needs; what is compiled later is named."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import anyboost as ab
+from anyboost import warming
+from anyboost.backends import compiler
+from anyboost.cli import build
+
+
+def test_every_piece_of_work_runs_and_nothing_is_printed(capfd):
+    """A change of an interface that warmup uses would otherwise be seen by users only."""
+    heard = []
+    folders = ab.warmup(lambda *piece: heard.append(piece))
+    names = list(warming.WORK)
+    assert heard == [*((name, i, len(names)) for i, name in enumerate(names)), ("", len(names), len(names))]
+    assert folders
+    for folder in folders:
+        assert list(Path(folder).glob("*.nbi"))
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def little_work(monkeypatch):
+    monkeypatch.setattr(warming, "WORK", {"this": lambda: None, "that": lambda: None})
+
+
+@pytest.mark.usefixtures("little_work")
+def test_the_command_tells_what_it_does_and_where_kernels_lie():
+    done = CliRunner().invoke(build(), ["warmup"])
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == [
+        "1 of 2: this",
+        "2 of 2: that",
+        f"compiled; kept in {' and '.join(compiler.cache_folders())}",
+    ]
+
+
+@pytest.mark.usefixtures("little_work")
+def test_the_command_refuses_where_nothing_would_be_kept(monkeypatch):
+    monkeypatch.setattr(warming, "folders", list)
+    done = CliRunner().invoke(build(), ["warmup"])
+    assert done.exit_code == 1
+    assert not done.stdout
+    assert "set NUMBA_CACHE_DIR to a folder that can" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.full
+def test_after_warmup_everyday_work_compiles_nothing(tmp_path):
+    """Else the notice comes in script after script, and seconds with it."""
+    surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, *map(str, words)], env=surroundings, capture_output=True, text=True, check=True
+        )
+
+    warmed = run("-c", "from anyboost.cli import main; main()", "warmup")
+    assert warmed.stderr == ""
+    assert f"kept in {tmp_path / 'cache'}" in warmed.stdout
+    day = run(Path(__file__).with_name("everyday.py"), tmp_path)
+    assert day.stderr == ""
