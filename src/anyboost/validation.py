@@ -85,6 +85,8 @@ def cv(
         raise ValueError(f"y must have one value for each of the {n} rows of X, got {len(targets)}")
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
+    if loss == "huber":  # one delta for all folds, so that their losses compare
+        chosen = losses.suited(loss, chosen.check(targets), parts["sample_weight"])
     data = X
     if columns is not None:
         data = table if sparse else _binned(table, parts["sample_weight"], columns, options)
