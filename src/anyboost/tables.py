@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Levels:
     def words(self) -> bool:
         return any(isinstance(value, str) for value in self.values)
 
-    def encode(self, column: "_Column") -> np.ndarray:
+    def encode(self, column: "Column") -> np.ndarray:
         """The code of each row as a float; NaN where it has none."""
         if len(self.values) == 0:
             return np.full(len(column), np.nan)
@@ -41,8 +42,12 @@ class Levels:
             codes[np.isnan(codes) & ~column.missing()] = len(self.values)
         return codes
 
+    @cached_property
+    def _code(self) -> dict[Any, float]:
+        return {word: float(number) for number, word in enumerate(self.values)}
+
     def _of_words(self, words: list[str | None]) -> np.ndarray:
-        code = {word: float(number) for number, word in enumerate(self.values)}
+        code = self._code
         return np.fromiter((code.get(word, math.nan) for word in words), dtype=np.float64, count=len(words))
 
     def _of_numbers(self, numbers: np.ndarray) -> np.ndarray:
@@ -118,7 +123,7 @@ def read(
         whole = _as_one_block(frame)
         if whole is not None:
             return whole, columns
-    return _filled(parts, columns, later), columns
+    return filled(parts, columns, later), columns
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
@@ -164,7 +169,7 @@ def column_number(part: Any, names: Sequence[str] | None, n: int, argument: str)
     return int(part)
 
 
-class _Column:
+class Column:
     """One column of a table, to be had as numbers or as words."""
 
     def __init__(self, title: str) -> None:
@@ -194,8 +199,11 @@ class _Column:
     def refusal(self, kind: str, advice: str) -> ValueError:
         return ValueError(f"{self.title} holds {kind}: {advice}")
 
+    def numbers_refused(self) -> ValueError:
+        return self.refusal("numbers", "it held words in the training table, turn it back into them")
 
-class _FrameColumn(_Column):
+
+class _FrameColumn(Column):
     """A column of a data frame, through narwhals."""
 
     def __init__(self, series: Any, title: str) -> None:
@@ -243,12 +251,12 @@ class _FrameColumn(_Column):
         if self.kind == "nothing":
             return [None] * len(self)
         if self.kind != "words":
-            raise self.refusal("numbers", "it held words in the training table, turn it back into them")
+            raise self.numbers_refused()
         values = self.series if self.series.dtype == nw.Object else self.series.cast(nw.String)
         return [value if isinstance(value, str) else None for value in values.to_list()]
 
 
-class _ArrayColumn(_Column):
+class _ArrayColumn(Column):
     """A column of an array of objects or text."""
 
     def __init__(self, values: np.ndarray, title: str) -> None:
@@ -269,7 +277,7 @@ class _ArrayColumn(_Column):
         return [value if isinstance(value, str) else None for value in self.values]
 
 
-class _NumberColumn(_Column):
+class _NumberColumn(Column):
     """A column of an array of numbers."""
 
     def __init__(self, values: np.ndarray, title: str) -> None:
@@ -287,7 +295,7 @@ class _NumberColumn(_Column):
         return np.asarray(self.values, dtype=np.float64)
 
     def words(self) -> list[str | None]:
-        raise self.refusal("numbers", "it held words in the training table, turn it back into them")
+        raise self.numbers_refused()
 
 
 def _frame(X: Any) -> Any:
@@ -322,7 +330,8 @@ def _as_one_block(frame: Any) -> np.ndarray | None:
     return whole if whole.dtype in (np.float32, np.float64) else None
 
 
-def _filled(parts: Sequence[_Column], columns: Columns, later: bool) -> np.ndarray:
+def filled(parts: Sequence[Column], columns: Columns, later: bool) -> np.ndarray:
+    """The columns as one table of numbers; of a later table, a warning where one has no level that is known."""
     # Column by column: that is how a fit reads it.
     table = np.empty((len(parts[0]), len(parts)), order="F")
     strange = []
@@ -385,7 +394,7 @@ def _read_array(
     if columns is None:
         chosen = column_numbers(categorical, None, len(parts), "categorical_features")
         columns = Columns(len(parts), {number: _levels(parts[number], sample_weight) for number in chosen})
-    return _filled(parts, columns, later), columns
+    return filled(parts, columns, later), columns
 
 
 def _fits_together(n_rows: int, n_columns: int, sample_weight: np.ndarray | None, name: str) -> None:
@@ -401,7 +410,7 @@ def _fits_together(n_rows: int, n_columns: int, sample_weight: np.ndarray | None
         )
 
 
-def _chosen(categorical: Any, parts: Sequence[_Column], names: Sequence[str] | None) -> list[int]:
+def _chosen(categorical: Any, parts: Sequence[Column], names: Sequence[str] | None) -> list[int]:
     if categorical is None:
         return []
     if isinstance(categorical, str):
@@ -410,7 +419,7 @@ def _chosen(categorical: Any, parts: Sequence[_Column], names: Sequence[str] | N
     return column_numbers(categorical, names, len(parts), "categorical_features")
 
 
-def _levels(column: _Column, sample_weight: np.ndarray | None) -> Levels:
+def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
     """The levels of a training column; where there are too many, those of most weight."""
     values: Any = column.words() if column.holds_words else column.numbers()
     if column.holds_words:
@@ -447,7 +456,7 @@ def _is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _numbers_of_objects(values: list[Any], column: _Column) -> np.ndarray:
+def _numbers_of_objects(values: list[Any], column: Column) -> np.ndarray:
     try:
         return np.array([math.nan if _is_missing(value) else float(value) for value in values])
     except (TypeError, ValueError):

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from anyboost import checks, keywords, tables
+from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, stopping
@@ -315,6 +315,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _table(self, X: Any) -> Any:
         """A later table as numbers."""
+        if "ensemble_" in vars(self):
+            table = quick_tables.read(X, self._columns, getattr(self, "feature_names_in_", None))
+            if table is not None:
+                return table
         check_is_fitted(self)
         _check_kind(X)
         validate_data(self, X, skip_check_array=True, reset=False)
