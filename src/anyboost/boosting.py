@@ -285,7 +285,7 @@ def _warn_if_above_start(run: Run) -> None:
         warnings.warn(
             f"the loss ended at {loss:.6g}, above the {start:.6g} it started at: take {smaller}, or other rounds",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,  # the caller of `boost`, behind what explains its keywords
         )
 
 

@@ -1,10 +1,12 @@
 """What one row costs: `python -m anyboost.benchmarks.one_row`.
 
 A fitted regressor of 100 trees predicts a single row, as an array, as a pandas frame of numbers, and as one with two
-columns of categories; beside it our own ensemble on the array, and LightGBM on the same row. Medians of interleaved calls.
+columns of categories; beside it our own ensemble on the array, and LightGBM on the same row. Medians of calls that
+take turns.
 """
 
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -50,9 +52,9 @@ def main() -> None:
         row, plain = table[:1], np.ascontiguousarray(ours._table(table[:1]))
         found = interleaved(
             {
-                "ours": lambda ours=ours, row=row: ours.predict(row),
-                "theirs": lambda theirs=theirs, row=row: theirs.predict(row),
-                "ensemble": lambda ours=ours, plain=plain: ours.ensemble_.predict(plain),
+                "ours": partial(ours.predict, row),
+                "theirs": partial(theirs.predict, row),
+                "ensemble": partial(ours.ensemble_.predict, plain),
             }
         )
         print(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from anyboost.cli._contrast import Curve, Data
 
+CERTIFIED = "Certified: no sum of stumps of that norm has a training loss under the floor. Gap: loss - floor."
+
 
 def command(
     output: Annotated[
@@ -92,35 +94,25 @@ def _table(curves: list[Curve]) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, caption=_certificate(curves), caption_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, caption=CERTIFIED, caption_justify="left", padding=(0, 1))
     for heading in ("data", "method"):
-        table.add_column(heading)
-    for heading in ("stumps", "distinct", "training loss", "test error", "seconds"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("stumps", "loss", "test error", "norm", "floor", "gap", "s"):
         table.add_column(heading, justify="right")
     for curve in curves:
         table.add_row(
             curve.data,
             curve.method,
             f"{curve.stumps[-1]}",
-            f"{curve.distinct}",
             f"{curve.loss[-1]:z.4f}",
             f"{curve.test_error[-1]:.1%}",
+            f"{curve.norm:.1f}",
+            f"{math.floor(1000 * curve.floor) / 1000:.3f}",  # a bound that is rounded up is no longer certified
+            f"{math.ceil(1000 * curve.gap) / 1000:.3f}",
             f"{curve.seconds:.2f}",
             end_section=curve.method == "residual",
         )
     return table
-
-
-def _certificate(curves: list[Curve]) -> str:
-    """The best floor that any of the runs certifies, for each data set."""
-    from anyboost.cli._contrast import RADIUS
-
-    floors: dict[str, float] = {}
-    for curve in curves:
-        floors[curve.data] = max(floors.get(curve.data, 0.0), curve.floor)
-    # Rounded down: a bound that is rounded up is no longer certified.
-    bounds = " or ".join(f"{math.floor(1000 * floor) / 1000:.3f} on {name}" for name, floor in floors.items())
-    return f"Certified: no sum of stumps of norm {RADIUS:g} has a training loss under {bounds}."
 
 
 def _reading(curves: list[Curve]) -> list[str]:
