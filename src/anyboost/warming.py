@@ -22,12 +22,11 @@ from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragin
 from anyboost.online.classifier import OnlineBoostingClassifier
 from anyboost.online.estimators import OnlineBoostingRegressor
 
-Progress = Callable[
-    [str, int, int], None
-]  # takes the work that begins, the pieces done, and all; "" at the end
+# Takes the work that begins, the pieces done, and all; "" at the end.
+Progress = Callable[[str, int, int], None]
 
 ROWS = 60
-LONG = 12_000
+LONG = 12_000  # rows from which on columns are sorted another way
 LARGE = 300_000  # rows that are shared out to threads, in slices with a layout of their own
 SMALL: dict[str, Any] = {"max_iter": 2, "random_state": 0}
 
@@ -53,10 +52,8 @@ def warmup(progress: Progress | None = None) -> list[str]:
 
 def folders() -> list[str]:
     """Where compiled kernels are kept; empty where no such folder can be written."""
-    for module in (
-        "forest",
-        "online.rows",
-    ):  # a folder of sources has a folder of kernels, which an import finds
+    # A folder of sources has a folder of kernels, which an import finds.
+    for module in ("forest", "online.rows"):
         import_module(f"anyboost.backends.{module}")
     return compiler.cache_folders()
 
@@ -68,8 +65,7 @@ def _numbers(columns: int = 4, rows: int = ROWS) -> tuple[np.ndarray, np.ndarray
 
 
 def _tables() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Numbers as users hold them: by rows or by columns (as data frames do), not to be written, in 32 bits, with holes;
-    narrow and wide, short and so long that columns are sorted another way."""
+    """Numbers as users hold them: by rows or by columns (as data frames do), read-only, in 32 bits, with holes."""
     for columns, rows in product((4, 12), (ROWS, LONG)):
         X, y = _numbers(columns, rows)
         X[::7, 1] = np.nan

@@ -61,3 +61,5 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
     assert os.read(reader, 10) == b"new"
     os.close(reader)
     assert pipe.is_fifo()
+    assert container.is_special("/dev/stdout")
+    assert not container.is_special("/dev/shm/model")  # a folder like others, in memory

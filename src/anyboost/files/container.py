@@ -28,6 +28,7 @@ DTYPES = {"F64": np.float64, "U8": np.uint8, "U16": np.uint16, "U32": np.uint32}
 _MARK = rb"{\"sha256\":\""
 _ZEROS = b"0" * 64
 _BLOCK = 1 << 20
+_OPEN = ("/dev/std", "/dev/fd/", "/proc/self/fd/")
 
 
 class ModelFileError(ValueError):
@@ -87,7 +88,7 @@ def encode(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
 
 def refusal(path: Any) -> OSError | None:
     """Why no file can be written at `path`, for callers to ask before they work; None where one can."""
-    given = os.fspath(path)
+    given = os.fsdecode(path)
     if os.path.isdir(given):
         return IsADirectoryError(f"{given} is a folder, name a file in it")
     folder = os.path.dirname(os.path.realpath(given))
@@ -109,9 +110,9 @@ def check(path: Any) -> None:
 
 
 def is_special(path: Any) -> bool:
-    """Whether `path` is a pipe or a device, such as /dev/stdout, which is written to and never replaced."""
-    given = os.fspath(path)
-    return given.startswith("/dev/") or (os.path.exists(given) and not os.path.isfile(given))
+    """Whether `path` is a pipe or a device, or an open file by number, which is written to and never replaced."""
+    given = os.fsdecode(path)
+    return given.startswith(_OPEN) or (os.path.exists(given) and not os.path.isfile(given))
 
 
 def write(path: Any, blob: bytes) -> None:
