@@ -179,6 +179,67 @@ def test_scores_of_every_kind_may_decide(scoring):
     assert final == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"init": LinearRegression()}, {"subsample": 0.7, "random_state": 1}, {"learner": "linear"}],
+    ids=["plain", "an estimator first", "sampled", "linear"],
+)
+def test_a_scorer_may_predict_for_any_rows(given):
+    frame, first = pd.DataFrame(X).add_prefix("x"), []
+
+    def worst(model, table, y):
+        whole, n = model.predict(table), len(first)
+        assert table is split["X_val"]
+        np.testing.assert_allclose(model.predict(table.iloc[::-1])[::-1], whole, rtol=1e-12)
+        np.testing.assert_allclose(model.predict(table.iloc[:7]), whole[:7], rtol=1e-12)
+        if n:
+            np.testing.assert_allclose(list(model.staged_predict(table))[-1], whole, rtol=1e-12)
+        assert len(model.ensemble_.shrinks) == n
+        first.append(whole[0])
+        whole -= y  # what a scorer is given is its own
+        return -np.abs(whole).max()
+
+    split = {"X": frame[TRAIN], "y": Y[TRAIN], "X_val": frame[TEST], "y_val": Y[TEST]}
+    model = BoostingRegressor(max_iter=5, scoring=worst, **given).fit(**split)
+    stages = [predictions[0] for predictions in model.staged_predict(frame[TEST])]
+    np.testing.assert_allclose(first[1:], stages, rtol=1e-12)
+    assert model.validation_score_[-1] == -np.abs(model.predict(frame[TEST]) - Y[TEST]).max()
+
+
+@pytest.mark.parametrize(("fraction", "rows"), [(None, 294), (0.1, 30)])
+def test_a_scorer_sees_the_table_as_it_was_given(fraction, rows):
+    frame = pd.DataFrame({"size": X[:, 2], "kind": np.where(X[:, 1] > 0, "a", "b")})
+    weights, shown = np.arange(len(Y)) % 3.0, []  # rows of weight 0 are no rows
+
+    def seen(model, table, y, sample_weight=None):
+        assert list(table) == ["size", "kind"]
+        assert set(table["kind"]) == {"a", "b"}
+        some = table[table["kind"] == "a"]
+        np.testing.assert_allclose(model.predict(some), model.predict(table)[table["kind"] == "a"])
+        shown.append(len(table))
+        return model.score(table, y, sample_weight)
+
+    model = BoostingRegressor(max_iter=3, early_stopping=True, scoring=seen, validation_fraction=fraction)
+    model.fit(frame, Y, weights)
+    assert shown == [rows] * 4
+
+
+def test_a_scorer_sees_scores_with_the_offset_of_its_set():
+    offset = X[:, 3] * 100
+
+    def half(model, table, y):
+        whole = model.predict(table)
+        np.testing.assert_allclose(model.predict(table, offset=offset[TEST]), whole, rtol=1e-12)
+        np.testing.assert_allclose(model.predict(table[:5]) + offset[TEST][:5], whole[:5], rtol=1e-12)
+        return -0.5 * np.mean((whole - y) ** 2)
+
+    valid = {"X": X[TEST], "y": Y[TEST], "offset": offset[TEST]}
+    model = BoostingRegressor(max_iter=3, scoring=["loss", half])
+    model.fit(X[TRAIN], Y[TRAIN], offset=offset[TRAIN], valid=valid)
+    scores = model.validation_scores_["valid"]
+    np.testing.assert_allclose(scores["half"], -scores["loss"], rtol=1e-12)
+
+
 def test_class_weights():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:, :2], y

@@ -7,6 +7,7 @@ the estimator as it was.
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -210,7 +211,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
-        rows = Rows(table, labels, weights, groups, offset, X if hasattr(self.init, "fit") else None)
+        shown = hasattr(self.init, "fit") or stopping.any_scorer(self.scoring)
+        rows = Rows(table, labels, weights, groups, offset, X if shown else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
     def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
@@ -243,8 +245,11 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         if self.validation_fraction is None:
             return rows, targets, [("train", rows)]
         train, held_out = self._split(rows, float(self.validation_fraction), seed)
+        watched = rows.take(held_out)
+        if not hasattr(self.init, "fit"):
+            rows = replace(rows, given=None)  # a scorer is shown the rows held out, and nobody the others
         kept = rows.take(train)
-        return kept, self._targets(kept.y, kept.sample_weight), [("valid", rows.take(held_out))]
+        return kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
 
     def _valid_rows(self, name: str, given: Any, columns: Columns) -> Rows:
         prefix = f"valid {name!r}: " if name != "valid" else "valid "
@@ -296,11 +301,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 for name, found in monitor.history.items()
             }
             fitted["validation_score_"] = np.array(monitor.scores)
-        kept = ensemble.truncate(best if self.early_stopping else rounds)
-        if kept.needs_offset:  # it began at the offset plus a constant, and the constant is the model's
-            kept.start, kept.needs_offset = plan.intercept, False
         return fitted | {
-            "ensemble_": kept,
+            "ensemble_": plan.model(ensemble, best if self.early_stopping else rounds),
             "steps_": [step._replace(valid_loss=loss) for step, loss in zip(run.steps, watched, strict=True)],
             "n_iter_": rounds,
             "best_iteration_": best,
@@ -323,9 +325,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _raw(self, X: Any, offset: Any = None) -> np.ndarray:
         """Raw scores, (n,) or (n, k)."""
-        staged = getattr(self, "_staged_scores", None)
-        if staged is not None:
-            return staged
+        watched = getattr(self, "_watched", None)
+        if watched is not None and X is watched.given and offset is None:
+            return watched.shaped().copy()  # a scorer may write into what it is given
         table = self._table(X)
         given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.predict(table, given, checks.n_threads(self.n_jobs))
@@ -347,12 +349,11 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             total = began if total is None else total + began
         return total
 
-    def _stage(self, fitted: dict[str, Any], scores: np.ndarray) -> Self:
-        """The estimator as a scorer is to see it in the middle of a fit: its scores are these."""
+    def _stage(self, fitted: dict[str, Any], watched: stopping.WatchedSet) -> Self:
+        """The estimator as a scorer is to see it in the middle of a fit; it has the scores of the watched set."""
         stage = copy.copy(self)
         stage.__dict__.update(fitted)
-        stage._staged_scores = scores
-        stage.ensemble_ = None
+        stage._watched = watched
         return stage
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 from anyboost import checks, metrics, tables, weak
 from anyboost.boosting import Run, boost, fits
 from anyboost.descent import Step
+from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
@@ -87,8 +88,9 @@ class Plan:
         estimator, loss = self.estimator, self.targets.loss
         watched = [self._watched(name, rows) for name, rows in sets]
 
-        def stage(scores: np.ndarray) -> Any:
-            return estimator._stage(fitted, scores)
+        def stage(watched: stopping.WatchedSet) -> Any:
+            model = self.model(watched.ensemble, watched.rounds)
+            return estimator._stage(fitted | {"ensemble_": model}, watched)
 
         def scoring(name: str, what: Any) -> stopping.Scoring:
             if isinstance(what, str):
@@ -128,6 +130,7 @@ class Plan:
             start = began if start is None else start + began
         return stopping.WatchedSet(
             name,
+            rows.given,
             tables.contiguous(rows.X),
             y,
             self.targets.weigh(y, rows.sample_weight),
@@ -136,6 +139,13 @@ class Plan:
             rows.groups,
             start,
         )
+
+    def model(self, ensemble: Ensemble, rounds: int) -> Ensemble:
+        """The sum after so many rounds, as a fitted estimator has it."""
+        kept = ensemble.truncate(rounds)
+        if kept.needs_offset:  # it began at the offset plus a constant, and the constant is the model's
+            kept.start, kept.needs_offset = self.intercept, False
+        return kept
 
     def check_warm_start(self, run: Run) -> None:
         """Refuse to go on from a fit to other data, or with other parameters than the number of rounds."""
