@@ -1,7 +1,5 @@
 """What a user steers a fit with: stopping, validation sets, scores, starts, warm starts, callbacks, checkpoints."""
 
-import copy
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,10 +41,10 @@ def test_the_parameters_reach_the_trees():
 
 
 def test_any_learner_and_any_descent():
-    stumps = BoostingRegressor(learner="stump", descent=ab.descent.Residual(ab.steps.InverseSqrt(20.0))).fit(
+    stumps = BoostingRegressor(learner="stump", descent=ab.descent.Residual(ab.steps.InverseSqrt(0.2))).fit(
         X, Y
     )
-    run = ab.boost(X, Y, "squared", "stump", ab.descent.Residual(ab.steps.InverseSqrt(20.0)), 100)
+    run = ab.boost(X, Y, "squared", "stump", ab.descent.Residual(ab.steps.InverseSqrt(0.2)), 100)
     np.testing.assert_array_equal(stumps.predict(X), run.ensemble.predict(X))
     columns = BoostingRegressor(learner=ab.weak.Dictionary(), learning_rate=0.5, max_iter=300).fit(X, Y)
     line = LinearRegression(fit_intercept=False).fit(X, Y - Y.mean())
@@ -325,14 +323,77 @@ def test_a_warm_start_ends_where_a_whole_fit_does(loss):
         warm.set_params(max_iter=20).fit(X, Y)
     with pytest.raises(ValueError, match="other data"):
         warm.fit(X[TRAIN][:, :4], Y[TRAIN])
-    for given in ({"max_leaf_nodes": 7}, {"subsample": 0.5}, {"loss": "huber"}):
-        name = next(iter(given)).replace("max_leaf_nodes", "learner")
-        with pytest.raises(
-            ValueError, match=f"warm_start goes on from a fit whose {name} is .*, and now it is"
-        ):
-            copy.deepcopy(warm).set_params(**given).fit(**SPLIT)
     cold = BoostingRegressor(loss, max_iter=5, **sampled).fit(X, Y)
     assert cold.set_params(max_iter=6).fit(**SPLIT).n_iter_ == 6
+
+
+SETTLED = {
+    "loss": "huber",
+    "subsample": 0.5,
+    "max_features": 0.5,
+    "max_bins": 9,
+    "leaf": "mean",
+    "memory": 0.3,
+    "outputs": "each",
+    "monotonic_cst": {0: 1},
+    "interaction_cst": "pairwise",
+    "learner": "linear",
+    "descent": "hull",
+}
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_a_warm_start_keeps_what_holds_for_the_whole_model(name):
+    y = np.column_stack([Y, -Y]) if name == "outputs" else Y
+    warm = BoostingRegressor("absolute", max_iter=2, outputs="joint", warm_start=True).fit(X, y)
+    own = {"outputs": "auto", "leaf": "auto", "memory": "auto", "learning_rate": 0.1}
+    given = own | {name: SETTLED[name]} if name == "learner" else {name: SETTLED[name]}
+    words = rf"warm_start goes on from a fit whose {name} is .*, and now it is .*set warm_start=False"
+    with pytest.raises(ValueError, match=words):
+        warm.set_params(max_iter=4, **given).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_warm_start_may_take_other_trees_and_another_rate(loss):
+    kind, y = (BoostingRegressor, Y) if loss == "squared" else (BoostingClassifier, np.median(Y) < Y)
+    warm = kind(loss, max_iter=4, max_depth=1, warm_start=True).fit(X, y)
+    first = warm.ensemble_
+    warm.set_params(max_iter=9, max_depth=4, max_leaf_nodes=9, learning_rate=0.03, min_leaf_weight=20)
+    warm.set_params(l2_regularization=0.1).fit(X, y)
+    trees = warm.ensemble_.hypotheses
+    assert [tree.n_leaves for tree in trees[:4]] == [2] * 4
+    assert all(2 < tree.n_leaves <= 9 for tree in trees[4:])
+    np.testing.assert_array_equal(warm.ensemble_.truncate(4).predict(X), first.predict(X))
+    rates = [step.step_size for step in warm.steps_]
+    np.testing.assert_allclose(np.divide(rates[:4], rates[4]), 1 / 0.3)
+    assert np.all(np.diff(warm.train_score_) > 0)
+    scores = warm._raw(X)
+    assert warm.train_score_[-1] == pytest.approx(
+        -warm.loss_.value(scores, warm._targets(y, None).y), rel=1e-9
+    )
+
+
+def test_a_floor_after_a_warm_start_is_one_of_the_trees_it_has_now():
+    signs, runs = np.random.default_rng(0).choice([-1.0, 1.0], (400, 2)), []
+    y = signs[:, 0] * signs[:, 1]  # nothing for stumps
+    warm = BoostingRegressor(max_iter=8, max_leaf_nodes=2, warm_start=True)
+    warm.set_params(callbacks=[lambda _, run: runs.append(run)]).fit(signs, y)
+    stumps = runs[-1]
+    warm.set_params(max_iter=11, max_leaf_nodes=31).fit(signs, y)
+    trees = runs[-1]
+    assert trees.learner.max_leaves == 31
+    assert {witness.rounds for witness in trees.witnesses} == {11}
+    other = ab.boost(signs, y, "squared", trees.learner, ab.descent.Naive(ab.steps.Constant(1.0)), 3)
+    assert trees.floor(other.norm) <= other.state.loss < stumps.floor(other.norm)
+
+
+def test_a_warm_start_with_a_descent_that_found_its_own_step():
+    given = {"learner": "stump", "descent": "naive"}
+    warm = BoostingRegressor(max_iter=3, warm_start=True, **given).fit(X, Y)
+    warm.set_params(max_iter=6).fit(X, Y)
+    np.testing.assert_array_equal(
+        warm.predict(X), BoostingRegressor(max_iter=6, **given).fit(X, Y).predict(X)
+    )
 
 
 def test_a_warm_start_holds_out_the_same_rows():

@@ -149,7 +149,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
         fitted |= targets.fitted | plan.fitted
         if earlier is not None and resume is None:
-            plan.check_warm_start(earlier)
+            earlier = plan.go_on(earlier)
         monitor = plan.monitor(sets, scorings, fitted)
         narration = Rounds(
             self,

@@ -66,6 +66,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         on the training rows of the table as it is given.
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
+        `learning_rate` and the size of trees may change in between.
     early_stopping : bool, default False
         Whether to stop when the score on the first validation set gets no better, and to keep the best round.
     scoring : str, callable, None or list of them, default "loss"
