@@ -104,6 +104,40 @@ def test_a_validation_set_is_followed_round_by_round():
     assert model.train_score_[-1] == -model.steps_[-1].loss
 
 
+def test_without_a_validation_set_its_scores_are_empty():
+    model = BoostingRegressor(max_iter=2).fit(**SPLIT)
+    assert len(model.validation_score_) == 3
+    model.fit(X, Y)
+    assert model.validation_score_.shape == (0,)
+    assert model.validation_scores_ == {}
+    assert [line.get_label() for line in ab.plot.rounds(model).get_lines()] == ["training loss"]
+
+
+def test_without_categories_there_is_no_mask_of_them():
+    for table in (X, pd.DataFrame(X).add_prefix("x")):
+        for spec in ([], [False] * X.shape[1], None, "from_dtype"):
+            assert (
+                BoostingRegressor(max_iter=1, categorical_features=spec).fit(table, Y).is_categorical_ is None
+            )
+    model = BoostingRegressor(max_iter=1, categorical_features=[1]).fit(X, Y)
+    assert model.is_categorical_.tolist() == [False, True] + [False] * 8
+
+
+@pytest.mark.parametrize(("weight", "stops"), [(0.0, False), (1.0, True)])  # of row 10,001
+def test_stopping_automatically_is_for_more_than_ten_thousand_rows(weight, stops):
+    number = np.arange(10_001)
+    data = number[:, None] % 7, number % 7 == 3, np.append(np.ones(10_000), weight)
+    given = {"max_leaf_nodes": 2, "max_iter": 30, "n_iter_no_change": 1, "tol": 1.0, "random_state": 0}
+    model = clone(BoostingClassifier(early_stopping="auto", **given)).fit(*data)
+    assert model.get_params()["early_stopping"] == "auto"
+    assert list(model.validation_scores_) == (["valid"] if stops else [])
+    assert (model.n_iter_, model.ensemble_.n_rounds) == ((1, 0) if stops else (30, 30))
+    same = BoostingClassifier(early_stopping=stops, **given).fit(*data)
+    np.testing.assert_array_equal(model.predict_proba(data[0]), same.predict_proba(data[0]))
+    watched = BoostingClassifier(early_stopping="auto", **given).fit(*data, X_val=data[0], y_val=data[1])
+    assert watched.n_iter_ == model.n_iter_
+
+
 def test_early_stopping_keeps_the_best_round():
     model = BoostingRegressor(max_iter=500, early_stopping=True, n_iter_no_change=7).fit(**SPLIT)
     curve = model.validation_scores_["valid"]["loss"]

@@ -55,7 +55,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         descent: Any = None,
         init: Any = None,
         warm_start: bool = False,
-        early_stopping: bool = False,
+        early_stopping: bool | str = False,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
@@ -144,13 +144,14 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         rows, columns = self._training_rows(X, y, sample_weight, groups, offset)
         targets = self._targets(rows.y, rows.sample_weight)
         seed, earlier = self._seed(resume)
-        rows, targets, sets = self._sets(rows, targets, valid, columns, seed)
+        stops = parameters.stops_early(self, rows.X.shape[0])
+        rows, targets, sets = self._sets(rows, targets, valid, columns, seed if stops else None)
         plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
         fitted |= targets.fitted | plan.fitted
         if earlier is not None and resume is None:
             earlier = plan.go_on(earlier)
-        monitor = plan.monitor(sets, scorings, fitted)
+        monitor = plan.monitor(sets, scorings, fitted, stops)
         narration = Rounds(
             self,
             self.max_iter - (0 if earlier is None else len(earlier.steps)),
@@ -236,11 +237,11 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31)), None
 
     def _sets(
-        self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int
+        self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int | None
     ) -> tuple[Rows, Targets, list[tuple[str, Rows]]]:
-        """The named validation sets; without any, and with early stopping, a share of the rows, or all of them."""
+        """The named validation sets; without any, and with a seed, a share of the rows, or all of them."""
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
-        if sets or not self.early_stopping:
+        if sets or seed is None:
             return rows, targets, sets
         if self.validation_fraction is None:
             return rows, targets, [("train", rows)]
@@ -290,19 +291,20 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _attributes(self, run: Run, monitor: stopping.Monitor | None, plan: Plan) -> dict[str, Any]:
         """The fitted attributes that a run gives."""
         rounds = len(run.steps)
-        best, ensemble = rounds, run.ensemble
-        fitted: dict[str, Any] = {}
+        best, kept, ensemble = rounds, rounds, run.ensemble
+        fitted: dict[str, Any] = {"validation_scores_": {}, "validation_score_": np.array([])}
         watched: list[float | None] = [None] * rounds
         if monitor is not None:
             monitor.catch_up(ensemble)
             best, watched = monitor.best_round, [*monitor.losses[1:]]
+            kept = rounds if monitor.patience is None else best
             fitted["validation_scores_"] = {
                 name: {scoring: np.array(values) for scoring, values in found.items()}
                 for name, found in monitor.history.items()
             }
             fitted["validation_score_"] = np.array(monitor.scores)
         return fitted | {
-            "ensemble_": plan.model(ensemble, best if self.early_stopping else rounds),
+            "ensemble_": plan.model(ensemble, kept),
             "steps_": [step._replace(valid_loss=loss) for step, loss in zip(run.steps, watched, strict=True)],
             "n_iter_": rounds,
             "best_iteration_": best,

@@ -91,7 +91,7 @@ class Plan:
         return float(self.intercept[0])
 
     def monitor(
-        self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any]
+        self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any], stops: bool
     ) -> stopping.Monitor | None:
         if not sets:
             return None
@@ -117,7 +117,7 @@ class Plan:
             watched,
             measured,
             asked[0] if asked else stopping.loss_scoring(loss, watched[:1], self.outputs, self.n_threads),
-            int(estimator.n_iter_no_change) if estimator.early_stopping else None,
+            int(estimator.n_iter_no_change) if stops else None,
             float(estimator.tol),
             self.n_threads,
         )
@@ -222,9 +222,6 @@ class Plan:
                 step = run.steps[-1] = step._replace(valid_loss=monitor.losses[-1])
             return any([stop, *(callback(step, run) for callback in callbacks)])
 
-        options: dict[str, Any] = {}
-        if self.columns.levels:
-            options["categorical"] = self.columns.categorical
         return boost(
             self.rows.X,
             self.y,
@@ -239,9 +236,9 @@ class Plan:
             row_fraction=float(estimator.subsample),
             feature_fraction=float(estimator.max_features),
             max_bins=int(estimator.max_bins),
+            categorical=self.columns.categorical,
             n_threads=self.n_threads,
             random_state=seed,
-            **options,
         )
 
 
