@@ -10,6 +10,7 @@ where a is the start. This holds for any sequence f_t, so for any step, memory, 
 
 import math
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +118,12 @@ class Evidence:
         if self.latest is None or self.latest[0] != self.rounds:
             self.latest = (self.rounds, self._look(support))
         return self.latest[1]
+
+    def of_another_class(self) -> "Evidence":
+        """The same rounds, for another H: the sums hold for any, what witnesses say of their reach does not."""
+        other = deepcopy(self)
+        other.witnesses, other.latest = [], None
+        return other
 
     def _look(self, support: Support) -> list[Witness]:
         last = self._witness(self.last_intercept, self.last_gradient, "last", support)

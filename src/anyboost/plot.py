@@ -88,7 +88,9 @@ def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
         for scoring, values in found.items():
             curves[f"{name} {scoring}"] = (list(range(1, len(values))), list(values[1:]))
     watched = [step.valid_loss for step in steps if getattr(step, "valid_loss", None) is not None]
-    if watched and not hasattr(model, "validation_scores_"):  # those have it, or what was asked for instead
+    if watched and not getattr(
+        model, "validation_scores_", None
+    ):  # those have it, or what was asked for instead
         curves["validation loss"] = (list(range(1, 1 + len(watched))), watched)
     ax = _axes(ax, (6.0, 4.0))
     for number, (name, (x, y)) in enumerate(curves.items()):

@@ -64,8 +64,10 @@ class Columns:
     levels: Mapping[int, Levels] = field(default_factory=dict)
 
     @property
-    def categorical(self) -> np.ndarray:
-        """Which columns hold categories."""
+    def categorical(self) -> np.ndarray | None:
+        """Which columns hold categories; None where none does."""
+        if not self.levels:
+            return None
         mask = np.zeros(self.n, dtype=np.bool_)
         mask[list(self.levels)] = True
         return mask

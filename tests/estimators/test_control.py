@@ -1,7 +1,5 @@
 """What a user steers a fit with: stopping, validation sets, scores, starts, warm starts, callbacks, checkpoints."""
 
-import copy
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,10 +41,10 @@ def test_the_parameters_reach_the_trees():
 
 
 def test_any_learner_and_any_descent():
-    stumps = BoostingRegressor(learner="stump", descent=ab.descent.Residual(ab.steps.InverseSqrt(20.0))).fit(
+    stumps = BoostingRegressor(learner="stump", descent=ab.descent.Residual(ab.steps.InverseSqrt(0.2))).fit(
         X, Y
     )
-    run = ab.boost(X, Y, "squared", "stump", ab.descent.Residual(ab.steps.InverseSqrt(20.0)), 100)
+    run = ab.boost(X, Y, "squared", "stump", ab.descent.Residual(ab.steps.InverseSqrt(0.2)), 100)
     np.testing.assert_array_equal(stumps.predict(X), run.ensemble.predict(X))
     columns = BoostingRegressor(learner=ab.weak.Dictionary(), learning_rate=0.5, max_iter=300).fit(X, Y)
     line = LinearRegression(fit_intercept=False).fit(X, Y - Y.mean())
@@ -104,6 +102,40 @@ def test_a_validation_set_is_followed_round_by_round():
     assert model.best_iteration_ == np.argmin(curve)
     assert model.n_iter_ == len(model.steps_) == model.ensemble_.n_rounds == 20
     assert model.train_score_[-1] == -model.steps_[-1].loss
+
+
+def test_without_a_validation_set_its_scores_are_empty():
+    model = BoostingRegressor(max_iter=2).fit(**SPLIT)
+    assert len(model.validation_score_) == 3
+    model.fit(X, Y)
+    assert model.validation_score_.shape == (0,)
+    assert model.validation_scores_ == {}
+    assert [line.get_label() for line in ab.plot.rounds(model).get_lines()] == ["training loss"]
+
+
+def test_without_categories_there_is_no_mask_of_them():
+    for table in (X, pd.DataFrame(X).add_prefix("x")):
+        for spec in ([], [False] * X.shape[1], None, "from_dtype"):
+            assert (
+                BoostingRegressor(max_iter=1, categorical_features=spec).fit(table, Y).is_categorical_ is None
+            )
+    model = BoostingRegressor(max_iter=1, categorical_features=[1]).fit(X, Y)
+    assert model.is_categorical_.tolist() == [False, True] + [False] * 8
+
+
+@pytest.mark.parametrize(("weight", "stops"), [(0.0, False), (1.0, True)])  # of row 10,001
+def test_stopping_automatically_is_for_more_than_ten_thousand_rows(weight, stops):
+    number = np.arange(10_001)
+    data = number[:, None] % 7, number % 7 == 3, np.append(np.ones(10_000), weight)
+    given = {"max_leaf_nodes": 2, "max_iter": 30, "n_iter_no_change": 1, "tol": 1.0, "random_state": 0}
+    model = clone(BoostingClassifier(early_stopping="auto", **given)).fit(*data)
+    assert model.get_params()["early_stopping"] == "auto"
+    assert list(model.validation_scores_) == (["valid"] if stops else [])
+    assert (model.n_iter_, model.ensemble_.n_rounds) == ((1, 0) if stops else (30, 30))
+    same = BoostingClassifier(early_stopping=stops, **given).fit(*data)
+    np.testing.assert_array_equal(model.predict_proba(data[0]), same.predict_proba(data[0]))
+    watched = BoostingClassifier(early_stopping="auto", **given).fit(*data, X_val=data[0], y_val=data[1])
+    assert watched.n_iter_ == model.n_iter_
 
 
 def test_early_stopping_keeps_the_best_round():
@@ -177,6 +209,67 @@ def test_scores_of_every_kind_may_decide(scoring):
         "['loss', 'r2']": lambda: -half_squared(model, X[TEST], Y[TEST]),
     }.get(str(scoring), lambda: half_squared(model, X[TEST], Y[TEST]))()
     assert final == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"init": LinearRegression()}, {"subsample": 0.7, "random_state": 1}, {"learner": "linear"}],
+    ids=["plain", "an estimator first", "sampled", "linear"],
+)
+def test_a_scorer_may_predict_for_any_rows(given):
+    frame, first = pd.DataFrame(X).add_prefix("x"), []
+
+    def worst(model, table, y):
+        whole, n = model.predict(table), len(first)
+        assert table is split["X_val"]
+        np.testing.assert_allclose(model.predict(table.iloc[::-1])[::-1], whole, rtol=1e-12)
+        np.testing.assert_allclose(model.predict(table.iloc[:7]), whole[:7], rtol=1e-12)
+        if n:
+            np.testing.assert_allclose(list(model.staged_predict(table))[-1], whole, rtol=1e-12)
+        assert len(model.ensemble_.shrinks) == n
+        first.append(whole[0])
+        whole -= y  # what a scorer is given is its own
+        return -np.abs(whole).max()
+
+    split = {"X": frame[TRAIN], "y": Y[TRAIN], "X_val": frame[TEST], "y_val": Y[TEST]}
+    model = BoostingRegressor(max_iter=5, scoring=worst, **given).fit(**split)
+    stages = [predictions[0] for predictions in model.staged_predict(frame[TEST])]
+    np.testing.assert_allclose(first[1:], stages, rtol=1e-12)
+    assert model.validation_score_[-1] == -np.abs(model.predict(frame[TEST]) - Y[TEST]).max()
+
+
+@pytest.mark.parametrize(("fraction", "rows"), [(None, 294), (0.1, 30)])
+def test_a_scorer_sees_the_table_as_it_was_given(fraction, rows):
+    frame = pd.DataFrame({"size": X[:, 2], "kind": np.where(X[:, 1] > 0, "a", "b")})
+    weights, shown = np.arange(len(Y)) % 3.0, []  # rows of weight 0 are no rows
+
+    def seen(model, table, y, sample_weight=None):
+        assert list(table) == ["size", "kind"]
+        assert set(table["kind"]) == {"a", "b"}
+        some = table[table["kind"] == "a"]
+        np.testing.assert_allclose(model.predict(some), model.predict(table)[table["kind"] == "a"])
+        shown.append(len(table))
+        return model.score(table, y, sample_weight)
+
+    model = BoostingRegressor(max_iter=3, early_stopping=True, scoring=seen, validation_fraction=fraction)
+    model.fit(frame, Y, weights)
+    assert shown == [rows] * 4
+
+
+def test_a_scorer_sees_scores_with_the_offset_of_its_set():
+    offset = X[:, 3] * 100
+
+    def half(model, table, y):
+        whole = model.predict(table)
+        np.testing.assert_allclose(model.predict(table, offset=offset[TEST]), whole, rtol=1e-12)
+        np.testing.assert_allclose(model.predict(table[:5]) + offset[TEST][:5], whole[:5], rtol=1e-12)
+        return -0.5 * np.mean((whole - y) ** 2)
+
+    valid = {"X": X[TEST], "y": Y[TEST], "offset": offset[TEST]}
+    model = BoostingRegressor(max_iter=3, scoring=["loss", half])
+    model.fit(X[TRAIN], Y[TRAIN], offset=offset[TRAIN], valid=valid)
+    scores = model.validation_scores_["valid"]
+    np.testing.assert_allclose(scores["half"], -scores["loss"], rtol=1e-12)
 
 
 def test_class_weights():
@@ -264,14 +357,77 @@ def test_a_warm_start_ends_where_a_whole_fit_does(loss):
         warm.set_params(max_iter=20).fit(X, Y)
     with pytest.raises(ValueError, match="other data"):
         warm.fit(X[TRAIN][:, :4], Y[TRAIN])
-    for given in ({"max_leaf_nodes": 7}, {"subsample": 0.5}, {"loss": "huber"}):
-        name = next(iter(given)).replace("max_leaf_nodes", "learner")
-        with pytest.raises(
-            ValueError, match=f"warm_start goes on from a fit whose {name} is .*, and now it is"
-        ):
-            copy.deepcopy(warm).set_params(**given).fit(**SPLIT)
     cold = BoostingRegressor(loss, max_iter=5, **sampled).fit(X, Y)
     assert cold.set_params(max_iter=6).fit(**SPLIT).n_iter_ == 6
+
+
+SETTLED = {
+    "loss": "huber",
+    "subsample": 0.5,
+    "max_features": 0.5,
+    "max_bins": 9,
+    "leaf": "mean",
+    "memory": 0.3,
+    "outputs": "each",
+    "monotonic_cst": {0: 1},
+    "interaction_cst": "pairwise",
+    "learner": "linear",
+    "descent": "hull",
+}
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_a_warm_start_keeps_what_holds_for_the_whole_model(name):
+    y = np.column_stack([Y, -Y]) if name == "outputs" else Y
+    warm = BoostingRegressor("absolute", max_iter=2, outputs="joint", warm_start=True).fit(X, y)
+    own = {"outputs": "auto", "leaf": "auto", "memory": "auto", "learning_rate": 0.1}
+    given = own | {name: SETTLED[name]} if name == "learner" else {name: SETTLED[name]}
+    words = rf"warm_start goes on from a fit whose {name} is .*, and now it is .*set warm_start=False"
+    with pytest.raises(ValueError, match=words):
+        warm.set_params(max_iter=4, **given).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_warm_start_may_take_other_trees_and_another_rate(loss):
+    kind, y = (BoostingRegressor, Y) if loss == "squared" else (BoostingClassifier, np.median(Y) < Y)
+    warm = kind(loss, max_iter=4, max_depth=1, warm_start=True).fit(X, y)
+    first = warm.ensemble_
+    warm.set_params(max_iter=9, max_depth=4, max_leaf_nodes=9, learning_rate=0.03, min_leaf_weight=20)
+    warm.set_params(l2_regularization=0.1).fit(X, y)
+    trees = warm.ensemble_.hypotheses
+    assert [tree.n_leaves for tree in trees[:4]] == [2] * 4
+    assert all(2 < tree.n_leaves <= 9 for tree in trees[4:])
+    np.testing.assert_array_equal(warm.ensemble_.truncate(4).predict(X), first.predict(X))
+    rates = [step.step_size for step in warm.steps_]
+    np.testing.assert_allclose(np.divide(rates[:4], rates[4]), 1 / 0.3)
+    assert np.all(np.diff(warm.train_score_) > 0)
+    scores = warm._raw(X)
+    assert warm.train_score_[-1] == pytest.approx(
+        -warm.loss_.value(scores, warm._targets(y, None).y), rel=1e-9
+    )
+
+
+def test_a_floor_after_a_warm_start_is_one_of_the_trees_it_has_now():
+    signs, runs = np.random.default_rng(0).choice([-1.0, 1.0], (400, 2)), []
+    y = signs[:, 0] * signs[:, 1]  # nothing for stumps
+    warm = BoostingRegressor(max_iter=8, max_leaf_nodes=2, warm_start=True)
+    warm.set_params(callbacks=[lambda _, run: runs.append(run)]).fit(signs, y)
+    stumps = runs[-1]
+    warm.set_params(max_iter=11, max_leaf_nodes=31).fit(signs, y)
+    trees = runs[-1]
+    assert trees.learner.max_leaves == 31
+    assert {witness.rounds for witness in trees.witnesses} == {11}
+    other = ab.boost(signs, y, "squared", trees.learner, ab.descent.Naive(ab.steps.Constant(1.0)), 3)
+    assert trees.floor(other.norm) <= other.state.loss < stumps.floor(other.norm)
+
+
+def test_a_warm_start_with_a_descent_that_found_its_own_step():
+    given = {"learner": "stump", "descent": "naive"}
+    warm = BoostingRegressor(max_iter=3, warm_start=True, **given).fit(X, Y)
+    warm.set_params(max_iter=6).fit(X, Y)
+    np.testing.assert_array_equal(
+        warm.predict(X), BoostingRegressor(max_iter=6, **given).fit(X, Y).predict(X)
+    )
 
 
 def test_a_warm_start_holds_out_the_same_rows():

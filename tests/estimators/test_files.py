@@ -84,11 +84,10 @@ def test_an_estimator_comes_back_whole(name, tmp_path):
         np.testing.assert_array_equal(getattr(again, key), getattr(model, key))
     if hasattr(model, "classes_"):
         assert again.classes_.tolist() == model.classes_.tolist()
-    if hasattr(model, "validation_scores_"):
-        assert {n: list(f) for n, f in again.validation_scores_.items()} == {
-            n: list(f) for n, f in model.validation_scores_.items()
-        }
-        np.testing.assert_array_equal(again.validation_score_, model.validation_score_)
+    assert {n: list(f) for n, f in again.validation_scores_.items()} == {
+        n: list(f) for n, f in model.validation_scores_.items()
+    }
+    np.testing.assert_array_equal(again.validation_score_, model.validation_score_)
     second = tmp_path / "again.safetensors"
     ab.save(again, second)
     assert second.read_bytes() == path.read_bytes()
@@ -107,6 +106,16 @@ def test_names_types_and_classes_stand_in_the_header(tmp_path):
     assert shown["holds"].startswith("classifier")
     assert shown["classes"] == "ill, well"
     assert shown["columns"].startswith("age, sex, bmi")
+
+
+def test_what_there_is_none_of_is_none_in_a_file_too(tmp_path):
+    path = tmp_path / "model.safetensors"
+    ab.save(BoostingRegressor(max_iter=2, early_stopping="auto").fit(X, Y), path)
+    again = ab.load(path)
+    assert again.validation_scores_ == {}
+    assert again.validation_score_.shape == (0,)
+    assert again.is_categorical_ is None
+    assert again.early_stopping == "auto"
 
 
 def test_categories_come_back(tmp_path):

@@ -7,6 +7,7 @@ the estimator as it was.
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -54,7 +55,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         descent: Any = None,
         init: Any = None,
         warm_start: bool = False,
-        early_stopping: bool = False,
+        early_stopping: bool | str = False,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
@@ -143,13 +144,14 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         rows, columns = self._training_rows(X, y, sample_weight, groups, offset)
         targets = self._targets(rows.y, rows.sample_weight)
         seed, earlier = self._seed(resume)
-        rows, targets, sets = self._sets(rows, targets, valid, columns, seed)
+        stops = parameters.stops_early(self, rows.X.shape[0])
+        rows, targets, sets = self._sets(rows, targets, valid, columns, seed if stops else None)
         plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
         fitted |= targets.fitted | plan.fitted
         if earlier is not None and resume is None:
-            plan.check_warm_start(earlier)
-        monitor = plan.monitor(sets, scorings, fitted)
+            earlier = plan.go_on(earlier)
+        monitor = plan.monitor(sets, scorings, fitted, stops)
         narration = Rounds(
             self,
             self.max_iter - (0 if earlier is None else len(earlier.steps)),
@@ -210,7 +212,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
-        rows = Rows(table, labels, weights, groups, offset, X if hasattr(self.init, "fit") else None)
+        shown = hasattr(self.init, "fit") or stopping.any_scorer(self.scoring)
+        rows = Rows(table, labels, weights, groups, offset, X if shown else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
     def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
@@ -234,17 +237,20 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31)), None
 
     def _sets(
-        self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int
+        self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int | None
     ) -> tuple[Rows, Targets, list[tuple[str, Rows]]]:
-        """The named validation sets; without any, and with early stopping, a share of the rows, or all of them."""
+        """The named validation sets; without any, and with a seed, a share of the rows, or all of them."""
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
-        if sets or not self.early_stopping:
+        if sets or seed is None:
             return rows, targets, sets
         if self.validation_fraction is None:
             return rows, targets, [("train", rows)]
         train, held_out = self._split(rows, float(self.validation_fraction), seed)
+        watched = rows.take(held_out)
+        if not hasattr(self.init, "fit"):
+            rows = replace(rows, given=None)  # a scorer is shown the rows held out, and nobody the others
         kept = rows.take(train)
-        return kept, self._targets(kept.y, kept.sample_weight), [("valid", rows.take(held_out))]
+        return kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
 
     def _valid_rows(self, name: str, given: Any, columns: Columns) -> Rows:
         prefix = f"valid {name!r}: " if name != "valid" else "valid "
@@ -285,22 +291,20 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _attributes(self, run: Run, monitor: stopping.Monitor | None, plan: Plan) -> dict[str, Any]:
         """The fitted attributes that a run gives."""
         rounds = len(run.steps)
-        best, ensemble = rounds, run.ensemble
-        fitted: dict[str, Any] = {}
+        best, kept, ensemble = rounds, rounds, run.ensemble
+        fitted: dict[str, Any] = {"validation_scores_": {}, "validation_score_": np.array([])}
         watched: list[float | None] = [None] * rounds
         if monitor is not None:
             monitor.catch_up(ensemble)
             best, watched = monitor.best_round, [*monitor.losses[1:]]
+            kept = rounds if monitor.patience is None else best
             fitted["validation_scores_"] = {
                 name: {scoring: np.array(values) for scoring, values in found.items()}
                 for name, found in monitor.history.items()
             }
             fitted["validation_score_"] = np.array(monitor.scores)
-        kept = ensemble.truncate(best if self.early_stopping else rounds)
-        if kept.needs_offset:  # it began at the offset plus a constant, and the constant is the model's
-            kept.start, kept.needs_offset = plan.intercept, False
         return fitted | {
-            "ensemble_": kept,
+            "ensemble_": plan.model(ensemble, kept),
             "steps_": [step._replace(valid_loss=loss) for step, loss in zip(run.steps, watched, strict=True)],
             "n_iter_": rounds,
             "best_iteration_": best,
@@ -327,9 +331,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _raw(self, X: Any, offset: Any = None) -> np.ndarray:
         """Raw scores, (n,) or (n, k)."""
-        staged = getattr(self, "_staged_scores", None)
-        if staged is not None:
-            return staged
+        watched = getattr(self, "_watched", None)
+        if watched is not None and X is watched.given and offset is None:
+            return watched.shaped().copy()  # a scorer may write into what it is given
         table = self._table(X)
         given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.predict(table, given, checks.n_threads(self.n_jobs))
@@ -351,12 +355,11 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             total = began if total is None else total + began
         return total
 
-    def _stage(self, fitted: dict[str, Any], scores: np.ndarray) -> Self:
-        """The estimator as a scorer is to see it in the middle of a fit: its scores are these."""
+    def _stage(self, fitted: dict[str, Any], watched: stopping.WatchedSet) -> Self:
+        """The estimator as a scorer is to see it in the middle of a fit; it has the scores of the watched set."""
         stage = copy.copy(self)
         stage.__dict__.update(fitted)
-        stage._staged_scores = scores
-        stage.ensemble_ = None
+        stage._watched = watched
         return stage
 
 

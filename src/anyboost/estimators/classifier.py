@@ -88,7 +88,7 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         init: Any = None,
         class_weight: Any = None,
         warm_start: bool = False,
-        early_stopping: bool = False,
+        early_stopping: bool | str = False,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,

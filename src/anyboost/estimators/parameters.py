@@ -39,6 +39,7 @@ TREE: tuple[str, ...] = (
 )
 TREE += ("monotonic_cst", "interaction_cst")
 MOST_EACH = 10  # outputs up to which "auto" grows a tree for each, where leaf steps are exact
+MANY_ROWS = 10_000  # beyond which early_stopping="auto" is True, as in HistGradientBoosting
 STEP = ("learning_rate", "memory")
 
 
@@ -89,9 +90,11 @@ def check(estimator: Any) -> None:
     checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact"))
     if not (isinstance(own["memory"], str) and own["memory"] == "auto"):
         checks.fraction(own["memory"], "memory")
-    for name in ("warm_start", "early_stopping"):
-        if not isinstance(own[name], bool | np.bool_):
-            raise ValueError(f"{name} must be True or False, got {own[name]!r}")
+    if not isinstance(own["warm_start"], bool | np.bool_):
+        raise ValueError(f"warm_start must be True or False, got {own['warm_start']!r}")
+    stopping = own["early_stopping"]
+    if not isinstance(stopping, bool | np.bool_) and not (isinstance(stopping, str) and stopping == "auto"):
+        raise ValueError(f'early_stopping must be True, False or "auto", got {stopping!r}')
     if own["validation_fraction"] is not None:
         checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
     checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
@@ -111,6 +114,12 @@ def check(estimator: Any) -> None:
     if own["descent"] is not None:
         why = "is part of the descent where descent is given: set it there, or leave descent out"
         _given_apart(estimator, STEP, why)
+
+
+def stops_early(estimator: Any, n_rows: int) -> bool:
+    """Whether a fit to so many rows stops early."""
+    automatic = isinstance(estimator.early_stopping, str)
+    return n_rows > MANY_ROWS if automatic else bool(estimator.early_stopping)
 
 
 def abilities(estimator: Any) -> Takes:
@@ -245,7 +254,9 @@ def monotone(spec: Any, n_columns: int, names: Sequence[str] | None) -> tuple[in
     if isinstance(spec, Mapping):
         given = [(tables.column_number(key, names, n_columns, "monotonic_cst"), spec[key]) for key in spec]
     else:
-        values = _listed(spec, "monotonic_cst")
+        values = _sequence(spec)
+        if values is None:
+            raise ValueError(f"monotonic_cst must be a list, got {spec!r}")
         if len(values) != n_columns:
             raise ValueError(
                 f"monotonic_cst must have one of -1, 0, 1 for each of the {n_columns} columns of X, got {len(values)}"
@@ -269,9 +280,11 @@ def interactions(spec: Any, n_columns: int, names: Sequence[str] | None) -> tupl
         if spec == "no_interactions":
             return tuple((column,) for column in range(n_columns))
         return tuple((a, b) for a in range(n_columns) for b in range(a + 1, n_columns)) or ((0,),)
+    groups = _sequence(spec)
+    if groups is None or any(_sequence(part) is None for part in groups):
+        raise ValueError(f"interaction_cst must be a list of sets of columns, got {spec!r}")
     sets = [
-        tuple(tables.column_numbers(_listed(part, "interaction_cst"), names, n_columns, "interaction_cst"))
-        for part in _listed(spec, "interaction_cst")
+        tuple(tables.column_numbers(_sequence(part), names, n_columns, "interaction_cst")) for part in groups
     ]
     if any(len(part) == 0 for part in sets):
         raise ValueError("interaction_cst holds an empty set of columns: leave it out")
@@ -279,7 +292,8 @@ def interactions(spec: Any, n_columns: int, names: Sequence[str] | None) -> tupl
     return tuple(sets) + ((rest,) if rest else ())
 
 
-def _listed(spec: Any, argument: str) -> list[Any]:
+def _sequence(spec: Any) -> list[Any] | None:
+    """A list, an array or a set, in order; None for anything else."""
     if isinstance(spec, str | bytes) or not isinstance(spec, Sequence | np.ndarray | set | frozenset):
-        raise ValueError(f"{argument} must be a list, got {spec!r}")
+        return None
     return sorted(spec, key=str) if isinstance(spec, set | frozenset) else list(spec)

@@ -9,13 +9,24 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from anyboost import checks, metrics, tables, weak
+from anyboost import descent as descents
 from anyboost.boosting import Run, boost, fits
 from anyboost.descent import Step
+from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import Narrator, Rounds
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
 from anyboost.space import Space
 from anyboost.tables import Columns
+
+# Fields of a tree that are the same in all rounds, and the parameters they come from
+OF_TREES = {
+    "leaf": "leaf",
+    "growth": "learner",
+    "monotone": "monotonic_cst",
+    "interactions": "interaction_cst",
+    "outputs": "outputs",
+}
 
 
 class Plan:
@@ -80,15 +91,16 @@ class Plan:
         return float(self.intercept[0])
 
     def monitor(
-        self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any]
+        self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any], stops: bool
     ) -> stopping.Monitor | None:
         if not sets:
             return None
         estimator, loss = self.estimator, self.targets.loss
         watched = [self._watched(name, rows) for name, rows in sets]
 
-        def stage(scores: np.ndarray) -> Any:
-            return estimator._stage(fitted, scores)
+        def stage(watched: stopping.WatchedSet) -> Any:
+            model = self.model(watched.ensemble, watched.rounds)
+            return estimator._stage(fitted | {"ensemble_": model}, watched)
 
         def scoring(name: str, what: Any) -> stopping.Scoring:
             if isinstance(what, str):
@@ -105,7 +117,7 @@ class Plan:
             watched,
             measured,
             asked[0] if asked else stopping.loss_scoring(loss, watched[:1], self.outputs, self.n_threads),
-            int(estimator.n_iter_no_change) if estimator.early_stopping else None,
+            int(estimator.n_iter_no_change) if stops else None,
             float(estimator.tol),
             self.n_threads,
         )
@@ -128,6 +140,7 @@ class Plan:
             start = began if start is None else start + began
         return stopping.WatchedSet(
             name,
+            rows.given,
             tables.contiguous(rows.X),
             y,
             self.targets.weigh(y, rows.sample_weight),
@@ -137,27 +150,58 @@ class Plan:
             start,
         )
 
-    def check_warm_start(self, run: Run) -> None:
-        """Refuse to go on from a fit to other data, or with other parameters than the number of rounds."""
-        estimator, options = self.estimator, run.options
-        now = [self.targets.loss, *self.method]
-        now += [float(estimator.subsample), float(estimator.max_features), int(estimator.max_bins)]
-        before = [run.loss, run.learner, run.descent]
-        before += [options.row_fraction, options.feature_fraction, options.max_bins]
-        what = ("loss", "learner", "descent", "subsample", "max_features", "max_bins")
-        for name, first, second in zip(what, before, now, strict=True):
+    def model(self, ensemble: Ensemble, rounds: int) -> Ensemble:
+        """The sum after so many rounds, as a fitted estimator has it."""
+        kept = ensemble.truncate(rounds)
+        if kept.needs_offset:  # it began at the offset plus a constant, and the constant is the model's
+            kept.start, kept.needs_offset = self.intercept, False
+        return kept
+
+    def go_on(self, run: Run) -> Run:
+        """The run that a warm start goes on from, with the rate and the size of trees that are asked for now.
+
+        Other data are refused, and other changes, for what is true of the whole model would be lost with them.
+        """
+        for name, first, second in self._settled(run):
             if repr(first) != repr(second):
                 raise ValueError(
                     f"warm_start goes on from a fit whose {name} is {first!r}, and now it is {second!r}: "
                     "set it back, or set warm_start=False"
                 )
         space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
-        same = tuple(self.columns.levels) == options.categorical
+        same = tuple(self.columns.levels) == run.options.categorical
         if not same or not fits(run.state, space, self.targets.loss.on(self.y, space, self.rows.groups)):
             raise ValueError(
                 "warm_start goes on from a fit to other data: pass the X, y and sample_weight of that fit, or set "
                 "warm_start=False"
             )
+        learner, descent = self.method
+        if repr(learner) != repr(run.learner):
+            evidence = run.state.evidence.of_another_class()
+            run = replace(run, learner=learner, state=replace(run.state, evidence=evidence))
+        return run if descents.stands_for(descent, run.descent) else replace(run, descent=descent)
+
+    def _settled(self, run: Run) -> list[tuple[str, Any, Any]]:
+        """The parameters that a warm start cannot change, as they were and as they are."""
+        estimator, options, (learner, descent) = self.estimator, run.options, self.method
+        found: list[tuple[str, Any, Any]] = [("loss", run.loss, self.targets.loss)]
+        if type(run.learner) is type(learner) is weak.Tree:
+            found += [
+                (name, getattr(run.learner, part), getattr(learner, part)) for part, name in OF_TREES.items()
+            ]
+        else:
+            found.append(("learner", run.learner, learner))
+        if estimator.descent is None:
+            found.append(("memory", run.descent.memory, descent.memory))
+            found.append(("descent", run.descent.having(step=descent.step), descent))
+        elif not descents.stands_for(descent, run.descent):
+            found.append(("descent", run.descent, descent))
+        return [
+            *found,
+            ("subsample", options.row_fraction, float(estimator.subsample)),
+            ("max_features", options.feature_fraction, float(estimator.max_features)),
+            ("max_bins", options.max_bins, int(estimator.max_bins)),
+        ]
 
     def boost(
         self, seed: int, earlier: Run | None, monitor: stopping.Monitor | None, narration: Rounds
@@ -178,9 +222,6 @@ class Plan:
                 step = run.steps[-1] = step._replace(valid_loss=monitor.losses[-1])
             return any([stop, *(callback(step, run) for callback in callbacks)])
 
-        options: dict[str, Any] = {}
-        if self.columns.levels:
-            options["categorical"] = self.columns.categorical
         return boost(
             self.rows.X,
             self.y,
@@ -195,9 +236,9 @@ class Plan:
             row_fraction=float(estimator.subsample),
             feature_fraction=float(estimator.max_features),
             max_bins=int(estimator.max_bins),
+            categorical=self.columns.categorical,
             n_threads=self.n_threads,
             random_state=seed,
-            **options,
         )
 
 

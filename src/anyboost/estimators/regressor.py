@@ -66,8 +66,10 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         on the training rows of the table as it is given.
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
-    early_stopping : bool, default False
+        `learning_rate` and the size of trees may change in between.
+    early_stopping : bool or "auto", default False
         Whether to stop when the score on the first validation set gets no better, and to keep the best round.
+        "auto" is True for more than 10,000 rows, as HistGradientBoosting has it.
     scoring : str, callable, None or list of them, default "loss"
         What to measure on validation sets; the first decides. A scorer of scikit-learn, "concordance", or
         None for `score`.
@@ -96,10 +98,13 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     n_iter_, best_iteration_ : int
         Rounds run, and the round with the best score on the first validation set (without one, the last).
     train_score_, validation_score_ : array
-        Minus the training loss, and the score that decides, at the start and after each round.
+        Minus the training loss, and the score that decides, at the start and after each round. The latter is empty
+        without a validation set.
     validation_scores_ : dict
         By name of set and of score: its values at the start and after each round, as they are.
-    n_features_in_, feature_names_in_, is_categorical_, loss_, init_
+    is_categorical_ : array of bool or None
+        Which columns hold categories; None where none does.
+    n_features_in_, feature_names_in_, loss_, init_
     """
 
     @keywords.explained
@@ -127,7 +132,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         descent: Any = None,
         init: Any = None,
         warm_start: bool = False,
-        early_stopping: bool = False,
+        early_stopping: bool | str = False,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,

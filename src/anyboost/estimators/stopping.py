@@ -22,18 +22,19 @@ from anyboost.space import Space
 
 
 class Scoring(NamedTuple):
-    """One thing to measure on a validation set. `value(set, scores)`; `sign` is -1 where less is better."""
+    """One thing to measure on a validation set; `sign` is -1 where less is better."""
 
     name: str
-    value: Callable[["WatchedSet", np.ndarray], float]
+    value: Callable[["WatchedSet"], float]
     sign: float
 
 
 @dataclass(eq=False)
 class WatchedSet:
-    """A validation set as `boost` sees it (y, weights), and as a scorer does (labels, sample_weight)."""
+    """A validation set as `boost` sees it (X, y, weights), and as a scorer does (given, labels, sample_weight)."""
 
     name: str
+    given: Any  # the table as the user gave it; None where no scorer asks for it
     X: np.ndarray
     y: np.ndarray
     weights: np.ndarray | None  # class weights included
@@ -44,13 +45,20 @@ class WatchedSet:
     functional: Functional | None = None
     begin: np.ndarray = field(init=False)
     scores: np.ndarray = field(init=False)
+    ensemble: Ensemble = field(init=False)
+    rounds: int = 0  # of the ensemble that the scores have
 
     def open(self, ensemble: Ensemble) -> None:
         """Put the scores to where the run began."""
-        n = self.X.shape[0]
+        self.ensemble, n = ensemble, self.X.shape[0]
         self.begin = np.empty((n, ensemble.outputs))
         self.begin[:] = ensemble.start if self.start is None else self.start.reshape(n, -1)
         self.scores = self.begin.copy()
+
+    def advance(self, ensemble: Ensemble, n_threads: int) -> None:
+        """Take in one more round."""
+        self.ensemble, self.rounds = ensemble, self.rounds + 1
+        ensemble.advance(self.rounds, self.X, self.begin, self.scores, n_threads)
 
     def shaped(self) -> np.ndarray:
         return self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores
@@ -65,9 +73,9 @@ def loss_scoring(loss: Loss, sets: Sequence[WatchedSet], outputs: int, n_threads
         except ValueError as error:
             raise ValueError(f"validation set {watched.name!r}: {error}") from None
 
-    def value(watched: WatchedSet, scores: np.ndarray) -> float:
+    def value(watched: WatchedSet) -> float:
         assert watched.functional is not None
-        return watched.functional.value(scores)
+        return watched.functional.value(watched.shaped())
 
     return Scoring("loss", value, -1.0)
 
@@ -75,8 +83,8 @@ def loss_scoring(loss: Loss, sets: Sequence[WatchedSet], outputs: int, n_threads
 def metric_scoring(name: str, metric: metrics.Metric) -> Scoring:
     """A metric of `anyboost.metrics`."""
 
-    def value(watched: WatchedSet, scores: np.ndarray) -> float:
-        return metric.value(watched.labels, scores, watched.groups)
+    def value(watched: WatchedSet) -> float:
+        return metric.value(watched.labels, watched.shaped(), watched.groups)
 
     return Scoring(name, value, 1.0 if metric.greater_is_better else -1.0)
 
@@ -85,7 +93,7 @@ def scorer_scoring(
     name: str,
     scorer: Any,
     sets: Sequence[WatchedSet],
-    stage: Callable[[np.ndarray], Any],
+    stage: Callable[[WatchedSet], Any],
     queries: str | None = None,
 ) -> Scoring:
     """A scorer of scikit-learn: a function of (estimator, X, y), more is better; `queries` is what it calls groups."""
@@ -94,13 +102,13 @@ def scorer_scoring(
             f"scoring {name} takes no sample_weight, which a validation set has: leave out one of them"
         )
 
-    def value(watched: WatchedSet, scores: np.ndarray) -> float:
+    def value(watched: WatchedSet) -> float:
         given: dict[str, Any] = {}
         if watched.sample_weight is not None:
             given["sample_weight"] = watched.sample_weight
         if queries is not None:  # a set without any is one query, as in a fit
             given[queries] = np.zeros(len(watched.y)) if watched.groups is None else watched.groups
-        return float(scorer(stage(scores), watched.X, watched.labels, **given))
+        return float(scorer(stage(watched), watched.given, watched.labels, **given))
 
     return Scoring(name, value, 1.0)
 
@@ -120,6 +128,11 @@ def check_scoring(scoring: Any) -> list[Any]:
     if len(set(names)) < len(names):
         raise ValueError(f"scoring names {names} hold one twice: name each once")
     return found
+
+
+def any_scorer(scoring: Any) -> bool:
+    """Whether any of these is a function of (estimator, X, y), which is shown the table."""
+    return any(what is None or callable(what) for _, what in check_scoring(scoring))
 
 
 def _one_scoring(part: Any) -> tuple[str, Any]:
@@ -175,20 +188,17 @@ class Monitor:
             self._record()
         while self.rounds < ensemble.n_rounds:
             for watched in self.sets:
-                ensemble.advance(self.rounds + 1, watched.X, watched.begin, watched.scores, self.n_threads)
+                watched.advance(ensemble, self.n_threads)
             self._record()
 
     def _record(self) -> None:
         self.rounds += 1
         for watched in self.sets:
-            scores = watched.shaped()
             for scoring in self.scorings:
-                self.history[watched.name][scoring.name].append(scoring.value(watched, scores))
+                self.history[watched.name][scoring.name].append(scoring.value(watched))
         first = self.sets[0]
         known = any(scoring is self.loss for scoring in self.scorings)
-        self.losses.append(
-            self.history[first.name]["loss"][-1] if known else self.loss.value(first, first.shaped())
-        )
+        self.losses.append(self.history[first.name]["loss"][-1] if known else self.loss.value(first))
         score = self.scores[-1]
         if score > self.best_score + (self.tol if self.rounds else 0.0):
             self.best_round, self.best_score = self.rounds, score

@@ -294,6 +294,8 @@ def _unpack_history(header: Fields, tensors: Tensors, kept: int) -> dict[str, An
         "train_score_": train,
         "n_iter_": rounds,
         "best_iteration_": best,
+        "validation_scores_": {},
+        "validation_score_": np.array([]),
     }
     names = header.items("validation", MOST_NAMES)
     if not names:
