@@ -5,10 +5,9 @@ that is bracketed from the start and found by guarded Newton steps to the last b
 """
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from anyboost.backends.compiler import kernel
+from anyboost.backends.elementary import bits_of, number_of
 
 ENTROPY, P_NORM, POWER = 0, 1, 2
 SIMPLEX, SOLID_SIMPLEX, OCTAHEDRON = 0, 1, 2
@@ -23,22 +22,6 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LEAST = -700.0
 _STEPS = 200
-
-
-@intrinsic
-def _bits(_context, _number):
-    def generate(context, builder, _signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic
-def _number(_context, _bits):
-    def generate(context, builder, _signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), generate
 
 
 @kernel(fastmath={"contract"})
@@ -65,7 +48,7 @@ def exp_down(x):
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return p * _number((_bits(shifted) << 52) + (1023 << 52))
+    return p * number_of((bits_of(shifted) << 52) + (1023 << 52))
 
 
 @kernel
