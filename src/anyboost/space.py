@@ -106,10 +106,10 @@ def _bin(
     n_threads: int,
     categorical: tuple[int, ...],
 ) -> Bins:
-    """The bins of a table; `masses` are whole, for categories."""
+    """The bins of a table; `masses` are the mass in whole numbers."""
     from anyboost.backends.bins import bin_columns
 
-    binned = Bins(*bin_columns(X, mass, max_bins, n_threads))
+    binned = Bins(*bin_columns(X, None if mass is None else masses, max_bins, n_threads))
     if not categorical:
         return binned
     from anyboost.backends.categories import bin_categories
@@ -134,7 +134,7 @@ def as_mass(weights: np.ndarray) -> tuple[np.ndarray | None, bool]:
         whole = np.rint(scaled)
         if np.all(np.abs(scaled - whole) <= 1e-12 * whole) and whole.sum() <= MOST_WHOLE:
             return (None if np.all(whole == 1) else whole), True
-    return weights * (len(weights) / weights.sum()), False
+    return weights * (len(weights) / math.fsum(weights.tolist())), False  # exact, in any order
 
 
 class Space:
@@ -214,7 +214,7 @@ class Space:
     @cached_property
     def bins(self) -> Bins:
         """The binned columns; computed once."""
-        masses = self.fixed_mass[0] if self.categorical else np.empty(0)
+        masses = self.fixed_mass[0] if self.categorical or self.mass is not None else np.empty(0)
         return _bin(self.X, self.mass, masses, self.max_bins, self.n_threads, self.categorical)
 
     def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:

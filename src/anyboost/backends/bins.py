@@ -38,7 +38,7 @@ def column_thresholds(column: np.ndarray, mass: np.ndarray | None, max_bins: int
         return midpoints(values[:-1], values[1:]), missing
     # A bin ends with the value at which the mass reaches its goal.
     cumulated = None if mass is None else np.cumsum(mass[order[:present]])
-    total = float(present) if cumulated is None else cumulated[-1]
+    total = float(present if cumulated is None else cumulated[-1])
     goals = np.arange(1, max_bins) * total / max_bins - _TIE * total
     if cumulated is None:
         reached = np.ceil(goals).astype(np.int64) - 1

@@ -41,6 +41,10 @@ class Measure(Protocol):
     n_threads: int
 
     @property
+    def fixed_mass(self) -> tuple[Array, float]:
+        """The mass as (n,) whole numbers, and their unit."""
+
+    @property
     def weights(self) -> Floats:
         """(n,) positive weights of sum one: mass / total, where None stands for a mass of ones."""
 

@@ -125,8 +125,8 @@ class RankFunctional(Functional):
         return 0.0
 
     def _sorted(self, scores: Floats) -> Queries:
-        # Ties in score are sorted by grade, so that the sums do not depend on the order of the rows.
-        order = np.lexsort((self._grades, scores, self._codes))
+        # Ties in score are sorted by grade, then mass, so that the sums do not depend on the order of the rows.
+        order = np.lexsort((self._mass, self._grades, scores, self._codes))
         counts = np.bincount(self._codes)
         starts = np.concatenate([[0], np.cumsum(counts)])
         return Queries(order, self._grades[order], starts, self._levels, self._mass[order])

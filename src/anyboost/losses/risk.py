@@ -141,17 +141,18 @@ class TailFunctional(_ReweightedFunctional):
         self.alpha = alpha
 
     def factors(self, losses: Floats) -> Floats:
-        weights = self.space.weights
+        masses = self.space.fixed_mass[0]  # whole numbers: the order of rows cannot matter
         worst_first = np.argsort(-losses, kind="stable")
-        reached = np.cumsum(weights[worst_first])
-        tail = 1.0 - self.alpha
+        reached = np.cumsum(masses[worst_first])
+        share = 1.0 - self.alpha
+        tail = share * float(reached[-1])
         # Sums of weights equal to the tail up to rounding fill it.
         place = int(np.searchsorted(reached, tail * (1 - 1e-12)))
         border = losses[worst_first[min(place, len(losses) - 1)]]
         above, tied = losses > border, losses == border
-        left = tail - weights[above].sum()
-        share = min(max(left / weights[tied].sum(), 0.0), 1.0)
-        return (above + share * tied) / tail
+        left = tail - float(masses[above].sum())
+        part = min(max(left / float(masses[tied].sum()), 0.0), 1.0)
+        return (above + part * tied) / share
 
 
 class GroupFunctional(_ReweightedFunctional):

@@ -15,7 +15,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, Functional, Loss, Measure
-from anyboost.losses.sums import leaf_sums, total
+from anyboost.losses.sums import leaf_sums, log_sums, total
 
 
 @dataclass(frozen=True)
@@ -47,46 +47,34 @@ class Cox(Loss):
 
 
 class CoxFunctional(Functional):
-    """Cox's loss on a sample; rows are kept in the order of falling time."""
+    """Cox's loss on a sample: sums over the rows of a time, then over times, the last one first."""
 
     outputs = 1
 
     def __init__(self, y: Array, space: Measure) -> None:
         self.y, self.space = y, space
-        times = np.abs(y)
-        self._order = np.argsort(-times, kind="stable")
-        falling = times[self._order]
-        last = np.append(falling[1:] != falling[:-1], True)
-        # Each row's risk set ends with the last row of its time.
-        self._risk_end = np.flatnonzero(last)[np.cumsum(np.append(0, last[:-1]))]
-        self._first_of_time = np.append(0, np.flatnonzero(last)[:-1] + 1)[np.cumsum(np.append(0, last[:-1]))]
-        self._event = y[self._order] > 0
-        self._log_weights = np.log(space.weights[self._order])
+        self._event = y > 0
         if not self._event.any():
             raise ValueError("y has no event: give at least one positive time")
+        times, self._time = np.unique(-np.abs(y), return_inverse=True)
+        self._events = leaf_sums(
+            self._time, space.weights * self._event, len(times)
+        )  # their weight at each time
 
     def value(self, scores: Floats) -> float:
-        f = scores[self._order]
-        terms = np.where(self._event, self._log_risk(f) - f, 0.0)
-        unsorted = np.empty_like(terms)
-        unsorted[self._order] = terms
-        return self.space.mean(unsorted)
+        return self.space.mean(np.where(self._event, self._log_risk(scores)[self._time] - scores, 0.0))
 
     def subgradient(self, scores: Floats) -> Floats:
-        f = scores[self._order]
         with np.errstate(divide="ignore"):
-            pulls = np.where(self._event, self._log_weights - self._log_risk(f), -np.inf)
+            pulls = np.log(self._events) - self._log_risk(scores)
         # A row is at risk at every event of its own time or an earlier one: those from its time on, here.
-        at_risk = np.logaddexp.accumulate(pulls[::-1])[::-1][self._first_of_time]
-        gradient = np.empty(len(f))
-        gradient[self._order] = np.exp(f + at_risk) - self._event
-        return gradient
+        at_risk = np.logaddexp.accumulate(pulls[::-1])[::-1]
+        return np.exp(scores + at_risk[self._time]) - self._event
 
     @property
     def infimum(self) -> float:
         """sum over times of W log W, W being the weight of their events: what is left if nobody else is at risk."""
-        _, time = np.unique(np.abs(self.y[self.y > 0]), return_inverse=True)
-        weight = leaf_sums(time, self.space.weights[self.y > 0], int(time.max()) + 1)
+        weight = self._events[self._events > 0]
         return total(weight * np.log(weight))
 
     @property
@@ -96,6 +84,7 @@ class CoxFunctional(Functional):
     def best_constant(self) -> float:
         return 0.0
 
-    def _log_risk(self, f: Floats) -> Floats:
-        """log sum over the risk set of w exp(f), for each row."""
-        return np.logaddexp.accumulate(self._log_weights + f)[self._risk_end]
+    def _log_risk(self, scores: Floats) -> Floats:
+        """log sum over the risk set of w exp(f), for each time."""
+        alone = log_sums(self._time, scores, self.space.weights, len(self._events))
+        return np.logaddexp.accumulate(alone)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anyboost import checks
+from anyboost.losses.sums import leaf_sums
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection, Support
 from anyboost.weak.each import EachProjection
@@ -145,7 +146,7 @@ class Tree:
         from anyboost.weak.monotone import clip_leaves
 
         if self.l2:
-            mass = np.bincount(grown.leaf, space.mass, len(values))
+            mass = leaf_sums(grown.leaf, np.ones(space.n) if space.mass is None else space.mass, len(values))
             values = values * (mass / (mass + penalty))[:, None]
         return clip_leaves(grown, values) if self.one_sided else values
 
