@@ -72,6 +72,17 @@ def test_row_order_changes_nothing(case, weighted):
     np.testing.assert_array_equal(one.scores[order], other.scores)
 
 
+def test_the_same_call_twice_gives_the_same_model():
+    """Without a seed, too: who wants other draws says so."""
+    sampled = {"row_fraction": 0.5, "feature_fraction": 0.5}
+    assert fingerprint(fit("squared, trees", **sampled)) == fingerprint(fit("squared, trees", **sampled))
+    X, y = data(300)
+    models = [
+        ab.BoostingRegressor(max_iter=4, subsample=0.7, early_stopping=True).fit(X, y) for _ in range(2)
+    ]
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+
+
 def test_different_seeds_sample_differently():
     prints = {fingerprint(fit("squared, trees", row_fraction=0.5, random_state=seed)) for seed in (0, 1)}
     assert len(prints) == 2

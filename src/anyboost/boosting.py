@@ -1,7 +1,6 @@
 """`boost`: data in, a Run out. Everything is checked before any work starts."""
 
 import math
-import secrets
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -205,7 +204,8 @@ def boost(
     max_bins : most bins a column, 2 to 255, the default.
     categorical : columns that hold categories, as numbers or as a mask: codes 0, 1, 2, ..., NaN where missing.
     n_threads : None for all cores. The model does not depend on it.
-    random_state : seed for the sampling, and for learners that draw random numbers; None draws one.
+    random_state : seed for the sampling, and for learners that draw random numbers; None is 0, so that the same call
+        gives the same model.
     """
     if resume is not None and not isinstance(resume, Run):
         raise TypeError(f"resume must be a Run that boost returned, got {type(resume).__name__}")
@@ -312,7 +312,7 @@ def _seed(random_state: int | None, resume: Run | None) -> int:
     if random_state is not None:
         checks.count(random_state, "random_state", least=0)
     if resume is None:
-        return secrets.randbits(64) if random_state is None else int(random_state)
+        return int(random_state or 0)
     if random_state not in (None, resume.seed):
         raise ValueError(
             f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out"

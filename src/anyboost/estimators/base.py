@@ -232,6 +232,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                     f"max_iter counts from the first round: the warm start has {len(run.steps)}, got {self.max_iter}"
                 )
             return seed, run
+        if self.random_state is None:
+            return 0, None  # the same fit twice is the same model
         if isinstance(self.random_state, int | np.integer) and not isinstance(self.random_state, bool):
             return checks.count(self.random_state, "random_state", least=0), None
         return int(check_random_state(self.random_state).randint(2**31)), None

@@ -88,6 +88,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         How many threads; -1 for all cores, None for as many of them as OMP_NUM_THREADS allows. The model does not
         depend on it.
     random_state : int, RandomState or None, default None
+        Seed of what is drawn: rows, columns, rows held out. None is 0: the same fit twice is the same model.
 
     Attributes
     ----------
