@@ -100,7 +100,6 @@ def holds(gap, bound):
     return bool(np.all(gap <= bound * (1 + SLACK) + 1e-12))
 
 
-@pytest.mark.filterwarnings("ignore:the loss ended at")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_violation_on_random_problems(part, record_property):
     """Safe, sharp and computable forms, at every T, on PROBLEMS / PARTS problems with a known optimum."""
@@ -451,7 +450,6 @@ BOTH = 0.5 * Squared() + Absolute()
         (bounds.computable, "squared", Naive(InverseT(1.0)), "stump", r"needs the step InverseT\(2\)"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:the loss ended at")
 def test_a_run_outside_the_premises_is_refused(ask, loss, descent, learner, words):
     random = np.random.default_rng(0)
     run = ab.boost(random.normal(size=(9, 2)), random.normal(size=9), loss, learner, descent, 4)

@@ -20,7 +20,6 @@ def problem(loss, ties, seed=0, n=80):
     return X, np.round(signal) if ties else signal
 
 
-@pytest.mark.filterwarnings("ignore:the loss ended at")
 @pytest.mark.parametrize("ties", [False, True], ids=["distinct", "ties"])
 @pytest.mark.parametrize("kind", ["naive", "repeated", "residual"])
 @pytest.mark.parametrize("loss", ["squared", "absolute", "logistic", "hinge", "multiclass_hinge"])
@@ -190,7 +189,7 @@ def test_averaged_ensemble_is_the_mean_of_the_iterates():
         (lambda: Repeated(tolerance=0.0), "tolerance must be positive"),
         (
             lambda: ab.descent.get("residul"),
-            "descent 'residul' is not known: use one of hull, naive, repeated, residual",
+            "descent 'residul' is not known: use 'residual', or one of hull, naive, repeated, shrinking",
         ),
     ],
 )

@@ -136,7 +136,6 @@ def test_the_user_s_estimator_is_never_touched():
     assert model.get_params()["learner__max_depth"] == 2
 
 
-@pytest.mark.filterwarnings("ignore:the loss ended at")
 def test_a_random_estimator_follows_the_run_s_seed_unless_it_has_one():
     X, y, _ = sample(4)
     given = {"loss": "absolute", "rounds": 3, "learner": ExtraTreesRegressor(2, max_depth=3)}

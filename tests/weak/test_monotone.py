@@ -54,7 +54,6 @@ def violations(model, X, signs):
     return found
 
 
-@pytest.mark.filterwarnings("ignore:the loss ended at")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("leaf", ["mean", "exact"])
 def test_no_pair_is_out_of_order(loss, leaf):
@@ -69,7 +68,6 @@ def test_no_pair_is_out_of_order(loss, leaf):
     assert loss not in REAL or run.steps[-1].loss < run.start_loss
 
 
-@pytest.mark.filterwarnings("ignore:the loss ended at")
 @pytest.mark.parametrize("descent", DESCENTS)
 @pytest.mark.parametrize("leaf", ["mean", "exact"])
 def test_no_descent_turns_a_tree_over(descent, leaf):

@@ -64,7 +64,7 @@ def _split(name: str, load: Callable[..., Any]) -> Data:
 def warm_up(data: Data) -> None:
     """Compile or load the kernels, so that the first method's seconds are its own."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # two rounds at the step of the theorems end above their start
+        warnings.filterwarnings("ignore", "the loss ended at")  # two rounds at the theorems' step may
         _boost(data, "repeated", rounds=2)
 
 
