@@ -56,10 +56,11 @@ def follow(loss, marks, radii=RADII, **options):
     return run, found, optima
 
 
+@pytest.mark.parametrize("rounds", [1000, pytest.param(10_000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_floor_is_never_above_the_optimum(loss, method):
-    _, found, optima = follow(loss, (1, 100, 1000, 10_000), **METHODS[method])
+def test_floor_is_never_above_the_optimum(loss, method, rounds):
+    _, found, optima = follow(loss, (1, 100, rounds), **METHODS[method])
     for _, floors in found.values():
         for floor, optimum in zip(floors, optima, strict=True):
             assert floor <= optimum + 1e-7
