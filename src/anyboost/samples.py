@@ -8,7 +8,8 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.losses import Loss
-from anyboost.space import Binned, Bins
+from anyboost.space import Binned
+from anyboost.trees.table import Bins
 
 
 class Sample(NamedTuple):

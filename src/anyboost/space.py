@@ -6,45 +6,21 @@ The weights are the measure: weight 2 is the row twice, weight 0 the row deleted
 or (n, k) for k outputs. Gradients live in this space, so they carry neither weights nor 1/n.
 """
 
-import math
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.backends import threads
-from anyboost.backends.arena import Arena
+from anyboost.trees.rows import Here, Rows
+from anyboost.trees.table import Bins
 
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
 
 T = TypeVar("T")
-
-
-class Categories(NamedTuple):
-    """The bins of category codes: that of code c of column f is bins[first[f] + c], for c < size[f].
-
-    Codes that training had none of, and those beyond, are in the bin of missing values. `size` is 0, and
-    `first` -1, for columns of numbers.
-    """
-
-    first: np.ndarray
-    size: np.ndarray
-    bins: np.ndarray
-
-    def same(self, other: "Categories") -> bool:
-        return self is other or all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
-
-
-class Bins(NamedTuple):
-    """The sample's columns as small integers, for histograms (see `backends.bins`)."""
-
-    words: np.ndarray
-    thresholds: np.ndarray
-    n_cuts: np.ndarray
-    categories: Categories | None = None
 
 
 class Binned:
@@ -63,6 +39,7 @@ class Binned:
         n_threads: int | None = None,
     ) -> None:
         from anyboost.backends import sums
+        from anyboost.trees.binning import bin_table
 
         self.X = checks.table(X, "X")
         self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
@@ -70,8 +47,10 @@ class Binned:
         workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
         self.categorical = checks.columns(categorical, "categorical", self.X.shape[1])
         checks.codes(self.X, "X", self.categorical)
-        masses = sums.fixed_mass(weights, len(self.X), False)[0]
-        self.bins = _bin(self.X, weights, masses, max_bins, workers, self.categorical)
+        masses = None
+        if weights is not None:
+            masses = sums.fixed_mass(weights, False, Here(len(self.X)))[0]
+        self.bins = bin_table(self.X, masses, max_bins, workers, self.categorical)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,7 +66,7 @@ class Binned:
         """Some of the rows, by number or by mask, in the same bins."""
         part = object.__new__(Binned)
         part.X, part.max_bins, part.categorical = self.X[rows], self.max_bins, self.categorical
-        part.bins = self.bins._replace(words=np.ascontiguousarray(self.bins.words[:, rows]))
+        part.bins = self.bins.take(rows)
         return part
 
     def agree(self, name: str, value: T | None) -> T:
@@ -98,43 +77,32 @@ class Binned:
         return own
 
 
-def _bin(
-    X: np.ndarray,
-    mass: np.ndarray | None,
-    masses: np.ndarray,
-    max_bins: int,
-    n_threads: int,
-    categorical: tuple[int, ...],
-) -> Bins:
-    """The bins of a table; `masses` are the mass in whole numbers."""
-    from anyboost.backends.bins import bin_columns
-
-    binned = Bins(*bin_columns(X, None if mass is None else masses, max_bins, n_threads))
-    if not categorical:
-        return binned
-    from anyboost.backends.categories import bin_categories
-
-    found = bin_categories(X, masses, max_bins, categorical, binned.words, binned.n_cuts)
-    binned.thresholds[list(categorical)] = np.inf
-    return binned._replace(categories=Categories(*found))
-
-
 MOST_WHOLE = 2**31  # a larger total of whole weights leaves too few bits to the targets
 _FRACTIONS = 12  # weights are tried as multiples of 1/1 .. 1/12 of the smallest
 
 
-def as_mass(weights: np.ndarray) -> tuple[np.ndarray | None, bool]:
+def as_mass(weights: np.ndarray, rows: Rows) -> tuple[np.ndarray | None, bool, float]:
     """Weights up to a factor: whole where they are multiples of one number (None: all ones), else of mean one.
 
-    Whole numbers add up exactly. So 1/n for every row, or 1/7 and 3/7, are the model of 1, or of 1 and 3.
+    And whether they are whole, and their sum. Whole numbers add up exactly. So 1/n for every row, or 1/7 and 3/7, are
+    the model of 1, or of 1 and 3.
     """
-    smallest = weights.min()
+    smallest = -float(rows.most(-weights.min()))
     for parts in range(1, _FRACTIONS + 1):
         scaled = weights * (parts / smallest)
         whole = np.rint(scaled)
-        if np.all(np.abs(scaled - whole) <= 1e-12 * whole) and whole.sum() <= MOST_WHOLE:
-            return (None if np.all(whole == 1) else whole), True
-    return weights * (len(weights) / math.fsum(weights.tolist())), False  # exact, in any order
+        unlike = np.count_nonzero(np.abs(scaled - whole) > 1e-12 * whole)
+        others = np.count_nonzero(whole != 1)
+        sums = np.array([unlike, others, int(min(whole.sum(), 2.0**53))])
+        unlike, others, total = rows.add(sums).tolist()
+        if not unlike and total <= MOST_WHOLE:
+            return (whole if others else None), True, float(total)
+    return weights * (rows.n / _total(weights, rows)), False, float(rows.n)
+
+
+def _total(weights: np.ndarray, rows: Rows) -> float:
+    """The sum of all weights, in the same bits for any order and any parts."""
+    return rows.dot(weights[:, None], None, None)[0]
 
 
 class Space:
@@ -149,6 +117,7 @@ class Space:
         n_threads: int = 1,
         bins: Bins | None = None,
         categorical: tuple[int, ...] = (),
+        rows: Rows | None = None,
     ) -> None:
         if bins is not None:
             self.bins = bins  # in the place of the ones it would compute
@@ -157,17 +126,27 @@ class Space:
         self.n = X.shape[0]
         self.max_bins = max_bins
         self.n_threads = n_threads
-        self.arena = Arena()
+        self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
-        self.mass, self.whole = (None, True) if weights is None else as_mass(weights)
-        self.total = float(self.n if self.mass is None else self.mass.sum() if self.whole else self.n)
-        self._given = weights
+        self.mass: np.ndarray | None = None
+        self.whole, self.total, self.weight_unit = True, float(self.rows.n), 1.0
+        if weights is not None:
+            self._weigh(weights)
+
+    def _weigh(self, weights: np.ndarray) -> None:
+        """Take these weights; `weight_unit` is the weight, as given, of one unit of fixed mass."""
+        from anyboost.backends import sums
+
+        self.mass, self.whole, self.total = as_mass(weights, self.rows)
+        if self.mass is not None:
+            self.fixed_mass = sums.fixed_mass(self.mass, self.whole, self.rows)
+        self.weight_unit = self.fixed_mass[1] * _total(weights, self.rows) / self.total
 
     @cached_property
     def weights(self) -> np.ndarray:
         """w_n, with sum one."""
-        return np.full(self.n, 1.0 / self.n) if self.mass is None else self.mass / self.total
+        return np.full(self.n, 1.0 / self.total) if self.mass is None else self.mass / self.total
 
     def inner(self, f: np.ndarray, g: np.ndarray, less: np.ndarray | None = None) -> float:
         """<f, g>, or <f, g - less>, in the same bits for any order of the rows and any number of threads."""
@@ -191,35 +170,24 @@ class Space:
 
     def fixed(self, target: np.ndarray) -> "Fixed":
         """mass_n target_n and mass_n in fixed point: what histograms add up."""
-        from anyboost.backends import sums
-
-        return sums.fixed(
-            self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.n_threads, self.arena
-        )
+        return self.rows.fixed(self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.total)
 
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:
         """mass_n as (n,) integers times a unit."""
-        from anyboost.backends import sums
-
-        return sums.fixed_mass(self.mass, self.n, self.whole)
-
-    @cached_property
-    def weight_unit(self) -> float:
-        """The weight, as given, of one unit of fixed mass; without weights a row weighs 1."""
-        if self._given is None:
-            return 1.0
-        return self.fixed_mass[1] * math.fsum(self._given) / self.total
+        return np.ones(self.n, dtype=np.int64), 1.0  # unless there are weights
 
     @cached_property
     def bins(self) -> Bins:
         """The binned columns; computed once."""
-        masses = self.fixed_mass[0] if self.categorical or self.mass is not None else np.empty(0)
-        return _bin(self.X, self.mass, masses, self.max_bins, self.n_threads, self.categorical)
+        from anyboost.trees.binning import bin_table
+
+        masses = None if self.mass is None else self.fixed_mass[0]
+        return bin_table(self.X, masses, self.max_bins, self.n_threads, self.categorical)
 
     def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:
         """An uninitialized array, perhaps one that was used before."""
-        return self.arena.empty(shape)
+        return self.rows.arena.empty(shape)
 
     def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
         """What `compute(self)` gave the first time: a learner's view of this sample."""
@@ -228,11 +196,9 @@ class Space:
         return self._views[key]
 
     def _sum(self, kind: str, f: np.ndarray, g: np.ndarray | None, less: np.ndarray | None = None) -> float:
-        from anyboost.backends import sums
-
         # Sums of one kind tend to keep their scale from round to round, and knowing it saves a pass.
         guess = self._scales.get(kind, 0)
-        value, self._scales[kind] = sums.dot(f, g, self.mass, self.n_threads, guess, less)
+        value, self._scales[kind] = self.rows.dot(f, g, self.mass, guess, less)
         return value / self.total
 
     def _rows(self, f: np.ndarray) -> np.ndarray:

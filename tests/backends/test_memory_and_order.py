@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from anyboost.backends import order, threads
 from anyboost.backends.arena import Arena
-from anyboost.backends.forest import add_trees, join
 from anyboost.space import Space
+from anyboost.trees.predictor import add_trees, join
 from anyboost.weak import Tree
 
 

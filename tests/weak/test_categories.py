@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anyboost as ab
-from anyboost.backends.categories import category_bins
 from anyboost.space import Space
+from anyboost.trees.binning import category_bins
 from anyboost.weak import Classifier, Stump, Tree
 from reference.categories import fit_score, partings, reach
 

@@ -49,7 +49,7 @@ def test_histograms_that_were_dropped_are_counted_again(monkeypatch):
     random = np.random.default_rng(3)
     X, target = random.normal(size=(500, 9)), random.normal(size=(500, 2))
     everything = Tree(max_leaves=20).project(Space(X), target)
-    monkeypatch.setattr("anyboost.weak.grow.MOST_MEMORY", 1)  # room for two
+    monkeypatch.setattr("anyboost.trees.grower.MOST_MEMORY", 1)  # room for two
     sparing = Tree(max_leaves=20).project(Space(X), target)
     np.testing.assert_array_equal(sparing.values, everything.values)
     np.testing.assert_array_equal(sparing.hypothesis.feature, everything.hypothesis.feature)

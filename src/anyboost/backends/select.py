@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from anyboost.backends.compiler import inlined, kernel
-from anyboost.backends.sums import sum_bits
+from anyboost.backends.sums import Parts, sum_bits
 
 _TIE = 1e-12
 _MOST_COUNTERS = 2**17  # a megabyte: what the second cache holds
@@ -63,28 +63,31 @@ def _choose(counts, wanted, below, digits):
 
 
 @kernel
-def _narrow(keys, masses, groups, kept, left, width, wanted, counts, below, digits, found, beyond):
-    # The other digits, `left` bits of them, among those who are still in question; and the next larger of these.
-    while left > 0:
-        taken = min(width, left)
-        left -= taken
-        shift, mask = np.uint64(left), np.uint64((1 << taken) - 1)
-        counts[:, : 1 << taken] = 0
-        for i in range(kept):
-            counts[groups[i], (keys[i] >> shift) & mask] += masses[i]
-        _choose(counts[:, : 1 << taken], wanted, below, digits)
-        for k in range(found.shape[0]):
-            found[k] |= digits[k] << shift
-        before, kept = kept, 0
-        for i in range(before):
-            k, digit = groups[i], (keys[i] >> shift) & mask
-            if digit == digits[k]:
-                keys[kept], masses[kept], groups[kept] = keys[i], masses[i], k
-                kept += 1
-            elif digit > digits[k] and masses[i] > 0:
-                beyond[k] = min(beyond[k], keys[i])
-    for i in range(kept):  # those that equal the quantile
-        below[groups[i]] += masses[i]
+def _weigh_next(keys, masses, groups, kept, shift, counts):
+    shift, mask = np.uint64(shift), np.uint64(counts.shape[1] - 1)
+    for i in range(kept):
+        counts[groups[i], (keys[i] >> shift) & mask] += masses[i]
+
+
+@kernel
+def _keep_next(keys, masses, groups, kept, shift, mask, digits, beyond):
+    # Those who have the digit of their group's quantile; of the others, the next larger one.
+    shift, mask = np.uint64(shift), np.uint64(mask)
+    before, kept = kept, 0
+    for i in range(before):
+        k, digit = groups[i], (keys[i] >> shift) & mask
+        if digit == digits[k]:
+            keys[kept], masses[kept], groups[kept] = keys[i], masses[i], k
+            kept += 1
+        elif digit > digits[k] and masses[i] > 0:
+            beyond[k] = min(beyond[k], keys[i])
+    return kept
+
+
+@kernel
+def _weigh_kept(masses, groups, kept, weight):
+    for i in range(kept):
+        weight[groups[i]] += masses[i]
 
 
 @kernel
@@ -102,7 +105,12 @@ def _numbers(keys: np.ndarray) -> np.ndarray:
 
 
 def quantiles(
-    values: np.ndarray, weights: np.ndarray, group: np.ndarray, n_groups: int, level: float | np.ndarray
+    values: np.ndarray,
+    weights: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    level: float | np.ndarray,
+    rows: Parts,
 ) -> np.ndarray:
     """Where each group's cumulated weight passes `level` times its total; 0 for groups without weight.
 
@@ -111,16 +119,17 @@ def quantiles(
     and 1 give the group's smallest and largest value. A weight under 2^-51 of the heaviest (more for over 2048
     rows) counts as none, as it does in histograms.
     """
-    heaviest = float(weights.max(initial=0.0))
+    heaviest = float(rows.most(weights.max(initial=0.0)))
     if heaviest == 0.0:
         return np.zeros(n_groups)
-    scale = math.ldexp(1.0, sum_bits(len(values)) - math.frexp(heaviest)[1])
-    room = min(_MOST_COUNTERS, 8 * len(values)) / n_groups
+    scale = math.ldexp(1.0, sum_bits(rows.n) - math.frexp(heaviest)[1])
+    room = min(_MOST_COUNTERS, 8 * rows.n) / n_groups
     width = min(max(int(math.log2(room)), 2), 16)  # bits of a digit
     left = 64 - width
     # A few counters more than digits: groups a power of two apart would get into each other's way in the cache.
     counts = np.zeros((n_groups, (1 << width) + 8), dtype=np.int64)
     _weigh_first(values, weights, group, scale, left, counts)
+    counts = rows.add(counts)
     total = counts.sum(axis=1)
     share = total * np.broadcast_to(level, n_groups)
     slack = _TIE * total
@@ -135,10 +144,22 @@ def quantiles(
     found = digits << np.uint64(left)
     nothing = ~np.uint64(0)
     beyond = np.full(n_groups, nothing)
-    _narrow(keys, masses, groups, kept, left, width, wanted, counts, passed, digits, found, beyond)
+    while left > 0:  # the other digits, among those who are still in question
+        taken = min(width, left)
+        left -= taken
+        counts = np.zeros((n_groups, 1 << taken), dtype=np.int64)
+        _weigh_next(keys, masses, groups, kept, left, counts)
+        _choose(rows.add(counts), wanted, passed, digits)
+        found |= digits << np.uint64(left)
+        kept = _keep_next(keys, masses, groups, kept, left, (1 << taken) - 1, digits, beyond)
+    equal = np.zeros(n_groups, dtype=np.int64)
+    _weigh_kept(masses, groups, kept, equal)
+    passed += rows.add(equal)
+    beyond = ~rows.most(~beyond)
     tied = (np.abs(passed - share) <= slack) & (total > 0)
     if np.any(beyond[tied] == nothing):  # the next larger one has another first digit, or there is none
         _next(values, weights, group, scale, found, beyond)
+        beyond = ~rows.most(~beyond)
     here = _numbers(found)
     middle = here + 0.5 * (_numbers(np.where(beyond == nothing, found, beyond)) - here)
     here = np.where(tied, middle, here)

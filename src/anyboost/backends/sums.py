@@ -10,7 +10,7 @@ good to the last bits of a float64. `fixed` rounds once, for histograms: by at m
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -120,28 +120,47 @@ def _as_float(bits: int) -> float:
     return float(np.int64(bits).view(np.float64))
 
 
+class Parts(Protocol):
+    """Rows whose parts agree on whole numbers and on extremes (see `trees.rows`)."""
+
+    @property
+    def n(self) -> int:
+        """The rows of all parts."""
+
+    @property
+    def n_threads(self) -> int: ...
+
+    def add(self, counts: Any) -> Any:
+        """Whole numbers, summed over the parts."""
+
+    def most(self, values: Any) -> Any:
+        """Numbers, the largest over the parts."""
+
+
 # A sum at scale 2^e over rows start .. stop: two integers and the bits of the largest scaled term
 Block = Callable[[float, int, int], tuple[int, int, int]]
 
 
-def settle(block: Block, n_terms: int, n_rows: int, n_threads: int, guess: int) -> tuple[float, int]:
-    """The sum that `block` takes, at the scale that its largest term asks for, and that scale's exponent.
+def settle(block: Block, n_terms: int, n_here: int, rows: Parts, guess: int) -> tuple[float, int]:
+    """The sum that `block` takes of `n_here` terms, at the scale that the largest asks for, and that scale's exponent.
 
     The scale is not known before the terms are. So the sum is taken at the scale 2^guess, and again if the
     largest term asks for another; a caller that passes the exponent returned with its last sum of the kind
-    rarely pays for two. The result does not depend on the guess. NaN if any term is not finite.
+    rarely pays for two. The result does not depend on the guess. NaN if any term is not finite. `n_terms` are those of
+    all parts.
     """
     room = sum_bits(n_terms)
     exponent = guess
     while True:
-        parts = threads.over_blocks(partial(block, math.ldexp(1.0, exponent)), n_rows, n_threads)
-        top = _as_float(max(part[2] for part in parts))
+        found = threads.over_blocks(partial(block, math.ldexp(1.0, exponent)), n_here, rows.n_threads)
+        top = _as_float(int(rows.most(max(part[2] for part in found))))
         if 0.0 < top < math.inf:
             wanted = exponent + room - math.frexp(top)[1]
             if wanted > room - _SMALLEST_EXPONENT:
                 return 0.0, 0
             if wanted == exponent:
-                high, low = sum(part[0] for part in parts), sum(part[1] for part in parts)
+                high = int(rows.add(sum(part[0] for part in found)))
+                low = int(rows.add(sum(part[1] for part in found)))
                 return math.ldexp(high + low / 2.0**_LOW_BITS, -exponent), exponent
             exponent = wanted
         elif exponent == 0:
@@ -154,7 +173,7 @@ def dot(
     a: np.ndarray,
     b: np.ndarray | None,
     mass: np.ndarray | None,
-    n_threads: int = 1,
+    rows: Parts,
     guess: int = 0,
     less: np.ndarray | None = None,
 ) -> tuple[float, int]:
@@ -171,7 +190,11 @@ def dot(
     if less is not None:
         block = _dot_with_difference_block
     return settle(
-        lambda scale, start, stop: block(*factors, scale, start, stop), a.size, a.size, n_threads, guess
+        lambda scale, start, stop: block(*factors, scale, start, stop),
+        rows.n * a.shape[1],
+        a.size,
+        rows,
+        guess,
     )
 
 
@@ -222,13 +245,11 @@ def _fix_channels(a, mass, fixed_mass, scale, start, stop, out):
         out[i, outputs] = fixed_mass[i]
 
 
-def fixed_mass(mass: np.ndarray | None, n: int, whole: bool) -> tuple[np.ndarray, float]:
-    """mass_n as (n,) integers times a unit; None stands for all ones."""
-    if mass is None:
-        return np.ones(n, dtype=np.int64), 1.0
+def fixed_mass(mass: np.ndarray, whole: bool, rows: Parts) -> tuple[np.ndarray, float]:
+    """mass_n as (n,) integers times a unit."""
     if whole:
         return mass.astype(np.int64), 1.0
-    exponent = math.frexp(float(mass.max()))[1] - sum_bits(n)
+    exponent = math.frexp(float(rows.most(mass.max())))[1] - sum_bits(rows.n)
     return np.rint(mass * math.ldexp(1.0, -exponent)).astype(np.int64), math.ldexp(1.0, exponent)
 
 
@@ -237,27 +258,30 @@ def fixed(
     mass: np.ndarray | None,
     whole: bool,
     masses: np.ndarray,
-    n_threads: int = 1,
+    total: float,
+    rows: Parts,
     arena: Arena | None = None,
 ) -> Fixed:
-    """The targets (n, k) in fixed point; `masses` are those of `fixed_mass`.
+    """The targets (n, k) in fixed point; `masses` are those of `fixed_mass`, `total` their sum where they are whole.
 
     The largest |a|, or |mass a| where masses are not whole, takes `target_bits` bits, and each term is rounded
     by at most half a unit. A non-finite term gives a NaN unit.
     """
-    n, outputs = a.shape
+    n, outputs, n_threads = *a.shape, rows.n_threads
     flat = a.reshape(-1)
     scaled = flat if whole or mass is None else flat * _spread(mass, outputs)
-    top = _as_float(max(threads.over_blocks(partial(_largest, scaled), len(scaled), n_threads)))
+    top = _as_float(
+        int(rows.most(max(threads.over_blocks(partial(_largest, scaled), len(scaled), n_threads))))
+    )
     if not math.isfinite(top):
-        nothing = fixed(np.zeros_like(a), mass, whole, masses, n_threads)
+        nothing = fixed(np.zeros_like(a), mass, whole, masses, total, rows)
         return nothing._replace(unit=math.nan)
-    total = n if mass is None or not whole else int(mass.sum())
-    exponent = math.frexp(top)[1] - target_bits(total) if top >= SMALLEST else 0
+    held = int(total) if whole else rows.n
+    exponent = math.frexp(top)[1] - target_bits(held) if top >= SMALLEST else 0
     scale = math.ldexp(1.0, -exponent) if top >= SMALLEST else 0.0
     unit = math.ldexp(1.0, exponent)
-    shift = min(PACKED_BITS, total.bit_length())
-    chunk = n if total < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max()))
+    shift = min(PACKED_BITS, held.bit_length())
+    chunk = n if held < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max()))
     if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
         packed = (arena or Arena()).empty(n, np.int64)
         fix = (

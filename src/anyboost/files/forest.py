@@ -11,7 +11,7 @@ import numpy as np
 from anyboost.checks import MOST_CODES
 from anyboost.files.container import Fault
 from anyboost.files.fields import Tensors, finite, unsigned
-from anyboost.space import Categories
+from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
 MOST_NODES = 2**31 - 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from anyboost.checks import Floats
@@ -14,6 +13,6 @@ def weighted_quantiles(
     values: Floats, weights: Floats, group: npt.NDArray[Any], n_groups: int, level: float | Floats
 ) -> Floats:
     """See `backends.select.quantiles`: midpoints where many are, 0 for groups without weight."""
-    from anyboost.backends.select import quantiles
+    from anyboost.trees.rows import Here
 
-    return quantiles(values, weights, group.astype(np.int32, copy=False), n_groups, level)
+    return Here(len(values)).quantiles(values, weights, group, n_groups, level)

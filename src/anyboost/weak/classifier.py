@@ -156,19 +156,20 @@ class Classifier:
         rows: np.ndarray | None,
         features: np.ndarray | None,
     ) -> Projection | LeafProjection:
-        from anyboost.backends.sides import CLASS, EXTREME, TIE
-        from anyboost.weak.grow import grow
-        from anyboost.weak.grown import Growth, fill
+        from anyboost.trees.grower import Growth, grow
+        from anyboost.trees.splitting import CLASS, EXTREME, NOISE, TIE
+        from anyboost.weak.leaves import fill
 
         fixed = space.fixed(sign * _centered(target.reshape(space.n, -1)))
         # With one output and the sign free on either side, the extreme atom is the best classifier.
         criterion = EXTREME if fixed.outputs == 1 else CLASS
-        grown = grow(space, fixed, Growth(2, None, criterion), rows, features)
+        growth = Growth(2, None, criterion, noise=NOISE * space.fixed_mass[1])
+        grown = grow(space.rows, space.bins, fixed, space.fixed_mass[0], growth, rows, features)
         codes = _codes(fixed.outputs)
         rewards = grown.sums @ codes.T
         best = rewards.max(axis=1, keepdims=True)
         classes = np.argmax(rewards >= best - TIE * np.abs(best), axis=1)
-        return fill(space, grown, sign * codes[classes], target.shape)
+        return fill(space, grown, fixed, sign * codes[classes], target.shape)
 
     def _fitted(
         self,
@@ -219,7 +220,7 @@ def _centered(rows: np.ndarray) -> np.ndarray:
 
 def _rounding(space: Space, target: np.ndarray, centered: np.ndarray) -> float:
     """How far the stump found in fixed point may be under the best one, but for the tie tolerances."""
-    from anyboost.backends.sides import NOISE
+    from anyboost.trees.splitting import NOISE
 
     outputs = centered.shape[1]
     unit = space.fixed(centered).unit

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from anyboost.space import Categories
+from anyboost.trees.table import Categories
 from anyboost.weak.base import AsOne, Joined
 
 
@@ -18,6 +18,9 @@ class TreeFunction(AsOne):
     `missing_left` says where a missing value goes. `category_set` numbers a row of `category_sets`
     (256 bits each) at nodes that split on categories, and is -1 elsewhere: bit b says whether bin b goes left.
     `categories` has the bins of category codes; codes it does not know go where missing values go.
+
+    `cover` is the weight of the training rows under a node, drawn for the tree or not, and `gain` what a cut took off
+    the squared distance to the target, in L2(P); None in trees of files that have them not.
     """
 
     feature: np.ndarray
@@ -29,6 +32,8 @@ class TreeFunction(AsOne):
     category_sets: np.ndarray
     value: np.ndarray
     categories: Categories | None = None
+    cover: np.ndarray | None = None
+    gain: np.ndarray | None = None
 
     @property
     def n_leaves(self) -> int:
@@ -42,11 +47,7 @@ class TreeFunction(AsOne):
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The leaf, as a node number, in which each row of X ends."""
-        if self.categories is not None:
-            from anyboost.backends.category_forest import find_category_leaves
-
-            return find_category_leaves(X, self, self.categories)
-        from anyboost.backends.forest import find_leaves
+        from anyboost.trees.predictor import find_leaves
 
         return find_leaves(X, self)
 
@@ -58,14 +59,12 @@ class TreeFunction(AsOne):
     @classmethod
     def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:
         """The sum of coefficient times tree, laid out for fast prediction."""
+        from anyboost.trees.predictor import add_mixed_trees, add_trees, join, join_mixed
+
         categories = shared_categories(parts)
         if categories is not None:
-            from anyboost.backends.category_forest import add_category_trees, join_categories
-
-            mixed = join_categories(parts, coefficients, *numbered_sets(parts), categories)
-            return lambda X, out, n_threads: add_category_trees(X, mixed, out, n_threads)
-        from anyboost.backends.forest import add_trees, join
-
+            mixed = join_mixed(parts, coefficients, *numbered_sets(parts), categories)
+            return lambda X, out, n_threads: add_mixed_trees(X, mixed, out, n_threads)
         forest = join(parts, coefficients)
         return lambda X, out, n_threads: add_trees(X, forest, out, n_threads)
 

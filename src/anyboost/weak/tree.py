@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.losses.sums import leaf_sums
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection, Support
 from anyboost.weak.each import EachProjection
 
 if TYPE_CHECKING:
-    from anyboost.weak.grown import Grown, Growth
+    from anyboost.trees.grower import Grown, Growth
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Tree:
     `outputs="each"` grows a tree an output in place of one with vectors in its leaves: a richer class.
 
     A missing value goes where it gains more, right where both ways gain the same; from a node that saw none in
-    training, to the heavier side. Columns of categories are cut into any two sets (see `backends.categories`).
+    training, to the heavier side. Columns of categories are cut into any two sets (see `trees.splitting`).
     """
 
     max_leaves: int = 31
@@ -115,12 +114,20 @@ class Tree:
     def _project(
         self, space: Space, target: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
     ) -> LeafProjection:
-        from anyboost.backends.sides import LEAST_SQUARES
-        from anyboost.weak.grow import grow
-        from anyboost.weak.grown import fill
+        from anyboost.trees.grower import grow
+        from anyboost.trees.splitting import LEAST_SQUARES
+        from anyboost.weak.leaves import fill
 
         fixed = space.fixed(target)
-        grown = grow(space, fixed, self._growth(space, LEAST_SQUARES), rows, features)
+        grown = grow(
+            space.rows,
+            space.bins,
+            fixed,
+            space.fixed_mass[0],
+            self._growth(space, LEAST_SQUARES),
+            rows,
+            features,
+        )
         unit = space.fixed_mass[1]
         mass = grown.masses * unit
         sums = grown.sums * fixed.unit
@@ -129,7 +136,7 @@ class Tree:
         leaf_values = sums / np.where(mass > 0, mass + penalty, 1.0)[:, None]
         if self.one_sided:
             leaf_values = np.clip(leaf_values, *(grown.bounds * (fixed.unit / unit)).swapaxes(0, 1))
-        found = fill(space, grown, leaf_values, target.shape)
+        found = fill(space, grown, fixed, leaf_values, target.shape)
         if self.l2 or self.one_sided:
             found = replace(
                 found,
@@ -143,15 +150,16 @@ class Tree:
 
     def _amend(self, space: Space, grown: "Grown", penalty: float, values: np.ndarray) -> np.ndarray:
         """What the loss would like in the leaves, times W / (W + l2) over all rows, and in order."""
-        from anyboost.weak.monotone import clip_leaves
+        from anyboost.weak.leaves import clip_leaves
 
         if self.l2:
-            mass = leaf_sums(grown.leaf, np.ones(space.n) if space.mass is None else space.mass, len(values))
+            mass = grown.cover[grown.shape.leaf_nodes] * space.fixed_mass[1]
             values = values * (mass / (mass + penalty))[:, None]
         return clip_leaves(grown, values) if self.one_sided else values
 
     def _growth(self, space: Space, criterion: int) -> "Growth":
-        from anyboost.weak.grown import Growth
+        from anyboost.trees.grower import Growth
+        from anyboost.trees.splitting import NOISE
 
         n_features = space.X.shape[1]
         self.check(n_features, space.categorical)
@@ -165,8 +173,9 @@ class Tree:
             self.max_depth,
             criterion,
             self.growth == "depth",
-            self.min_leaf_weight,
-            self.l2,
+            NOISE * space.fixed_mass[1],
+            self.min_leaf_weight / space.weight_unit,
+            self.l2 / space.weight_unit,
             tuple(-sign for sign in self.monotone or ()) if self.one_sided else None,
             together,
         )
@@ -183,7 +192,7 @@ class Tree:
         Cuts of categories are exact for one output and no limit of leaf weight; else what no set of them exceeds
         stands in. For trees an output, the sum over outputs.
         """
-        if not np.any(target):
+        if not space.rows.most(np.any(target)):
             return Support(0.0, 0.0)
         if self._splits(target):
             parts = [self.support(space, column, search) for column in _columns(target)]
@@ -197,12 +206,12 @@ class Tree:
         return Support(value + rounding, value)
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[LeafProjection, float, float]:
-        from anyboost.backends.sides import EXTREME, NOISE
-        from anyboost.weak.grow import grow
-        from anyboost.weak.grown import fill
+        from anyboost.trees.grower import grow
+        from anyboost.trees.splitting import EXTREME, NOISE
+        from anyboost.weak.leaves import fill
 
         fixed = space.fixed(target)
-        grown = grow(space, fixed, self._growth(space, EXTREME))
+        grown = grow(space.rows, space.bins, fixed, space.fixed_mass[0], self._growth(space, EXTREME))
         leaf_values = np.sign(grown.sums).astype(np.float64)
         reach = float(np.abs(grown.sums).sum())
         if self.one_sided:
@@ -211,7 +220,7 @@ class Tree:
         value = reach * fixed.unit / space.total
         rounding = fixed.outputs * fixed.unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
         rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
-        return fill(space, grown, leaf_values, target.shape), value, rounding
+        return fill(space, grown, fixed, leaf_values, target.shape), value, rounding
 
 
 def _columns(target: np.ndarray) -> list[np.ndarray]:
@@ -219,14 +228,12 @@ def _columns(target: np.ndarray) -> list[np.ndarray]:
 
 
 def _most_of_categories(space: Space, target: np.ndarray) -> float:
-    """The largest sum_b ||S_b||_1 of a column of categories: what no cut of it exceeds."""
-    rows = target.reshape(space.n, -1) * space.weights[:, None]
-    found = 0.0
-    for column in space.categorical:
-        codes = (space.bins.words[column >> 3] >> np.uint64(8 * (column & 7))).astype(np.uint8)
-        sums = [np.abs(np.bincount(codes, values)).sum() for values in rows.T]
-        found = max(found, float(sum(sums)))
-    return found * (1.0 + 1e-9)  # far above what adding up the rows can round away
+    """The largest sum_b ||S_b||_1 of a column of categories, but for rounding: what no cut of it exceeds."""
+    from anyboost.trees.grower import histogram
+
+    fixed = space.fixed(target)
+    sums = np.abs(histogram(space.rows, space.bins, fixed)[list(space.categorical), :, :-1])
+    return float(sums.sum(axis=(1, 2)).max()) * fixed.unit / space.total
 
 
 def _check_signs(signs: Any) -> tuple[int, ...]:

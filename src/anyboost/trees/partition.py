@@ -1,4 +1,4 @@
-"""Rows of a set sent left or right by a cut, and rows sent down a grown tree, both on bins.
+"""Rows of a set sent left or right by a cut, and the leaves of a tree in which rows end, all on bins.
 
 A cut is a table: goes_left[bin] for each of the 256 bins of its column.
 """
@@ -6,12 +6,12 @@ A cut is a table: goes_left[bin] for each of the 256 bins of its column.
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import bare
 
 _BLOCK = 25_000  # rows from which on a second thread pays
 
 
-@kernel
+@bare
 def partition_part(words, shift, table, rows, spare, start, stop):
     """Those that stay left are moved to rows[start:], the others to spare[start:]; how many stay left."""
     byte = np.uint64(255)
@@ -29,7 +29,12 @@ def partition_part(words, shift, table, rows, spare, start, stop):
 
 
 def partition(
-    words, shift: int, goes_left: np.ndarray, rows: np.ndarray, spare: np.ndarray, n_threads: int = 1
+    words: np.ndarray,
+    shift: int,
+    goes_left: np.ndarray,
+    rows: np.ndarray,
+    spare: np.ndarray,
+    n_threads: int = 1,
 ) -> int:
     """Reorder `rows` so that those that go left come first, each side in its old order; their number."""
     ranges = threads.blocks(len(rows), n_threads, smallest=_BLOCK)
@@ -52,20 +57,27 @@ def partition(
     return n_left
 
 
-@kernel
-def mark(rows, label, out):
-    """out[row] = label for every row of a set."""
-    for r in range(rows.shape[0]):
-        out[rows[r]] = label
+@bare
+def _mark(rows, starts, stops, first, last, out):
+    for number in range(starts.shape[0]):
+        for r in range(max(starts[number], first), min(stops[number], last)):
+            out[rows[r]] = number
 
 
-@kernel
+def mark(rows: np.ndarray, starts: np.ndarray, stops: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+    """out[row] = the number of the range of `rows` that the row is in."""
+    threads.over_blocks(
+        lambda first, last: _mark(rows, starts, stops, first, last, out), len(rows), n_threads, _BLOCK
+    )
+
+
+@bare
 def _sides(words, shift, goes_left, out):
     for i in range(words.shape[0]):
         out[i] = not goes_left[(words[i] >> np.uint64(shift)) & np.uint64(255)]
 
 
-def sides(words, shift: int, goes_left: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+def sides(words: np.ndarray, shift: int, goes_left: np.ndarray, out: np.ndarray, n_threads: int) -> None:
     """out[row] = 0 for rows that go left, 1 for others."""
     threads.over_blocks(
         lambda start, stop: _sides(words[start:stop], shift, goes_left, out[start:stop]),
@@ -74,14 +86,43 @@ def sides(words, shift: int, goes_left: np.ndarray, out: np.ndarray, n_threads: 
     )
 
 
-@kernel
-def descend_bins(words, feature, goes_left, left, right, out):
-    """The node in which each row of the binned sample ends; goes_left is (nodes, 256)."""
+@bare
+def _descend(words, feature, goes_left, left, right, number, start, stop, out):
     byte = np.uint64(255)
-    for i in range(words.shape[1]):
+    for i in range(start, stop):
         node = 0
         while feature[node] >= 0:
             column = feature[node]
             entry = (words[column >> 3, i] >> np.uint64(8 * (column & 7))) & byte
             node = left[node] if goes_left[node, entry] else right[node]
-        out[i] = node
+        out[i] = number[node]
+
+
+def descend(
+    words: np.ndarray,
+    feature: np.ndarray,
+    goes_left: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    number: np.ndarray,
+    out: np.ndarray,
+    n_threads: int,
+) -> None:
+    """out[row] = the number of the node in which each row of the binned sample ends; goes_left is (nodes, 256)."""
+    tree = feature, goes_left, left, right, number
+    threads.over_blocks(
+        lambda start, stop: _descend(words, *tree, start, stop, out), words.shape[1], n_threads, _BLOCK
+    )
+
+
+@bare
+def _add_masses(leaf, masses, out):
+    for i in range(leaf.shape[0]):
+        out[leaf[i]] += masses[i]
+
+
+def leaf_masses(leaf: np.ndarray, masses: np.ndarray, n_leaves: int) -> np.ndarray:
+    """The mass in each leaf, in whole numbers."""
+    out = np.zeros(n_leaves, dtype=np.int64)
+    _add_masses(leaf, masses, out)
+    return out

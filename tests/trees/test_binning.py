@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from anyboost.backends.bins import MISSING, bin_columns
+from anyboost.trees.binning import bin_table
+from anyboost.trees.table import MISSING
 
 
 def code(words, feature, n):
@@ -14,7 +15,7 @@ def code(words, feature, n):
 
 
 def check_column(column, mass, max_bins):
-    words, thresholds, n_cuts = bin_columns(column[:, None], mass, max_bins, 1)
+    words, thresholds, _, n_cuts, *_ = bin_table(column[:, None], mass, max_bins, 1)
     expected = reference.thresholds(column, mass, max_bins)
     np.testing.assert_array_equal(thresholds[0, : n_cuts[0]], expected)
     finite = np.array([t for t in expected if t < np.inf])
@@ -46,14 +47,14 @@ def test_many_distinct_values_share_quantile_bins(weighted):
     column = random.lognormal(size=3000)
     mass = random.integers(1, 4, 3000).astype(float) if weighted else None
     check_column(column, mass, 255)
-    _, _, n_cuts = bin_columns(column[:, None], mass, 255, 1)
+    n_cuts = bin_table(column[:, None], mass, 255, 1).n_cuts
     assert n_cuts[0] == 254
 
 
 def test_neighbouring_floats_are_told_apart():
     a = 0.1
     column = np.array([a, np.nextafter(a, 1), a, 5.0])
-    words, thresholds, n_cuts = bin_columns(column[:, None], None, 255, 1)
+    words, thresholds, _, n_cuts, *_ = bin_table(column[:, None], None, 255, 1)
     assert n_cuts[0] == 2
     assert code(words, 0, 4).tolist() == [0, 1, 0, 2]
     assert thresholds[0, 0] == a
@@ -62,7 +63,7 @@ def test_neighbouring_floats_are_told_apart():
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_layout_and_threads_do_not_matter(order):
     X = np.random.default_rng(2).normal(size=(500, 19)).astype(np.float32, order=order)
-    one = bin_columns(X, None, 255, 1)
-    two = bin_columns(np.ascontiguousarray(X), None, 255, 2)
+    one = bin_table(X, None, 255, 1)
+    two = bin_table(np.ascontiguousarray(X), None, 255, 2)
     for left, right in zip(one, two, strict=True):
         np.testing.assert_array_equal(left, right)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import anyboost as ab
-from anyboost.backends.histogram import count
 from anyboost.space import Space
-from anyboost.weak import root
+from anyboost.trees import histogram
+from anyboost.trees.histogram import Root, count
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
@@ -14,7 +14,7 @@ from anyboost.weak import root
 @pytest.mark.parametrize("share", [0.0, 0.02, 1.0])
 def test_the_change_and_the_last_histogram_make_the_new_one(weights, outputs, share, monkeypatch):
     """Also where all of 40,000 rows in one bin turn from the largest target to its negative."""
-    monkeypatch.setattr(root, "_MOST", 1.0)
+    monkeypatch.setattr(histogram, "_MOST", 1.0)
     random = np.random.default_rng(0)
     n = 40_000
     X = np.column_stack([random.integers(0, 1 + 9 * (column > 0), n) for column in range(9)]).astype(float)
@@ -23,7 +23,7 @@ def test_the_change_and_the_last_histogram_make_the_new_one(weights, outputs, sh
     old = np.ones((n, outputs))
     new = np.where(random.random((n, 1)) < share, -old, old)
     sums = np.zeros((16 * 256, outputs + 1), dtype=np.int64)
-    memory = root.Root()
+    memory = Root()
     groups = np.arange(2)
 
     def counted(target):
@@ -44,7 +44,7 @@ def test_other_units_and_targets_that_changed_everywhere_are_counted_anew():
     random = np.random.default_rng(0)
     target = np.sign(random.normal(size=6_000))
     space = Space(random.normal(size=(6_000, 2)))
-    memory = root.Root()
+    memory = Root()
     memory.keep(space.fixed(target), np.zeros((4096, 2), dtype=np.int64))
     assert memory.change(space.fixed(target), 1) is not None
     assert memory.change(space.fixed(8.0 * target), 1) is None
@@ -62,16 +62,16 @@ def test_models_are_those_of_counting_every_row(loss, labels, learner, monkeypat
     score = X[:, 0] + X[:, 1] ** 2 + random.normal(size=6_000)
     y = {"real": score, "signs": np.sign(score - 1), "classes": np.digitize(score, [0, 2])}[labels]
     used = []
-    look = root.Root.change
+    look = Root.change
 
     def watched(self, fixed, n_threads):
         found = look(self, fixed, n_threads)
         used.append(found is not None)
         return found
 
-    monkeypatch.setattr(root.Root, "change", watched)
+    monkeypatch.setattr(Root, "change", watched)
     fast = ab.boost(X, y, loss, learner, ab.descent.Naive(0.1), 30)
     assert any(used)
-    monkeypatch.setattr(root.Root, "change", lambda self, fixed, n_threads: None)
+    monkeypatch.setattr(Root, "change", lambda self, fixed, n_threads: None)
     slow = ab.boost(X, y, loss, learner, ab.descent.Naive(0.1), 30)
     np.testing.assert_array_equal(fast.ensemble.predict(X), slow.ensemble.predict(X))

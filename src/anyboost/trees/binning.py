@@ -1,19 +1,23 @@
-"""Bins: a column's values as small integers, eight columns to a 64-bit word.
-
-Bin b of a column holds t[b-1] < x <= t[b] for its thresholds t; bin 255 holds missing values. Words are
-stored by group of eight columns, so a histogram reads one word a row for eight columns.
-"""
+"""Binning a table (see `table`): thresholds by weighted quantiles, a bin each for categories."""
 
 import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.compiler import kernel
 from anyboost.backends.order import sort
+from anyboost.trees.table import GROUP, MISSING, MOST_BINS, Bins, Categories
 
-MISSING = 255
-MOST_BINS = 255  # 0 .. 254: one code is left for missing values
-GROUP = 8
 _TIE = 1e-9
+
+
+def bin_table(
+    X: np.ndarray, masses: np.ndarray | None, max_bins: int, n_threads: int, categorical: tuple[int, ...] = ()
+) -> Bins:
+    """The bins of a table; `masses` are whole numbers, None for all ones."""
+    binned = _bin_numbers(X, masses, max_bins, n_threads, categorical)
+    if not categorical:
+        return binned
+    return binned._replace(categories=_bin_categories(X, masses, max_bins, categorical, binned))
 
 
 def column_thresholds(column: np.ndarray, mass: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
@@ -87,31 +91,30 @@ def _encode(column, thresholds, out):
         out[i] = low if x == x else 255
 
 
-def bin_columns(X: np.ndarray, mass: np.ndarray | None, max_bins: int, n_threads: int):
-    """Bin every column of X.
-
-    Returns words (groups, n) of uint64; thresholds (features padded to groups * 8, 255), padded with
-    +inf; the number of cuts of each column, where the cut after the last threshold, present only with
-    missing values, parts those from the rest.
-    """
+def _bin_numbers(
+    X: np.ndarray, masses: np.ndarray | None, max_bins: int, n_threads: int, others: tuple[int, ...]
+) -> Bins:
+    """The columns of numbers; the `others` are left without cuts."""
     n, n_features = X.shape
     groups = -(-n_features // GROUP)
     codes = np.zeros((groups, n, GROUP), dtype=np.uint8)
     thresholds = np.full((groups * GROUP, MOST_BINS), np.inf)
-    n_cuts = np.zeros(groups * GROUP, dtype=np.int64)
+    n_thresholds, n_cuts = np.zeros((2, groups * GROUP), dtype=np.int64)
     for group in range(groups):
         features = range(GROUP * group, min(GROUP * (group + 1), n_features))
         columns = _columns(X[:, features.start : features.stop], n_threads)
 
         def one(place: int, group: int = group, columns: np.ndarray = columns) -> None:
             feature = GROUP * group + place
-            found, missing = column_thresholds(columns[place], mass, max_bins)
+            if feature in others:
+                return
+            found, missing = column_thresholds(columns[place], masses, max_bins)
             thresholds[feature, : len(found)] = found
-            n_cuts[feature] = len(found) + missing
+            n_thresholds[feature], n_cuts[feature] = len(found), len(found) + missing
             _encode(columns[place], thresholds[feature], codes[group, :, place])
 
         threads.each(one, len(features), n_threads)
-    return codes.view(np.uint64).reshape(groups, n), thresholds, n_cuts
+    return Bins(codes.view(np.uint64).reshape(groups, n), thresholds, n_thresholds, n_cuts, n_features)
 
 
 def _columns(part: np.ndarray, n_threads: int) -> np.ndarray:
@@ -131,3 +134,52 @@ def _transpose(part, out):
         for j in range(part.shape[1]):
             for i in range(first, min(first + 64, part.shape[0])):
                 out[j, i] = part[i, j]
+
+
+def category_bins(
+    column: np.ndarray, masses: np.ndarray | None, max_bins: int
+) -> tuple[np.ndarray, int, bool]:
+    """The bin of every code of a column up to its largest, the number of bins, and whether values are missing.
+
+    Up to `max_bins` categories get a bin each, in the order of their codes. Of more, the max_bins - 1 heaviest,
+    of equals the lower codes, and the others share the last bin. `masses` are whole: the order of rows does not
+    matter.
+    """
+    present = column == column
+    held = column[present].astype(np.int64)
+    if not len(held):
+        return np.empty(0, dtype=np.uint8), 0, True
+    counts = np.bincount(held)
+    codes = np.flatnonzero(counts)
+    kept = np.arange(len(codes))
+    if len(codes) > max_bins:
+        if masses is not None:
+            counts[:] = 0
+            np.add.at(counts, held, masses[present])
+        kept = np.sort(np.argsort(-counts[codes], kind="stable")[: max_bins - 1])
+    table = np.full(int(codes[-1]) + 1, MISSING, dtype=np.uint8)
+    table[codes] = max_bins - 1
+    table[codes[kept]] = np.arange(len(kept))
+    return table, min(len(codes), max_bins), bool(not present.all())
+
+
+def _bin_categories(
+    X: np.ndarray, masses: np.ndarray | None, max_bins: int, columns: tuple[int, ...], binned: Bins
+) -> Categories:
+    """Bin these columns of X as categories, in place of the numbers they were binned as."""
+    first = np.full(X.shape[1], -1, dtype=np.int64)
+    size = np.zeros(X.shape[1], dtype=np.int64)
+    tables = [np.empty(0, dtype=np.uint8)]
+    # As little-endian machines have them
+    entries = binned.words.view(np.uint8).reshape(*binned.words.shape, GROUP)
+    for f in columns:
+        column = X[:, f]
+        table, n_bins, missing = category_bins(column, masses, max_bins)
+        first[f], size[f] = sum(map(len, tables)), len(table)
+        tables.append(table)
+        out = np.full(len(column), MISSING, dtype=np.uint8)
+        present = column == column
+        out[present] = table[column[present].astype(np.int64)]
+        entries[f >> 3, :, f & 7] = out
+        binned.n_cuts[f] = max(0, n_bins + missing - 1)
+    return Categories(first, size, np.concatenate(tables))

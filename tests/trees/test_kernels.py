@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 import reference
 from anyboost.backends import sums
-from anyboost.backends.histogram import count, many, subtract, take
-from anyboost.backends.partition import descend_bins, mark, partition
 from anyboost.space import Space
+from anyboost.trees.histogram import count, many, subtract, take
+from anyboost.trees.partition import descend, mark, partition
+from anyboost.trees.rows import Here
 from anyboost.weak import Stump, Tree
 
 
@@ -39,9 +40,10 @@ def test_histogram_adds_every_row_to_its_bin(n, outputs, mass, some):
         "any": random.uniform(0.5, 2.0, n),
     }[mass]
     whole = mass != "any"
-    masses, _ = sums.fixed_mass(weights, n, whole)
+    rows = Here(n)
+    masses = np.ones(n, dtype=np.int64) if weights is None else sums.fixed_mass(weights, whole, rows)[0]
     target = random.normal(size=(n, outputs))
-    fixed = sums.fixed(target, weights, whole, masses)
+    fixed = sums.fixed(target, weights, whole, masses, masses.sum(), rows)
     assert (fixed.shift > 0) == (outputs == 1 and (mass in ("ones", "whole")))
     rows = np.sort(random.choice(n, 701, replace=False)).astype(np.uint32) if some else None
     found = histogram(words, fixed, rows, n_columns)
@@ -115,11 +117,13 @@ def test_mark_and_descend_agree_with_the_tree_on_raw_values():
     goes_left = np.arange(256) <= np.array(cuts)[:, None]
     goes_left[:, 255] = tree.missing_left
     out = np.empty(400, dtype=np.int32)
-    descend_bins(space.bins.words, tree.feature, goes_left, tree.left, tree.right, out)
+    number = np.arange(len(tree.feature), dtype=np.int32)
+    descend(space.bins.words, tree.feature, goes_left, tree.left, tree.right, number, out, 1)
     np.testing.assert_array_equal(out, nodes)
-    labels = np.zeros(10, dtype=np.int32)
-    mark(np.array([3, 7], dtype=np.int32), 4, labels)
-    assert np.flatnonzero(labels == 4).tolist() == [3, 7]
+    labels = np.zeros(8, dtype=np.int32)
+    rows = np.array([3, 7, 0, 1, 2, 4, 5, 6], dtype=np.uint32)
+    mark(rows, np.array([2, 0, 4]), np.array([4, 2, 8]), labels, 1)
+    assert labels.tolist() == [0, 0, 2, 1, 2, 2, 2, 1]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])

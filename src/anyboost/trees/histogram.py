@@ -3,7 +3,12 @@
 The channels of a row are its fixed-point targets and its mass (see `sums.Fixed`). A group of eight columns
 fills 2048 counters a channel, which stay in the first cache; where target and mass are packed into one number,
 one addition counts both. The histogram of a set is that of its parent minus that of its sibling, exactly.
+
+A histogram is (columns * 256, outputs + 1), mass last. It is zero, and stays so, in bins that a column does not have:
+memory that is never written to is none.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from llvmlite import ir
@@ -11,10 +16,10 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.sums import FEW_CHANNELS, Fixed
+from anyboost.trees.table import BINS, GROUP
 
-BINS = 256
 _AHEAD = 32  # rows between asking for a word and using it: some hundred nanoseconds
 
 
@@ -58,20 +63,26 @@ def _add_part(counters, word, value, width):
         counters[np.uint64(256 * column) + entry] += value
 
 
-@kernel
-def _unpack(counters, width, shift, out, channel, fresh):
+@inlined
+def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
     # Add what the counters hold to the channel, and for packed ones to the next, and empty them; `fresh` sums
     # start from nothing.
     keep = 0 if fresh else 1
-    for entry in range(256 * width):
-        value = counters[entry]
-        counters[entry] = 0
-        out[entry, channel] = keep * out[entry, channel] + (value >> shift)
-        if shift:
-            out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & ((1 << shift) - 1))
+    for column in range(width):
+        last = 256 * column + n_cuts[column]
+        more = n_cuts[column] < 255
+        for place in range(
+            256 * column, last + 1 + more
+        ):  # the column's own bins, and that of missing values
+            entry = place if place <= last else 256 * column + 255
+            value = counters[entry]
+            counters[entry] = 0
+            out[entry, channel] = keep * out[entry, channel] + (value >> shift)
+            if shift:
+                out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & ((1 << shift) - 1))
 
 
-@kernel
+@inlined
 def _count_all(words, values, first, last, counters):
     # Two rows at a time, so that their additions overlap.
     for pair in range((last - first) // 2):
@@ -84,7 +95,7 @@ def _count_all(words, values, first, last, counters):
         _add_word(counters, words[last - 1], values[last - 1])
 
 
-@kernel
+@inlined
 def _count_some(words, values, rows, first, last, counters):
     # values[r] belongs to row rows[r]. Words lie apart, so they are asked for ahead of their use.
     end = np.uint64(rows.shape[0] - 1)
@@ -100,12 +111,11 @@ def _count_some(words, values, rows, first, last, counters):
         _add_word(counters, words[rows[last - 1]], values[last - 1])
 
 
-@kernel
-def count_columns(words, groups, n_columns, values, rows, chunk, shift, channel, sums):
-    """One channel of several groups of columns: see `count`."""
+@bare
+def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, channel, counters, sums):
+    """One channel of several groups of columns: see `count`. `counters` (2048,) are zero, and become so again."""
     # A chunk of values stays in the second cache for all of them.
     some = rows.size > 0
-    counters = np.zeros(2048, dtype=np.int64)
     for first in range(0, max(1, values.shape[0]), chunk):  # once, for no rows too: the sums are to be zero
         last = min(first + chunk, values.shape[0])
         for group in groups:
@@ -118,10 +128,11 @@ def count_columns(words, groups, n_columns, values, rows, chunk, shift, channel,
                 _count_some(part, values, rows, first, last, counters)
             else:
                 _count_all(part, values, first, last, counters)
-            _unpack(counters, width, shift, sums[2048 * group : 2048 * (group + 1)], channel, first == 0)
+            own = sums[2048 * group : 2048 * (group + 1)]
+            _unpack(counters, n_cuts[8 * group :], width, shift, own, channel, first == 0)
 
 
-@kernel
+@bare
 def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums):
     """All channels of several groups of columns, a row's vector as a whole; they lie by row number, or in turn."""
     count = channels.shape[1]
@@ -146,7 +157,7 @@ def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums
                     own[j] += values[j]
 
 
-@kernel
+@bare
 def subtract(sums, part, groups, n_cuts):
     """sums -= part, in these groups of columns. Both are zero in bins beyond a column's own."""
     for group in groups:
@@ -160,7 +171,7 @@ def subtract(sums, part, groups, n_cuts):
                     sums[256 * column + 255, j] -= part[256 * column + 255, j]
 
 
-@kernel
+@inlined
 def gather(sums, column, goes_left, out):
     """out = the sums over the bins of a column that go left."""
     for j in range(out.shape[0]):
@@ -171,7 +182,7 @@ def gather(sums, column, goes_left, out):
                 out[j] += sums[256 * column + entry, j]
 
 
-@kernel
+@bare
 def take_channel(channel, rows, out):
     """out = the channel of some rows, in their order."""
     end = np.uint64(rows.shape[0] - 1)
@@ -196,7 +207,7 @@ def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
     return fixed._replace(channels=taken)
 
 
-@kernel
+@bare
 def _differing(old, new, start, stop, rows):
     # Every row is written down, and the next one over it where it is the same: no branch to guess wrong.
     found = np.uint64(0)
@@ -232,9 +243,7 @@ def count(
     rows: np.ndarray | None,
     sums: np.ndarray,
 ) -> None:
-    """Fill the part of `sums` (columns * 256, outputs + 1) that belongs to these groups of columns; mass is last.
-
-    `sums` is zero, and stays so, in bins that a column does not have: memory that is never written to is none.
+    """Fill the part of a histogram that belongs to these groups of columns.
 
     Over all rows (None), or over some, whose channels are `taken`, or those of all rows where they are `many`.
     """
@@ -245,5 +254,80 @@ def count(
         given = channels[:0] if rows is not None and not len(rows) else channels
         count_vectors(words, groups, n_cuts, n_columns, given, seen, by_row, sums)
         return
+    counters = np.zeros(GROUP * BINS, dtype=np.int64)
     for j in range(channels.shape[1]):
-        count_columns(words, groups, n_columns, channels[:, j], seen, taken.chunk, taken.shift, j, sums)
+        count_columns(
+            words,
+            groups,
+            n_cuts,
+            n_columns,
+            channels[:, j],
+            seen,
+            taken.chunk,
+            taken.shift,
+            j,
+            counters,
+            sums,
+        )
+
+
+# A kinked loss has a subgradient of few values, which changes only where a score crosses its kink. So from one round to
+# the next most rows keep their target, and the others' difference is all there is to count. Sums are integers: the
+# histogram is the same, to the bit, as one that counts every row.
+
+_SAMPLE = 1024  # rows that tell whether it is worth a try
+_MOST = 0.25  # of the rows: counting those apart costs more than counting all in order
+_LEAST_ROWS = 5_000
+
+
+@dataclass
+class Change:
+    """The rows whose targets are not those of the round before, and by how much they differ."""
+
+    rows: np.ndarray
+    fixed: Fixed
+
+
+class Root:
+    """The targets of the last round and their histogram."""
+
+    def __init__(self) -> None:
+        self.fixed: Fixed | None = None
+        self.sums: np.ndarray | None = None
+
+    def change(self, fixed: Fixed, n_threads: int) -> Change | None:
+        """What is to be counted; None where that is every row."""
+        old, new = self.fixed, fixed
+        n = len(new.channels)
+        if (
+            self.sums is None
+            or old is None
+            or n < _LEAST_ROWS
+            or (old.unit, old.shift) != (new.unit, new.shift)
+        ):
+            return None
+        some = slice(None, None, n // _SAMPLE)
+        if (old.channels[some] != new.channels[some]).any(axis=1).mean() > _MOST:
+            return None
+        found = threads.over_blocks(
+            lambda start, stop: differing(old.channels, new.channels, start, stop), n, n_threads
+        )
+        rows = np.concatenate(found)
+        difference = take(new, rows, n_threads).channels - take(old, rows, n_threads).channels
+        # Differences are up to twice as large as targets.
+        return Change(rows, new._replace(channels=difference, chunk=max(1, new.chunk // 2)))
+
+    def complete(self, sums: np.ndarray, groups: np.ndarray) -> None:
+        """Add the round before to the change, in these groups of columns."""
+        assert self.sums is not None
+        for group in groups:
+            own = slice(GROUP * BINS * group, GROUP * BINS * (group + 1))
+            sums[own] += self.sums[own]
+
+    def keep(self, fixed: Fixed, sums: np.ndarray) -> None:
+        """Remember this round."""
+        self.fixed = fixed
+        if self.sums is None:
+            self.sums = sums.copy()
+        else:
+            np.copyto(self.sums, sums)

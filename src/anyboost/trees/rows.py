@@ -1,0 +1,242 @@
+"""The seam: what a tree and the loop ask of rows, wherever these are.
+
+Sums over rows are sums of whole numbers; the rest is largest values. So rows may lie in several parts, each of which
+answers for its own: parts that `add` up their whole numbers and take the `most` of their extremes agree, in every bit,
+with rows that lie in one place. All parts run the same loop, each on arrays of its own rows.
+
+`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most` and `gather`; rows
+on another device answer all of `Rows` and `Ground` themselves.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from anyboost.backends import threads
+from anyboost.backends.arena import Arena
+from anyboost.trees.table import Bins
+
+if TYPE_CHECKING:
+    from anyboost.backends.sums import Fixed
+    from anyboost.trees.grower import Inside, Plan, Shape
+
+T = TypeVar("T")
+
+_SMALL = 40_000  # updates of counters under which a second thread costs more than it saves
+
+
+class Ground(Protocol):
+    """Rows under one tree: a list of them, in which those of a node lie from `start` to `stop`."""
+
+    @property
+    def listed(self) -> int:
+        """How many rows the list has; 0 where it is not needed, and all rows are under the root."""
+
+    @property
+    def inside(self) -> "Inside":
+        """What compiled code needs to count and part the rows itself; `grower.ELSEWHERE` where it has to ask."""
+
+    def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
+        """Fill `sums` with the histogram of some rows, over all parts."""
+
+    def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
+        """Put those of some rows that a cut sends left before the others; where these begin."""
+
+    def leaves(self, shape: "Shape") -> np.ndarray:
+        """The leaf of every row, in the list or not, of the tree of this shape."""
+
+
+class Rows(Protocol):
+    """Rows of a sample."""
+
+    n: int  # in all parts
+    n_threads: int
+    arena: Arena
+
+    def add(self, counts: Any) -> Any:
+        """Whole numbers, summed over the parts."""
+
+    def most(self, values: Any) -> Any:
+        """Numbers, the largest over the parts."""
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        """What all rows have, those of one part after those of another."""
+
+    def dot(
+        self,
+        a: np.ndarray,
+        b: np.ndarray | None,
+        mass: np.ndarray | None,
+        guess: int = 0,
+        less: np.ndarray | None = None,
+    ) -> tuple[float, int]:
+        """sum_n mass_n <a_n, b_n - less_n>, and its exponent (see `sums.dot`)."""
+
+    def fixed(
+        self, a: np.ndarray, mass: np.ndarray | None, whole: bool, masses: np.ndarray, total: float
+    ) -> "Fixed":
+        """mass_n a_n and mass_n in fixed point (see `sums.fixed`)."""
+
+    def quantiles(
+        self,
+        values: np.ndarray,
+        weights: np.ndarray,
+        leaf: np.ndarray,
+        n_leaves: int,
+        level: float | np.ndarray,
+    ) -> np.ndarray:
+        """Weighted quantiles in each leaf (see `select.quantiles`)."""
+
+    def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> Ground:
+        """Rows to grow a tree on."""
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What `compute` gave the first time: memory to use again from tree to tree."""
+
+
+class Here:
+    """The rows of this process."""
+
+    def __init__(self, n: int, n_threads: int = 1) -> None:
+        self.n = n
+        self.n_threads = n_threads
+        self.arena = Arena()
+        self._kept: dict[Hashable, Any] = {}
+
+    def add(self, counts: Any) -> Any:
+        return counts
+
+    def most(self, values: Any) -> Any:
+        return values
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return values
+
+    def dot(
+        self,
+        a: np.ndarray,
+        b: np.ndarray | None,
+        mass: np.ndarray | None,
+        guess: int = 0,
+        less: np.ndarray | None = None,
+    ) -> tuple[float, int]:
+        from anyboost.backends import sums
+
+        return sums.dot(a, b, mass, self, guess, less)
+
+    def fixed(
+        self, a: np.ndarray, mass: np.ndarray | None, whole: bool, masses: np.ndarray, total: float
+    ) -> "Fixed":
+        from anyboost.backends import sums
+
+        return sums.fixed(a, mass, whole, masses, total, self, self.arena)
+
+    def quantiles(
+        self,
+        values: np.ndarray,
+        weights: np.ndarray,
+        leaf: np.ndarray,
+        n_leaves: int,
+        level: float | np.ndarray,
+    ) -> np.ndarray:
+        from anyboost.backends.select import quantiles
+
+        return quantiles(values, weights, leaf.astype(np.int32, copy=False), n_leaves, level, self)
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
+
+    def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> "GroundHere":
+        return GroundHere(self, bins, fixed, plan)
+
+
+class GroundHere:
+    """Rows of this process under one tree."""
+
+    def __init__(self, rows: Here, bins: Bins, fixed: "Fixed", plan: "Plan") -> None:
+        self._rows, self._bins, self._fixed, self._plan = rows, bins, fixed, plan
+        n = bins.words.shape[1]
+        if plan.drawn is not None:
+            self.list = plan.drawn
+        else:  # a stump of all rows never looks at the list
+            self.list = np.arange(n if plan.parts else 0, dtype=np.uint32)
+        self.spare = np.empty_like(self.list)
+
+    @property
+    def listed(self) -> int:
+        return len(self.list)
+
+    @property
+    def inside(self) -> "Inside":
+        from anyboost.trees.grower import Inside
+        from anyboost.trees.histogram import many
+
+        channels = self._fixed.channels
+        together = many(self._fixed)
+        return Inside(
+            self._bins.words,
+            self._bins.n_columns,
+            self.list,
+            self.spare,
+            _NOTHING if together else channels.T,
+            channels if together else _NOTHING,
+            np.empty((0 if together else channels.shape[1], self.listed), dtype=np.int64),
+            self._fixed.shift,
+            self._fixed.chunk,
+        )
+
+    def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
+        from anyboost.trees.histogram import count, many, take
+
+        bins, shares, workers = self._bins, self._plan.shares, self._rows.n_threads
+        last, change = self._plan.last, None
+        everything = self._plan.drawn is None and (start, stop) == (0, self.listed)
+        taken, some = self._fixed, None
+        if everything and last is not None:
+            change = last.change(self._fixed, workers)
+        if change is not None:
+            taken, some = change.fixed, change.rows
+        elif not everything:
+            some = self.list[start:stop]
+            taken = taken if many(taken) else take(taken, some, workers)
+
+        def one(index: int) -> None:
+            count(bins.words, shares[index], bins.n_cuts, bins.n_columns, taken, some, sums)
+            if last is not None and change is not None:
+                last.complete(sums, shares[index])
+
+        work = (bins.words.shape[1] if some is None else len(some)) * sum(map(len, shares))
+        threads.each(one, len(shares), workers if work > _SMALL else 1)
+        if everything and last is not None:
+            last.keep(self._fixed, sums)
+
+    def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
+        from anyboost.trees.partition import partition
+
+        words, shift = self._bins.words[column >> 3], 8 * (column & 7)
+        some = self.list[start:stop]
+        return start + partition(words, shift, goes_left, some, self.spare, self._rows.n_threads)
+
+    def leaves(self, shape: "Shape") -> np.ndarray:
+        from anyboost.trees.partition import descend, mark, sides
+
+        words, workers = self._bins.words, self._rows.n_threads
+        leaf = self._rows.arena.empty(words.shape[1], np.int32)
+        if len(shape.leaf_nodes) == 1:
+            leaf[:] = 0
+        elif self._plan.drawn is not None:
+            number = np.zeros(len(shape.feature), dtype=np.int32)
+            number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
+            descend(words, shape.feature, shape.goes_left, shape.left, shape.right, number, leaf, workers)
+        elif not self._plan.parts:
+            column = shape.feature[0]
+            sides(words[column >> 3], 8 * (column & 7), shape.goes_left[0], leaf, workers)
+        else:
+            mark(self.list, shape.starts, shape.stops, leaf, workers)
+        return leaf
+
+
+_NOTHING = np.empty((0, 0), dtype=np.int64)

@@ -1,0 +1,407 @@
+"""The best cut of a set of rows, read off its histograms.
+
+A cut sends bins 0 .. b of one column left and missing values (bin 255) either way, or any set of the bins of a column
+of categories. With S the sums of the target, W the mass of a side and l2 the weight of the penalty, a side is worth
+
+    ||S||^2 / (W + l2)           least squares, projection (4)
+    ||S||_1                      the extreme atom with |h| <= 1
+    max_k S_k - mean_k S_k       a class a side, projection (3)
+
+and a cut what its two sides are. A sum within `noise` units a unit of mass, which is what rounding the rows can leave
+behind, counts as zero. Scores within 1e-9 of the best are equal; then the lowest column, the lowest cut and missing
+values to the right win, so that ties, common with sign gradients, do not hang on rounding. The last cut of a column
+with missing values parts those from the rest, and no other cut does.
+
+Trees that keep an order (monotone columns) have values within bounds: a side is then worth  2 <v, S> - (W + l2) ||v||^2
+or <v, S>  for its free value, clipped, v, and a cut along an ordered column is allowed where the values of its sides
+are in that order, output by output. The cut that parts missing values from the others has no order to keep.
+
+For one output the best set of categories is a run of them in the order of their means (Fisher 1958): the score is a
+convex function of the sums S and the mass W on its left, so it is largest at a vertex of what (S, W) can be, and
+vertices are such runs. This holds for all that is above. With several outputs the order by each of them is tried in
+turn, and the best found is good, not best. Missing values are one more category, the last.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anyboost.backends.compiler import bare, inlined
+from anyboost.trees.table import BINS, GROUP, MISSING
+
+TIE = 1e-9
+NOISE = 2.0  # units a unit of mass: half a unit from rounding, the rest from the target's own last bits
+LEAST_SQUARES = 0
+EXTREME = 1
+CLASS = 2
+
+LEFT = BINS  # where in `scores` those with missing values on the left begin
+
+
+class Columns(NamedTuple):
+    """What a search has to know of the columns, padded to groups of eight."""
+
+    n_cuts: np.ndarray
+    n_thresholds: np.ndarray  # a cut beyond these parts missing values from the rest
+    categorical: np.ndarray
+    signs: np.ndarray  # 1 where the right value must not be under the left one, -1 not above, else 0
+
+
+class Limits(NamedTuple):
+    """What a search has to know of the tree: units of noise and of the penalty, the least mass, the criterion."""
+
+    noise: float
+    l2: float
+    least: int
+    criterion: int
+    ordered: bool  # whether values have bounds
+
+
+class Scratch(NamedTuple):
+    """Room to work in, a thread's own: kernels make no arrays."""
+
+    counters: np.ndarray  # see `histogram.count_columns`
+    scores: np.ndarray  # of cuts, from LEFT on with missing values on the left
+    keys: np.ndarray  # of categories
+    bins: np.ndarray
+    left: np.ndarray  # (256,): sums on the left of cuts
+    left_mass: np.ndarray
+    sides: np.ndarray  # (2, k + 1): sums on both sides of one cut
+    values: np.ndarray  # (2, k): what they are filled with
+
+    @classmethod
+    def of(cls, outputs: int) -> "Scratch":
+        bins, left, left_mass = np.empty((3, BINS), dtype=np.int64)
+        return cls(
+            np.zeros(GROUP * BINS, dtype=np.int64),
+            np.empty(2 * LEFT),
+            np.empty(BINS),
+            bins,
+            left,
+            left_mass,
+            np.empty((2, outputs + 1), dtype=np.int64),
+            np.empty((2, outputs)),
+        )
+
+
+@inlined
+def _worth(sums, mass, limits):
+    # What a side without bounds is worth.
+    total = 0.0
+    nothing = limits.noise * np.float64(mass)
+    if limits.criterion == CLASS:
+        # How far the largest sum is above the mean of all: never negative.
+        most = np.float64(sums[0])
+        for j in range(sums.shape[0]):
+            value = np.float64(sums[j])
+            total += value
+            most = max(most, value)
+        lead = most - total / sums.shape[0]
+        return lead if lead > nothing else 0.0
+    for j in range(sums.shape[0]):
+        value = abs(np.float64(sums[j]))
+        if value > nothing:
+            total += value * value if limits.criterion == LEAST_SQUARES else value
+    return total / (np.float64(mass) + limits.l2) if limits.criterion == LEAST_SQUARES else total
+
+
+@bare
+def _free_value(total, mass, limits):
+    # What one output of a side would be filled with, were there no bounds.
+    s = np.float64(total)
+    if abs(s) <= limits.noise * np.float64(mass):
+        s = 0.0
+    if limits.criterion == LEAST_SQUARES:
+        return s / (np.float64(mass) + limits.l2)
+    return np.float64(np.sign(s))
+
+
+@inlined
+def _bounded_worth(sums, mass, limits, bounds, value):
+    # What a side within bounds (2, k) is worth, and in `value` (k,) what it is filled with.
+    total = 0.0
+    weight = np.float64(mass) + limits.l2
+    for j in range(sums.shape[0]):
+        s = np.float64(sums[j])
+        s = s if abs(s) > limits.noise * np.float64(mass) else 0.0
+        v = min(max(_free_value(sums[j], mass, limits), bounds[0, j]), bounds[1, j])
+        value[j] = v
+        total += v * (2.0 * s - v * weight) if limits.criterion == LEAST_SQUARES else v * s
+    return total
+
+
+@bare
+def worth(sums, mass, limits, bounds, value):
+    """What a side is worth; `value` (k,) becomes what it is filled with, where there are bounds."""
+    if limits.ordered and limits.criterion != CLASS:  # a class has no bounds
+        return _bounded_worth(sums, mass, limits, bounds, value)
+    return _worth(sums, mass, limits)
+
+
+@inlined
+def _score_free(left, left_mass, total, mass, limits, scores):
+    # Least squares with one output, the common case: one division a cut, no branch, several cuts at a time.
+    noise, l2, least = limits.noise, limits.l2, limits.least
+    for b in range(left.shape[0]):
+        a = np.float64(left[b])
+        c = np.float64(total - left[b])
+        w = np.float64(left_mass[b])
+        v = np.float64(mass - left_mass[b])
+        a = a if abs(a) > noise * w else 0.0
+        c = c if abs(c) > noise * v else 0.0
+        w += l2
+        v += l2
+        score = (a * a * v + c * c * w) / (w * v)
+        scores[b] = score if min(left_mass[b], mass - left_mass[b]) >= least else -np.inf
+
+
+@inlined
+def _score_bounded(left, left_mass, total, mass, limits, low, high, sign, n_ordered, scores):
+    # The same within bounds; the first `n_ordered` cuts must be in order.
+    noise, l2, least = limits.noise, limits.l2, limits.least
+    for b in range(left.shape[0]):
+        a = np.float64(left[b])
+        c = np.float64(total - left[b])
+        w = np.float64(left_mass[b])
+        v = np.float64(mass - left_mass[b])
+        a = a if abs(a) > noise * w else 0.0
+        c = c if abs(c) > noise * v else 0.0
+        w += l2
+        v += l2
+        p, q = a / w, c / v
+        p = p if p > low else low
+        p = p if p < high else high
+        q = q if q > low else low
+        q = q if q < high else high
+        score = p * (2.0 * a - p * w) + q * (2.0 * c - q * v)
+        kept = sign * (q - p) >= 0.0 or b >= n_ordered
+        scores[b] = score if (min(left_mass[b], mass - left_mass[b]) >= least) & kept else -np.inf
+
+
+@inlined
+def _score_vectors(sums, first, n_cuts, way, total, limits, bounds, sign, n_ordered, scratch, scores):
+    # Any number of outputs, any criterion.
+    outputs = total.shape[0] - 1
+    mass = total[outputs]
+    left, right, values = scratch.sides[0, :outputs], scratch.sides[1, :outputs], scratch.values
+    for j in range(outputs):
+        left[j] = way * sums[first + MISSING, j]
+        right[j] = total[j] - left[j]
+    left_mass = way * sums[first + MISSING, outputs]
+    for b in range(n_cuts):
+        scores[b] = -np.inf
+        moved = sums[first + b, outputs]
+        if moved == 0 and b < n_cuts - 1:
+            continue  # the same sides as a lower cut
+        left_mass += moved
+        for j in range(outputs):
+            left[j] += sums[first + b, j]
+            right[j] -= sums[first + b, j]
+        if min(left_mass, mass - left_mass) >= limits.least:
+            score = worth(left, left_mass, limits, bounds, values[0])
+            score += worth(right, mass - left_mass, limits, bounds, values[1])
+            if limits.ordered and sign != 0 and b < n_ordered:
+                for j in range(outputs):
+                    if sign * (values[1, j] - values[0, j]) < 0.0:
+                        score = -np.inf
+            scores[b] = score
+
+
+@bare
+def _score_cuts(sums, column, columns, total, limits, bounds, scratch):
+    # scores[b] of every cut of a column of numbers; where the set has missing values, with those left at LEFT + b.
+    # -inf where not allowed. How many entries of `scores` to look at.
+    first, n_cuts, sign = BINS * column, columns.n_cuts[column], columns.signs[column]
+    scores, left, left_mass = scratch.scores, scratch.left[:n_cuts], scratch.left_mass[:n_cuts]
+    outputs = total.shape[0] - 1
+    ways = 1 + (sums[first + MISSING, outputs] > 0)
+    for way in range(ways):
+        own = scores[LEFT * way : LEFT * way + n_cuts]
+        n_ordered = n_cuts if way else columns.n_thresholds[column]
+        if outputs > 1 or limits.criterion != LEAST_SQUARES:
+            _score_vectors(sums, first, n_cuts, way, total, limits, bounds, sign, n_ordered, scratch, own)
+            continue
+        so_far = way * sums[first + MISSING, 0]
+        mass_so_far = way * sums[first + MISSING, 1]
+        for b in range(n_cuts):
+            so_far += sums[first + b, 0]
+            mass_so_far += sums[first + b, 1]
+            left[b] = so_far
+            left_mass[b] = mass_so_far
+        if limits.ordered:
+            low, high = bounds[0, 0], bounds[1, 0]
+            _score_bounded(left, left_mass, total[0], total[1], limits, low, high, sign, n_ordered, own)
+        else:
+            _score_free(left, left_mass, total[0], total[1], limits, own)
+    if ways == 1:
+        return n_cuts
+    held = total[outputs] - sums[first + MISSING, outputs]
+    for b in range(n_cuts, LEFT):
+        scores[b] = -np.inf
+    values_left = 0
+    for b in range(n_cuts - 1):
+        values_left += sums[first + b, outputs]
+        if values_left == 0 or values_left == held:  # only missing values on one side
+            scores[b] = -np.inf
+            scores[LEFT + b] = -np.inf
+    return LEFT + n_cuts
+
+
+@inlined
+def _send(sums, column, found, outputs, goes_left):
+    # goes_left[bin] for a cut, LEFT added where missing values go left too. Missing values of a set that has none go
+    # to the heavier side.
+    first, cut, balance = BINS * column, found & (LEFT - 1), 0
+    for b in range(MISSING):
+        goes_left[b] = b <= cut
+        balance += sums[first + b, outputs] if b <= cut else -sums[first + b, outputs]
+    goes_left[MISSING] = found >= LEFT or (sums[first + MISSING, outputs] == 0 and balance > 0)
+    return cut
+
+
+@inlined
+def _sort(keys, bins, count):
+    # Shell's sort by key, of equals the lower bin first.
+    gap = 109
+    while gap > 0:
+        for i in range(gap, count):
+            key, b, place = keys[i], bins[i], i
+            while place >= gap and (
+                keys[place - gap] > key or (keys[place - gap] == key and bins[place - gap] > b)
+            ):
+                keys[place] = keys[place - gap]
+                bins[place] = bins[place - gap]
+                place -= gap
+            keys[place] = key
+            bins[place] = b
+        gap = gap * 3 // 8  # 109, 40, 15, 5, 1
+
+
+@bare
+def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left):
+    # The score of the best set of categories to send left, -inf where none is allowed. Sets are the first of the
+    # categories in the order by the first output, then by the second, and so on. The search ends at the first of them
+    # whose score is enough, and then goes_left (256,) says which bins it sends left: categories that the rows have
+    # none of go where missing values go, and those, where there are none, to the heavier side.
+    first, n_bins = BINS * column, columns.n_cuts[column] + 1
+    outputs = total.shape[0] - 1
+    keys, bins = scratch.keys, scratch.bins
+    left, right, value = scratch.sides[0], scratch.sides[1], scratch.values[0]
+    most = -np.inf
+    for output in range(outputs):
+        count = 0
+        for place in range(n_bins + 1):
+            b = place if place < n_bins else MISSING
+            w = np.float64(sums[first + b, outputs])
+            if w > 0.0 and (place == n_bins or b < MISSING):
+                s = np.float64(sums[first + b, output])
+                keys[count] = s / w if abs(s) > limits.noise * w else 0.0
+                bins[count] = b
+                count += 1
+        _sort(keys, bins, count)
+        for j in range(outputs + 1):
+            left[j] = 0
+        for i in range(count - 1):
+            for j in range(outputs + 1):
+                left[j] += sums[first + bins[i], j]
+                right[j] = total[j] - left[j]
+            if min(left[outputs], right[outputs]) < limits.least:
+                continue
+            score = worth(left[:outputs], left[outputs], limits, bounds, value)
+            score += worth(right[:outputs], right[outputs], limits, bounds, value)
+            most = max(most, score)
+            if score >= enough:
+                lost = left[outputs] > right[outputs]
+                for place in range(count):
+                    if bins[place] == MISSING:
+                        lost = place <= i
+                for b in range(BINS):
+                    goes_left[b] = lost
+                for place in range(count):
+                    goes_left[bins[place]] = place <= i
+                return score
+    return most
+
+
+@inlined
+def score_columns(sums, groups, columns, total, limits, bounds, allowed, scratch, best):
+    """best[c] = the score of column c's best cut, -inf where it has none, for the columns of some groups of eight.
+
+    `sums` (columns * 256, k + 1) is the histogram of the set, its last channel the mass, and `total` (k + 1,)
+    its sum over any one column. No side may have less than the least mass.
+    """
+    scores = scratch.scores
+    for group in groups:
+        for column in range(8 * group, 8 * (group + 1)):
+            best[column] = -np.inf
+            if not allowed[column] or columns.n_cuts[column] == 0:
+                continue
+            if columns.categorical[column]:
+                best[column] = _best_subset(
+                    sums, column, columns, total, limits, bounds, np.inf, scratch, allowed
+                )
+                continue
+            end = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
+            if limits.ordered:
+                for b in range(end):
+                    best[column] = max(best[column], scores[b])
+            else:
+                # Scores are -inf or not negative, so their bits are ordered as they are, and integers are compared
+                # faster.
+                top = np.float64(-np.inf).view(np.int64)
+                for b in range(end):
+                    top = max(top, np.float64(scores[b]).view(np.int64))
+                best[column] = np.int64(top).view(np.float64)
+
+
+@inlined
+def choose_cut(sums, columns, total, limits, bounds, best, scratch, goes_left):
+    """Column, cut and gain of the best cut; column -1 where no cut gains, cut -1 for a set of categories.
+
+    goes_left (256,) says of every bin, missing values in the last, whether the cut sends it left.
+    """
+    outputs = total.shape[0] - 1
+    whole = worth(total[:outputs], total[outputs], limits, bounds, scratch.values[0])
+    most = -np.inf
+    for column in range(best.shape[0]):
+        most = max(most, best[column])
+    if not most > whole + TIE * abs(whole):
+        return -1, -1, -1.0
+    enough = most - TIE * abs(most)
+    column = 0
+    while best[column] < enough:
+        column += 1
+    if columns.categorical[column]:
+        score = _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left)
+        return column, -1, score - whole
+    scores = scratch.scores
+    end = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
+    for b in range(columns.n_cuts[column]):
+        for found in (b, LEFT + b):
+            if found < end and scores[found] >= enough:
+                return column, _send(sums, column, found, outputs, goes_left), scores[found] - whole
+    return -1, -1, -1.0  # never: the best is one of them
+
+
+@inlined
+def part_bounds(sign, left, right, limits, bounds, lower, upper):
+    """The bounds (2, k) on the left and the right of a cut of a set within `bounds`, given the sums of its sides.
+
+    Where the cut has an order, everything under its lower side stays below the mean of its two values, and everything
+    under its upper side above it. So a tree whose leaves keep their bounds keeps the order: moving along the column
+    can only move from the lower side of such a cut to the upper one.
+    """
+    outputs = bounds.shape[1]
+    for j in range(outputs):
+        low, high = bounds[0, j], bounds[1, j]
+        lower[0, j], lower[1, j] = low, high
+        upper[0, j], upper[1, j] = low, high
+        if sign == 0:
+            continue
+        p = min(max(_free_value(left[j], left[outputs], limits), low), high)
+        q = min(max(_free_value(right[j], right[outputs], limits), low), high)
+        middle = min(max((p + q) / 2, low), high)
+        if sign > 0:
+            lower[1, j], upper[0, j] = middle, middle
+        else:
+            lower[0, j], upper[1, j] = middle, middle

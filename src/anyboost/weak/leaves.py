@@ -1,0 +1,75 @@
+"""A grown tree on its sample: as a function of raw features, with the values that its leaves may have."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anyboost.space import Space
+from anyboost.trees.table import MISSING
+from anyboost.weak.base import LeafProjection
+from anyboost.weak.functions import TreeFunction
+
+if TYPE_CHECKING:
+    from anyboost.backends.sums import Fixed
+    from anyboost.trees.grower import Grown
+
+
+def fill(
+    space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray, shape: tuple[int, ...]
+) -> LeafProjection:
+    """The grown tree with these values (leaves, k) in its leaves, on the sample."""
+    return LeafProjection(_as_function(space, grown, fixed, leaf_values), grown.leaf, leaf_values, shape)
+
+
+def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray) -> TreeFunction:
+    tree, bins = grown.shape, space.bins
+    inside, sets = tree.feature >= 0, tree.bin < 0
+    threshold = bins.thresholds[np.maximum(tree.feature, 0), np.maximum(tree.bin, 0)]
+    value = np.zeros((len(tree.feature), leaf_values.shape[1]))
+    value[tree.leaf_nodes] = leaf_values
+    category_set = np.full(len(tree.feature), -1, dtype=np.int32)
+    category_set[sets] = np.arange(np.count_nonzero(sets))
+    bits = np.packbits(tree.goes_left[sets], axis=1, bitorder="little")
+    mass_unit = space.fixed_mass[1]
+    return TreeFunction(
+        feature=tree.feature,
+        threshold=np.where(inside & ~sets, threshold, 0.0),
+        left=tree.left,
+        right=tree.right,
+        missing_left=tree.goes_left[:, MISSING].copy(),
+        category_set=category_set,
+        category_sets=bits.view("<u4").astype(np.uint32, copy=False),
+        value=value,
+        categories=bins.categories if sets.any() else None,
+        cover=grown.cover * space.weight_unit,
+        gain=tree.gain * (fixed.unit**2 / mass_unit / space.total),
+    )
+
+
+def clip_leaves(grown: "Grown", values: np.ndarray) -> np.ndarray:
+    """Leaf values (leaves, k) of any origin, clipped so that the tree keeps its order.
+
+    Bounds as in growth (see `splitting.part_bounds`), with the mean over the leaves under a side as its value. Values
+    in order already, as far as these means can tell, stay as they are.
+    """
+    tree = grown.shape
+    n_nodes, outputs = len(tree.feature), values.shape[1]
+    mass = np.zeros(n_nodes)
+    sums = np.zeros((n_nodes, outputs))
+    mass[tree.leaf_nodes] = np.maximum(grown.masses, 1)
+    sums[tree.leaf_nodes] = values * mass[tree.leaf_nodes, None]
+    inner = np.flatnonzero(tree.feature >= 0)
+    for node in inner[::-1]:  # children come after their parents
+        children = [tree.left[node], tree.right[node]]
+        mass[node], sums[node] = mass[children].sum(), sums[children].sum(axis=0)
+    means = sums / mass[:, None]
+    bounds = np.empty((n_nodes, 2, outputs))
+    bounds[0, 0], bounds[0, 1] = -np.inf, np.inf
+    for node in inner:
+        left, right = tree.left[node], tree.right[node]
+        bounds[left] = bounds[right] = bounds[node]
+        if tree.order[node]:
+            below, above = (left, right) if tree.order[node] > 0 else (right, left)
+            middle = np.clip((means[left] + means[right]) / 2, *bounds[node])
+            bounds[below, 1] = bounds[above, 0] = middle
+    return np.clip(values, bounds[tree.leaf_nodes, 0], bounds[tree.leaf_nodes, 1])
