@@ -37,7 +37,7 @@ class Levels:
         """The code of each row as a float; NaN where it has none."""
         if len(self.values) == 0:
             return np.full(len(column), np.nan)
-        codes = self._of_words(column.words()) if self.words else self._of_numbers(column.numbers())
+        codes = self._of_words(*column.coded) if self.words else self._of_numbers(column.numbers())
         if self.rest:
             codes[np.isnan(codes) & ~column.missing()] = len(self.values)
         return codes
@@ -46,9 +46,8 @@ class Levels:
     def _code(self) -> dict[Any, float]:
         return {word: float(number) for number, word in enumerate(self.values)}
 
-    def _of_words(self, words: list[str | None]) -> np.ndarray:
-        code = self._code
-        return np.fromiter((code.get(word, math.nan) for word in words), dtype=np.float64, count=len(words))
+    def _of_words(self, words: list[str], place: np.ndarray) -> np.ndarray:
+        return np.array([self._code.get(word, math.nan) for word in words] + [math.nan])[place]
 
     def _of_numbers(self, numbers: np.ndarray) -> np.ndarray:
         values = np.array(self.values, dtype=np.float64)
@@ -193,10 +192,15 @@ class Column:
         """As text, None where missing."""
         raise NotImplementedError
 
+    @cached_property
+    def coded(self) -> tuple[list[str], np.ndarray]:
+        """The words it holds, each once, and the place among them of each row's; -1 where missing."""
+        words, place = self.words(), dict[str, int]()
+        codes = [-1 if word is None else place.setdefault(word, len(place)) for word in words]
+        return list(place), np.array(codes, dtype=np.int64)
+
     def missing(self) -> np.ndarray:
-        if self.holds_words:
-            return np.array([word is None for word in self.words()], dtype=np.bool_)
-        return np.isnan(self.numbers())
+        return self.coded[1] < 0 if self.holds_words else np.isnan(self.numbers())
 
     def refusal(self, kind: str, advice: str) -> ValueError:
         return ValueError(f"{self.title} holds {kind}: {advice}")
@@ -248,14 +252,32 @@ class _FrameColumn(Column):
         raise self.refusal(f"{self.series.dtype}", "turn it into numbers or a category")
 
     def words(self) -> list[str | None]:
-        import narwhals as nw
-
         if self.kind == "nothing":
             return [None] * len(self)
         if self.kind != "words":
             raise self.numbers_refused()
-        values = self.series if self.series.dtype == nw.Object else self.series.cast(nw.String)
-        return [value if isinstance(value, str) else None for value in values.to_list()]
+        return _texts(self.series)
+
+    @cached_property
+    def coded(self) -> tuple[list[str], np.ndarray]:
+        native = self.series.to_native()
+        if self.kind != "words" or not hasattr(native, "cat") or not hasattr(native.cat, "codes"):
+            return super().coded
+        # pandas has the codes; categories that are not text may be the same as text
+        import narwhals as nw
+
+        categories = nw.from_native(native.cat.categories.to_series(), series_only=True)
+        texts, place = _texts(categories), dict[str, int]()
+        merged = [-1 if word is None else place.setdefault(word, len(place)) for word in texts]
+        return list(place), np.array([*merged, -1])[native.cat.codes.to_numpy()]
+
+
+def _texts(series: Any) -> list[str | None]:
+    """The text of each value of a column of narwhals, None where missing."""
+    import narwhals as nw
+
+    values = series if series.dtype == nw.Object else series.cast(nw.String)
+    return [value if isinstance(value, str) else None for value in values.to_list()]
 
 
 class _ArrayColumn(Column):
@@ -423,23 +445,26 @@ def _chosen(categorical: Any, parts: Sequence[Column], names: Sequence[str] | No
 
 def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
     """The levels of a training column; where there are too many, those of most weight."""
-    values: Any = column.words() if column.holds_words else column.numbers()
+    found: Any
     if column.holds_words:
-        kept = [word for word in values if word is not None]
-        present = np.array([word is not None for word in values], dtype=np.bool_)
-        found, code = np.unique(np.array(kept, dtype=object).astype(str), return_inverse=True)
+        found, place = column.coded
+        order = sorted(range(len(found)), key=found.__getitem__)
+        present = place >= 0
+        code = np.argsort(order)[place[present]]
+        found = [found[number] for number in order]
     else:
+        values = column.numbers()
         present = ~np.isnan(values)
         found, code = np.unique(values[present], return_inverse=True)
+        found = found.tolist()
     mass = np.bincount(
         code, None if sample_weight is None else sample_weight[present], minlength=len(found)
     ).astype(np.float64)
-    found, mass = found[mass > 0], mass[mass > 0]
-    rest = len(found) > MOST_LEVELS
+    held = np.flatnonzero(mass > 0)
+    rest = len(held) > MOST_LEVELS
     if rest:
-        heaviest = np.argsort(-mass, kind="stable")[:MOST_LEVELS]
-        found = found[np.sort(heaviest)]
-    return Levels(tuple(found.tolist()), rest)
+        held = np.sort(held[np.argsort(-mass[held], kind="stable")[:MOST_LEVELS]])
+    return Levels(tuple(found[number] for number in held), rest)
 
 
 def _all_words(values: list[Any]) -> bool:

@@ -127,7 +127,7 @@ class Tree(NamedTuple):
     lefts: np.ndarray  # the same on the left of the best cut
     goes_left: np.ndarray
     bounds: np.ndarray  # (nodes, 2, k)
-    allowed: np.ndarray  # (nodes, columns); (1, columns) where all nodes may look at the same
+    allowed: np.ndarray  # (nodes, columns)
     sets: np.ndarray  # (nodes, sets): of the sets of columns that keep together, those that hold its branch
     leaves: np.ndarray  # nodes, in order of age
     slab: np.ndarray  # (slots, columns * 256, k + 1)
@@ -210,16 +210,14 @@ def _slot(tree, other):
 @inlined
 def _allow(search, tree, node, parent):
     # The columns that a child of a split node may be cut along.
-    if tree.allowed.shape[0] == 1:
-        return
-    column = tree.nodes[parent].column
+    column, sets = tree.nodes[parent].column, search.together.shape[0]
     for c in range(tree.allowed.shape[1]):
-        tree.allowed[node, c] = False
-    for s in range(search.together.shape[0]):
+        tree.allowed[node, c] = tree.allowed[parent, c] and sets == 0
+    for s in range(sets):
         tree.sets[node, s] = tree.sets[parent, s] and search.together[s, column]
         if tree.sets[node, s]:
             for c in range(tree.allowed.shape[1]):
-                tree.allowed[node, c] |= search.together[s, c] and tree.allowed[0, c]
+                tree.allowed[node, c] |= search.together[s, c] and tree.allowed[parent, c]
 
 
 @inlined
@@ -282,6 +280,9 @@ def _take_in(search, tree, scratch):
             scratch, tree.goes_left[node],
         )  # fmt: skip
         nodes[node].column, nodes[node].cut, nodes[node].gain = column, cut, gain
+        if not search.limits.ordered:  # what no cut parts here, for a side would be too light, none parts below
+            for c in range(tree.best.shape[1]):
+                tree.allowed[node, c] &= tree.best[which, c] > -np.inf
         if column >= 0:
             gather(sums, column, tree.goes_left[node], tree.lefts[node])
         else:
@@ -318,7 +319,7 @@ def _survey(groups, search, tree, inside, scratch):
         node = small if which == 0 else large
         score_columns(
             tree.slab[nodes[node].slot], groups, columns, tree.totals[node], search.limits, tree.bounds[node],
-            tree.allowed[node if tree.allowed.shape[0] > 1 else 0], scratch, tree.best[which],
+            tree.allowed[node], scratch, tree.best[which],
         )  # fmt: skip
 
 
@@ -482,7 +483,7 @@ def _plant(rows: Rows, outputs: int, growth: Growth, search: Search, allowed: np
         np.zeros((most, outputs + 1), dtype=np.int64),
         np.zeros((most, BINS), dtype=np.bool_),
         np.empty((most, 2, outputs)),
-        np.empty((most if sets else 1, n_columns), dtype=np.bool_),
+        np.empty((most, n_columns), dtype=np.bool_),
         np.ones((most if sets else 1, sets), dtype=np.bool_),
         np.zeros(growth.max_leaves, dtype=np.int64),
         slab,

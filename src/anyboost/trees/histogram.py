@@ -160,15 +160,22 @@ def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums
 @bare
 def subtract(sums, part, groups, n_cuts):
     """sums -= part, in these groups of columns. Both are zero in bins beyond a column's own."""
+    channels = sums.shape[1]
+    whole, less = sums.reshape(-1), part.reshape(-1)
     for group in groups:
         for column in range(8 * group, 8 * (group + 1)):
-            last = 256 * column + n_cuts[column]
-            for entry in range(256 * column, last + 1):
-                for j in range(sums.shape[1]):
-                    sums[entry, j] -= part[entry, j]
+            first = 256 * column * channels
+            own = slice(first, first + (n_cuts[column] + 1) * channels)
+            _take_off(whole[own], less[own])
             if n_cuts[column] < 255:
-                for j in range(sums.shape[1]):
-                    sums[256 * column + 255, j] -= part[256 * column + 255, j]
+                own = slice(first + 255 * channels, first + 256 * channels)
+                _take_off(whole[own], less[own])
+
+
+@inlined
+def _take_off(a, b):
+    for i in range(a.shape[0]):
+        a[i] -= b[i]
 
 
 @inlined

@@ -62,8 +62,8 @@ class Scratch(NamedTuple):
 
     counters: np.ndarray  # see `histogram.count_columns`
     scores: np.ndarray  # of cuts, from LEFT on with missing values on the left
-    keys: np.ndarray  # of categories
-    bins: np.ndarray
+    keys: np.ndarray  # of categories, in order
+    bins: np.ndarray  # they, or cuts
     left: np.ndarray  # (256,): sums on the left of cuts
     left_mass: np.ndarray
     sides: np.ndarray  # (2, k + 1): sums on both sides of one cut
@@ -139,31 +139,40 @@ def worth(sums, mass, limits, bounds, value):
 
 
 @inlined
-def _score_free(left, left_mass, total, mass, limits, scores):
-    # Least squares with one output, the common case: one division a cut, no branch, several cuts at a time.
+def _real(whole):
+    # np.float64(whole), rounded once as that is, by its halves: of these, machines convert several at a time.
+    return np.float64(np.int32(whole >> 32)) * 4294967296.0 + np.float64(np.uint32(whole & 0xFFFFFFFF))
+
+
+@inlined
+def _score_free(left, left_mass, lost, lost_mass, total, mass, limits, scores):
+    # Least squares with one output, the common case: one division a cut, no branch, several cuts at a time. `lost` is
+    # what goes left of missing values.
     noise, l2, least = limits.noise, limits.l2, limits.least
-    for b in range(left.shape[0]):
-        a = np.float64(left[b])
-        c = np.float64(total - left[b])
-        w = np.float64(left_mass[b])
-        v = np.float64(mass - left_mass[b])
+    for i in range(scores.shape[0]):
+        here, here_mass = left[i] + lost, left_mass[i] + lost_mass
+        a = _real(here)
+        c = _real(total - here)
+        w = _real(here_mass)
+        v = _real(mass - here_mass)
         a = a if abs(a) > noise * w else 0.0
         c = c if abs(c) > noise * v else 0.0
         w += l2
         v += l2
         score = (a * a * v + c * c * w) / (w * v)
-        scores[b] = score if min(left_mass[b], mass - left_mass[b]) >= least else -np.inf
+        scores[i] = score if min(here_mass, mass - here_mass) >= least else -np.inf
 
 
 @inlined
-def _score_bounded(left, left_mass, total, mass, limits, low, high, sign, n_ordered, scores):
+def _score_bounded(left, left_mass, lost, lost_mass, total, mass, limits, low, high, sign, n_ordered, scores):
     # The same within bounds; the first `n_ordered` cuts must be in order.
     noise, l2, least = limits.noise, limits.l2, limits.least
-    for b in range(left.shape[0]):
-        a = np.float64(left[b])
-        c = np.float64(total - left[b])
-        w = np.float64(left_mass[b])
-        v = np.float64(mass - left_mass[b])
+    for i in range(scores.shape[0]):
+        here, here_mass = left[i] + lost, left_mass[i] + lost_mass
+        a = _real(here)
+        c = _real(total - here)
+        w = _real(here_mass)
+        v = _real(mass - here_mass)
         a = a if abs(a) > noise * w else 0.0
         c = c if abs(c) > noise * v else 0.0
         w += l2
@@ -174,12 +183,12 @@ def _score_bounded(left, left_mass, total, mass, limits, low, high, sign, n_orde
         q = q if q > low else low
         q = q if q < high else high
         score = p * (2.0 * a - p * w) + q * (2.0 * c - q * v)
-        kept = sign * (q - p) >= 0.0 or b >= n_ordered
-        scores[b] = score if (min(left_mass[b], mass - left_mass[b]) >= least) & kept else -np.inf
+        kept = sign * (q - p) >= 0.0 or i >= n_ordered
+        scores[i] = score if (min(here_mass, mass - here_mass) >= least) & kept else -np.inf
 
 
 @inlined
-def _score_vectors(sums, first, n_cuts, way, total, limits, bounds, sign, n_ordered, scratch, scores):
+def _score_vectors(sums, first, cuts, way, total, limits, bounds, sign, n_ordered, scratch, scores):
     # Any number of outputs, any criterion.
     outputs = total.shape[0] - 1
     mass = total[outputs]
@@ -187,75 +196,73 @@ def _score_vectors(sums, first, n_cuts, way, total, limits, bounds, sign, n_orde
     for j in range(outputs):
         left[j] = way * sums[first + MISSING, j]
         right[j] = total[j] - left[j]
-    left_mass = way * sums[first + MISSING, outputs]
-    for b in range(n_cuts):
-        scores[b] = -np.inf
-        moved = sums[first + b, outputs]
-        if moved == 0 and b < n_cuts - 1:
-            continue  # the same sides as a lower cut
-        left_mass += moved
-        for j in range(outputs):
-            left[j] += sums[first + b, j]
-            right[j] -= sums[first + b, j]
+    left_mass, done = way * sums[first + MISSING, outputs], 0
+    for i in range(scores.shape[0]):
+        for b in range(done, cuts[i] + 1):
+            left_mass += sums[first + b, outputs]
+            for j in range(outputs):
+                left[j] += sums[first + b, j]
+                right[j] -= sums[first + b, j]
+        done = cuts[i] + 1
+        scores[i] = -np.inf
         if min(left_mass, mass - left_mass) >= limits.least:
             score = worth(left, left_mass, limits, bounds, values[0])
             score += worth(right, mass - left_mass, limits, bounds, values[1])
-            if limits.ordered and sign != 0 and b < n_ordered:
+            if limits.ordered and sign != 0 and i < n_ordered:
                 for j in range(outputs):
                     if sign * (values[1, j] - values[0, j]) < 0.0:
                         score = -np.inf
-            scores[b] = score
+            scores[i] = score
 
 
 @bare
 def _score_cuts(sums, column, columns, total, limits, bounds, scratch):
-    # scores[b] of every cut of a column of numbers; where the set has missing values, with those left at LEFT + b.
-    # -inf where not allowed. How many entries of `scores` to look at.
+    # Scores of the cuts of a column of numbers, -inf where not allowed: scores[i] of the cut cuts[i] and, where the set
+    # has missing values, scores[LEFT + i] with those on its left. How many there are of both. A cut after a bin without
+    # rows has the sides of a lower one, and is left out.
     first, n_cuts, sign = BINS * column, columns.n_cuts[column], columns.signs[column]
-    scores, left, left_mass = scratch.scores, scratch.left[:n_cuts], scratch.left_mass[:n_cuts]
     outputs = total.shape[0] - 1
-    ways = 1 + (sums[first + MISSING, outputs] > 0)
-    for way in range(ways):
-        own = scores[LEFT * way : LEFT * way + n_cuts]
-        n_ordered = n_cuts if way else columns.n_thresholds[column]
+    cuts, left, left_mass = scratch.bins, scratch.left, scratch.left_mass
+    lost_mass = sums[first + MISSING, outputs]
+    count, so_far, mass_so_far = 0, 0, 0
+    for b in range(n_cuts):
+        moved = sums[first + b, outputs]
+        so_far += sums[first + b, 0]
+        mass_so_far += moved
+        cuts[count], left[count], left_mass[count] = b, so_far, mass_so_far
+        count += moved > 0
+    ended = count > 0 and left_mass[count - 1] == total[outputs] - lost_mass
+    if ended and lost_mass == 0:
+        count -= 1  # nobody is on the right
+    n_ordered, n_lost = count, 0
+    if lost_mass > 0:  # the last one parts missing values from the rest, and only one way
+        cuts[count - 1] = n_cuts - 1
+        n_ordered = n_lost = count - 1
+    for way in range(1 + (lost_mass > 0)):
+        own = scratch.scores[:count] if way == 0 else scratch.scores[LEFT : LEFT + n_lost]
         if outputs > 1 or limits.criterion != LEAST_SQUARES:
-            _score_vectors(sums, first, n_cuts, way, total, limits, bounds, sign, n_ordered, scratch, own)
+            _score_vectors(sums, first, cuts, way, total, limits, bounds, sign, n_ordered, scratch, own)
             continue
-        so_far = way * sums[first + MISSING, 0]
-        mass_so_far = way * sums[first + MISSING, 1]
-        for b in range(n_cuts):
-            so_far += sums[first + b, 0]
-            mass_so_far += sums[first + b, 1]
-            left[b] = so_far
-            left_mass[b] = mass_so_far
+        lost = way * sums[first + MISSING, 0]
+        mass = way * lost_mass
         if limits.ordered:
             low, high = bounds[0, 0], bounds[1, 0]
-            _score_bounded(left, left_mass, total[0], total[1], limits, low, high, sign, n_ordered, own)
+            _score_bounded(
+                left, left_mass, lost, mass, total[0], total[1], limits, low, high, sign, n_ordered, own
+            )
         else:
-            _score_free(left, left_mass, total[0], total[1], limits, own)
-    if ways == 1:
-        return n_cuts
-    held = total[outputs] - sums[first + MISSING, outputs]
-    for b in range(n_cuts, LEFT):
-        scores[b] = -np.inf
-    values_left = 0
-    for b in range(n_cuts - 1):
-        values_left += sums[first + b, outputs]
-        if values_left == 0 or values_left == held:  # only missing values on one side
-            scores[b] = -np.inf
-            scores[LEFT + b] = -np.inf
-    return LEFT + n_cuts
+            _score_free(left, left_mass, lost, mass, total[0], total[1], limits, own)
+    return count, n_lost
 
 
 @inlined
-def _send(sums, column, found, outputs, goes_left):
-    # goes_left[bin] for a cut, LEFT added where missing values go left too. Missing values of a set that has none go
-    # to the heavier side.
-    first, cut, balance = BINS * column, found & (LEFT - 1), 0
+def _send(sums, column, cut, lost_left, outputs, goes_left):
+    # goes_left[bin] for a cut. Missing values of a set that has none go to the heavier side.
+    first, balance = BINS * column, 0
     for b in range(MISSING):
         goes_left[b] = b <= cut
         balance += sums[first + b, outputs] if b <= cut else -sums[first + b, outputs]
-    goes_left[MISSING] = found >= LEFT or (sums[first + MISSING, outputs] == 0 and balance > 0)
+    goes_left[MISSING] = lost_left or (sums[first + MISSING, outputs] == 0 and balance > 0)
     return cut
 
 
@@ -324,6 +331,21 @@ def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, 
 
 
 @inlined
+def _largest(scores, ordered):
+    if ordered:
+        most = -np.inf
+        for i in range(scores.shape[0]):
+            most = max(most, scores[i])
+        return most
+    # Without bounds scores are -inf or not negative, so their bits are ordered as they are, and integers are compared
+    # faster.
+    top = np.float64(-np.inf).view(np.int64)
+    for i in range(scores.shape[0]):
+        top = max(top, np.float64(scores[i]).view(np.int64))
+    return np.int64(top).view(np.float64)
+
+
+@inlined
 def score_columns(sums, groups, columns, total, limits, bounds, allowed, scratch, best):
     """best[c] = the score of column c's best cut, -inf where it has none, for the columns of some groups of eight.
 
@@ -341,17 +363,9 @@ def score_columns(sums, groups, columns, total, limits, bounds, allowed, scratch
                     sums, column, columns, total, limits, bounds, np.inf, scratch, allowed
                 )
                 continue
-            end = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
-            if limits.ordered:
-                for b in range(end):
-                    best[column] = max(best[column], scores[b])
-            else:
-                # Scores are -inf or not negative, so their bits are ordered as they are, and integers are compared
-                # faster.
-                top = np.float64(-np.inf).view(np.int64)
-                for b in range(end):
-                    top = max(top, np.float64(scores[b]).view(np.int64))
-                best[column] = np.int64(top).view(np.float64)
+            count, n_lost = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
+            for own in (scores[:count], scores[LEFT : LEFT + n_lost]):
+                best[column] = max(best[column], _largest(own, limits.ordered))
 
 
 @inlined
@@ -374,13 +388,14 @@ def choose_cut(sums, columns, total, limits, bounds, best, scratch, goes_left):
     if columns.categorical[column]:
         score = _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left)
         return column, -1, score - whole
-    scores = scratch.scores
-    end = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
-    for b in range(columns.n_cuts[column]):
-        for found in (b, LEFT + b):
-            if found < end and scores[found] >= enough:
-                return column, _send(sums, column, found, outputs, goes_left), scores[found] - whole
-    return -1, -1, -1.0  # never: the best is one of them
+    scores, cuts = scratch.scores, scratch.bins
+    count, n_lost = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
+    i = 0
+    while scores[i] < enough and (i >= n_lost or scores[LEFT + i] < enough):
+        i += 1
+    lost_left = scores[i] < enough
+    cut = _send(sums, column, cuts[i], lost_left, outputs, goes_left)
+    return column, cut, scores[LEFT + i if lost_left else i] - whole
 
 
 @inlined
