@@ -202,6 +202,41 @@ def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
     return mass if outputs == 1 else np.repeat(mass, outputs)
 
 
+@kernel
+def _leaf_largest(leaf, values, out):
+    for i in range(leaf.size):
+        out[leaf[i]] = max(out[leaf[i]], _magnitude(values[i]))
+
+
+@kernel
+def _leaf_add(leaf, values, scale, more, room, high, low):
+    for i in range(leaf.size):
+        term = values[i] * scale[leaf[i]] * more[leaf[i]]
+        whole = np.rint(term)
+        high[leaf[i]] += np.int64(whole)
+        low[leaf[i]] += np.int64(np.rint((term - whole) * room))
+
+
+def leaf_sums(leaf: np.ndarray, values: np.ndarray, n_leaves: int) -> np.ndarray:
+    """sum of `values` in each leaf, whatever the order of the rows; NaN or infinite where a value of the leaf is.
+
+    Scaled by its leaf's largest, each value is split into two whole numbers, so that adding them up is exact, and the
+    sum at least as precise as a plain one.
+    """
+    leaf = leaf.astype(np.int32, copy=False)
+    bits = np.zeros(n_leaves, dtype=np.int64)
+    _leaf_largest(leaf, values, bits)
+    largest = bits.view(np.float64)
+    if not np.isfinite(largest).all():
+        return np.bincount(leaf, weights=values, minlength=n_leaves)
+    bits_each = 53 - len(values).bit_length()
+    shift = bits_each - np.frexp(largest)[1]
+    half = shift // 2  # one power of two could be out of range
+    high, low = np.zeros((2, n_leaves), dtype=np.int64)
+    _leaf_add(leaf, values, np.ldexp(1.0, half), np.ldexp(1.0, shift - half), 2.0**bits_each, high, low)
+    return np.ldexp(high + low / 2.0**bits_each, -shift)
+
+
 class Fixed(NamedTuple):
     """mass_n target_n and mass_n as integers: what histograms add up.
 

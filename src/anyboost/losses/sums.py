@@ -13,21 +13,10 @@ _TIE = 1e-12
 
 
 def leaf_sums(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:
-    """sum of `values` in each leaf.
+    """sum of `values` in each leaf (see `backends.sums.leaf_sums`)."""
+    from anyboost.backends import sums
 
-    Scaled by its leaf's largest, each value is split into two whole numbers, small enough that adding
-    them up is exact: the order cannot matter, and the sum is at least as precise as a plain one.
-    """
-    largest = np.zeros(n_leaves)
-    np.maximum.at(largest, leaf, np.abs(values))
-    if not np.isfinite(largest).all():
-        return _add(leaf, values, n_leaves)
-    room = 53 - len(values).bit_length()
-    shift = room - np.frexp(largest)[1]
-    scaled = np.ldexp(values, shift[leaf])
-    high = np.rint(scaled)
-    low = np.rint((scaled - high) * 2.0**room)
-    return np.ldexp(_add(leaf, high, n_leaves) + _add(leaf, low, n_leaves) / 2.0**room, -shift)
+    return sums.leaf_sums(leaf, values, n_leaves)
 
 
 def balance(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:
@@ -38,7 +27,7 @@ def balance(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:
     grow and negative ones only shrink.
     """
     sums = leaf_sums(leaf, values, n_leaves)
-    sizes = _add(leaf, np.abs(values), n_leaves)
+    sizes = np.bincount(leaf, weights=np.abs(values), minlength=n_leaves)
     return np.where((np.abs(sums) > _TIE * sizes) | np.isinf(sums), sums, 0.0)
 
 
@@ -51,11 +40,6 @@ def log_sums(leaf: npt.NDArray[Any], powers: Floats, weights: Floats, n_leaves: 
     with np.errstate(under="ignore", divide="ignore"):
         sums = leaf_sums(leaf, weights * np.exp(powers - highest[leaf]), n_leaves)
         return np.log(sums) + np.where(sums > 0, highest, 0.0)
-
-
-def _add(leaf: npt.NDArray[Any], values: Floats, n_leaves: int) -> Floats:
-    # Of no rows at all NumPy counts in integers.
-    return np.bincount(leaf, weights=values, minlength=n_leaves).astype(np.float64, copy=False)
 
 
 def total(values: Floats) -> float:
