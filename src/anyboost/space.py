@@ -137,8 +137,44 @@ def as_mass(weights: np.ndarray) -> tuple[np.ndarray | None, bool]:
     return weights * (len(weights) / math.fsum(weights.tolist())), False  # exact, in any order
 
 
+class Masses(NamedTuple):
+    """A measure of the rows of a table: their weights up to a factor.
+
+    `mass` is None for all ones, and whole numbers where `whole`; `total` is its sum, `unit` the weight, as given, of
+    mass one. `rows` are those of positive mass, in order; None for all of them.
+    """
+
+    mass: np.ndarray | None
+    whole: bool
+    total: float
+    unit: float = 1.0
+    rows: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, n: int, weights: np.ndarray | None) -> "Masses":
+        """That of n rows with these weights, some of them positive; None: all one."""
+        if weights is None:
+            return cls(None, True, float(n))
+        if not weights.all():
+            rows = np.flatnonzero(weights)
+            some, spread = cls.of(len(rows), weights[rows]), np.zeros(n)
+            spread[rows] = 1.0 if some.mass is None else some.mass
+            return some._replace(mass=spread, rows=rows)
+        mass, whole = as_mass(weights)
+        total = float(mass.sum() if whole and mass is not None else n)
+        return cls(mass, whole, total, math.fsum(weights) / total)
+
+
 class Space:
-    """L2(P) over the rows of X with positive weights (None: all equal); `categorical` columns hold categories."""
+    """L2(P) over the rows of X with positive weights (None: all equal); `categorical` columns hold categories.
+
+    `features` are the columns that a projection may use, in order, where it may not use all; `key` is what a learner
+    that draws at random begins from. They differ in spaces that are `lent` to a projection.
+    """
+
+    features: np.ndarray | None = None
+    key: int = 0
+    _lender: "Space | None" = None
 
     def __init__(
         self,
@@ -160,9 +196,42 @@ class Space:
         self.arena = Arena()
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
-        self.mass, self.whole = (None, True) if weights is None else as_mass(weights)
-        self.total = float(self.n if self.mass is None else self.mass.sum() if self.whole else self.n)
-        self._given = weights
+        self._weigh(Masses.of(self.n, weights))
+
+    def _weigh(self, measure: Masses) -> None:
+        self.measure = measure
+        self.mass, self.whole, self.total, self.rows = (
+            measure.mass,
+            measure.whole,
+            measure.total,
+            measure.rows,
+        )
+
+    def lent(
+        self, measure: Masses | None = None, features: np.ndarray | None = None, key: int = 0
+    ) -> "Space":
+        """The same rows and columns for one projection: under another measure (None: the same), by some features.
+
+        What was computed of the table is shared; what was computed of the measure only where it is the same.
+        """
+        space = object.__new__(Space)
+        space.__dict__.update(self.__dict__)
+        space.features, space.key, space._lender = features, key, self.full
+        if measure is not None:
+            space._weigh(measure)
+            space._views = {}
+            for name in ("weights", "fixed_mass"):
+                space.__dict__.pop(name, None)
+        return space
+
+    @property
+    def full(self) -> "Space":
+        """The space of the whole sample: this one, or the one that lent it."""
+        return self if self._lender is None else self._lender
+
+    def random(self) -> np.random.Generator:
+        """Random numbers for a projection: the same ones whenever it is made again."""
+        return np.random.default_rng(self.key)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -202,18 +271,20 @@ class Space:
         """mass_n as (n,) integers times a unit."""
         from anyboost.backends import sums
 
+        if self.mass is not None and self.mass.dtype == np.int64:
+            return self.mass, 1.0
         return sums.fixed_mass(self.mass, self.n, self.whole)
 
-    @cached_property
+    @property
     def weight_unit(self) -> float:
         """The weight, as given, of one unit of fixed mass; without weights a row weighs 1."""
-        if self._given is None:
-            return 1.0
-        return self.fixed_mass[1] * math.fsum(self._given) / self.total
+        return self.fixed_mass[1] * self.measure.unit
 
     @cached_property
     def bins(self) -> Bins:
         """The binned columns; computed once."""
+        if self._lender is not None:
+            return self._lender.bins
         masses = self.fixed_mass[0] if self.categorical or self.mass is not None else np.empty(0)
         return _bin(self.X, self.mass, masses, self.max_bins, self.n_threads, self.categorical)
 
@@ -221,8 +292,13 @@ class Space:
         """An uninitialized array, perhaps one that was used before."""
         return self.arena.empty(shape)
 
-    def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
-        """What `compute(self)` gave the first time: a learner's view of this sample."""
+    def once(self, key: Hashable, compute: Callable[["Space"], T], *, of_table: bool = False) -> T:
+        """What `compute(self)` gave the first time: a learner's view of this sample.
+
+        One `of_table` does not hang on the measure: spaces that are lent share it.
+        """
+        if of_table and self._lender is not None:
+            return self._lender.once(key, compute, of_table=True)
         if key not in self._views:
             self._views[key] = compute(self)
         return self._views[key]

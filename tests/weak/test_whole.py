@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from anyboost.space import Space
 from anyboost.weak import Tree, whole
+from lending import lent
 
 
 def both_ways(monkeypatch, make):
@@ -52,7 +53,7 @@ def test_the_same_tree(data):
         space = Space(X, weights)
         if act == "extreme":
             return tree.extreme(space, target)
-        return tree.project(space, target, rows, features)
+        return tree.project(lent(space, rows, features), target)
 
     with pytest.MonkeyPatch.context() as patch:
         one, other = both_ways(patch, make)

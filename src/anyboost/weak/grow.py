@@ -106,17 +106,19 @@ class _Grower:
             chosen = np.zeros_like(self.allowed)
             chosen[features] = True
             self.allowed = self.allowed & chosen
-        self.rules = space.once(("rules", growth.signs), lambda space: Rules.of(space, growth.signs))
+        self.rules = space.once(
+            ("rules", growth.signs), lambda space: Rules.of(space, growth.signs), of_table=True
+        )
         # Groups without an allowed column are neither counted nor looked at; the others are shared out to threads.
         groups = np.flatnonzero(self.allowed.reshape(-1, GROUP).any(axis=1))
         groups = groups if len(groups) else np.zeros(1, dtype=np.int64)
         self.shares = _shared(groups, space.X.shape[1], space.n_threads)
         size = (len(self.allowed) * BINS, fixed.outputs + 1)
         self.keeping: list[_Leaf] = []
-        self.pool = space.once(("histograms", size), lambda _: _Pool(size))
+        self.pool = space.once(("histograms", size), lambda _: _Pool(size), of_table=True)
         # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
         all_of_it = rows is None and features is None and growth.criterion == LEAST_SQUARES
-        self.root = space.once(("root", size), lambda _: Root()) if all_of_it else None
+        self.root = space.once(("root", size), lambda _: Root(), of_table=True) if all_of_it else None
         self.feature = [-1]
         self.bin = [0]
         self.goes_left = [_NOBODY]

@@ -95,32 +95,22 @@ class Tree:
                 f"interactions name column {largest}, but X has {n_features} columns, 0 .. {n_features - 1}"
             )
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-    ) -> LeafProjection | EachProjection:
+    def project(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
         if self._splits(target):
-            return EachProjection(
-                [self._project(space, column, rows, features) for column in _columns(target)]
-            )
-        return self._project(space, target, rows, features)
+            return EachProjection([self._project(space, column) for column in _columns(target)])
+        return self._project(space, target)
 
     def _splits(self, target: np.ndarray) -> bool:
         return self.outputs == "each" and target.ndim > 1
 
-    def _project(
-        self, space: Space, target: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
-    ) -> LeafProjection:
+    def _project(self, space: Space, target: np.ndarray) -> LeafProjection:
         from anyboost.backends.sides import LEAST_SQUARES
         from anyboost.weak.grow import grow
         from anyboost.weak.grown import fill
 
         fixed = space.fixed(target)
-        grown = grow(space, fixed, self._growth(space, LEAST_SQUARES), rows, features)
+        grown = grow(space, fixed, self._growth(space, LEAST_SQUARES), space.rows, space.features)
         unit = space.fixed_mass[1]
         mass = grown.masses * unit
         sums = grown.sums * fixed.unit
@@ -135,17 +125,16 @@ class Tree:
                 found,
                 least=0.0 if self.one_sided else -np.inf,
                 most=1.0 if self.l2 else np.inf,
-                amend=partial(self._amend, space, grown, penalty),
+                amend=partial(self._amend, space.full, grown),
             )
-        if rows is None:  # the sums are those over all rows
-            found = replace(found, moments=(sums / space.total, mass / space.total))
-        return found
+        return replace(found, moments=(sums / space.total, mass / space.total), measure=space.measure)
 
-    def _amend(self, space: Space, grown: "Grown", penalty: float, values: np.ndarray) -> np.ndarray:
+    def _amend(self, space: Space, grown: "Grown", values: np.ndarray) -> np.ndarray:
         """What the loss would like in the leaves, times W / (W + l2) over all rows, and in order."""
         from anyboost.weak.monotone import clip_leaves
 
         if self.l2:
+            penalty = self.l2 / space.weight_unit * space.fixed_mass[1]
             mass = leaf_sums(grown.leaf, np.ones(space.n) if space.mass is None else space.mass, len(values))
             values = values * (mass / (mass + penalty))[:, None]
         return clip_leaves(grown, values) if self.one_sided else values

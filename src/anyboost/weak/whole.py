@@ -45,7 +45,9 @@ class Branched:
     ) -> None:
         channels, size = fixed.outputs + 1, (len(allowed) * BINS, fixed.outputs + 1)
         slab = space.once(
-            ("slab", size, growth.max_leaves), lambda _: np.zeros((growth.max_leaves, *size), dtype=np.int64)
+            ("slab", size, growth.max_leaves),
+            lambda _: np.zeros((growth.max_leaves, *size), dtype=np.int64),
+            of_table=True,
         )
         count_root(slab[0])
         most = 2 * growth.max_leaves - 1
