@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends.arena import Arena
+
 MOST_UNITS = (
     2**24
 )  # of whole weights; each draw looks at all of them, so in a heavier sample every row is one unit
@@ -73,24 +75,25 @@ class Units:
         self.n, self.n_threads = len(words), n_threads
         self.counts = np.ones(self.n, dtype=np.int64) if weights is None else _counts(weights)  # of each row
         self.weights = None if weights is None else weights / self.counts  # of a unit of each row
-        # The units of row i are _ends[i] .. _ends[i + 1]; empty where each row is one
-        several = self.counts.max(initial=1) > 1
-        self._ends = np.concatenate([[0], np.cumsum(self.counts)]) if several else np.empty(0, dtype=np.int64)
+        # The units of row i are _ends[i] .. _ends[i + 1], and _owners their rows; empty where each row is one
+        several = self.counts if self.counts.max(initial=1) > 1 else self.counts[:0]
+        self._ends = np.cumsum(np.append(0, several)) if len(several) else several
+        self._owners = np.repeat(np.arange(len(several), dtype=np.uint32), several)
         copies = _copies(words, self.counts, self.weights)
         self.keys = unit_keys(words, copies, self._ends, mix(seed), n_threads)
 
-    def drawn(self, fraction: float, salt: int) -> tuple[np.ndarray, np.ndarray]:
+    def drawn(self, fraction: float, salt: int, arena: Arena | None = None) -> tuple[np.ndarray, np.ndarray]:
         """How many units of each row are drawn, about this fraction of all, and the rows with any, in order."""
         from anyboost.backends.draws import draw
 
-        return draw(self.keys, self._ends, salt, fraction, self.n_threads)
+        return draw(self.keys, self._ends, self._owners, salt, fraction, self.n_threads, arena or Arena())
 
     def held_out(self, share: float, strata: np.ndarray | None = None) -> np.ndarray:
         """How many units of each row are held out: those of smallest key, a share of all and of each stratum.
 
         One unit at least, where any stratum has two; in each stratum one stays.
         """
-        row = np.repeat(np.arange(self.n), self.counts)
+        row = self._owners if len(self._owners) else np.arange(self.n)
         stratum = np.zeros(len(row), dtype=np.intp)
         if strata is not None:
             stratum = np.unique(strata, return_inverse=True)[1].reshape(-1)[row]

@@ -109,7 +109,11 @@ class Sampling:
     ) -> None:
         self.space, self.units, self.seed, self.draws = space, units, seed, draws
         self.row_fraction, self.feature_fraction = row_fraction, feature_fraction
-        self._of_a_unit = None if units is None else Masses.of(space.n, units.weights)
+        self._scale = 0  # of the last sum of masses, near which the next will be
+        # Of a unit of each row: that of the row where each is one
+        self._unit = space.measure
+        if units is not None and len(units.keys) > space.n:
+            self._unit = Masses.of(space.n, units.weights)
 
     def __call__(self, t: int, k: int) -> Space:
         if self.units is None and self.feature_fraction == 1.0 and not self.draws:
@@ -124,15 +128,18 @@ class Sampling:
 
     def _measure(self, salt: int) -> Masses | None:
         """That of the units drawn: each has the weight it has in the sample."""
-        if self.units is None or self._of_a_unit is None:
+        if self.units is None:
             return None
-        counts, rows = self.units.drawn(self.row_fraction, salt)
-        unit = self._of_a_unit
-        mass = counts if unit.mass is None else counts * unit.mass
+        counts, rows = self.units.drawn(self.row_fraction, salt, self.space.arena)
+        unit = self._unit
+        mass = counts
+        if unit.mass is not None:
+            mass = np.multiply(counts, unit.mass, out=self.space.empty(len(counts)))
         if unit.whole:
-            total, mass = float(mass.sum()), mass.astype(np.int64, copy=False)
+            mass = mass.astype(np.int64, copy=False)
+            total = float(len(rows) if unit is self.space.measure and unit.mass is None else mass.sum())
         else:
             from anyboost.backends import sums
 
-            total = sums.dot(mass[:, None], None, None, self.space.n_threads)[0]
+            total, self._scale = sums.dot(mass[:, None], None, None, self.space.n_threads, guess=self._scale)
         return Masses(mass, unit.whole, total, unit.unit, None if len(rows) == len(counts) else rows)

@@ -162,7 +162,7 @@ class Masses(NamedTuple):
             return some._replace(mass=spread, rows=rows)
         mass, whole = as_mass(weights)
         total = float(mass.sum() if whole and mass is not None else n)
-        return cls(mass, whole, total, math.fsum(weights) / total)
+        return cls(mass, whole, total, math.fsum(weights.tolist()) / total)
 
 
 class Space:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.backends import threads
+from anyboost.backends.arena import Arena
 from anyboost.backends.compiler import inlined, kernel
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
@@ -119,15 +120,16 @@ def _draw_rows(keys, salt, limit, start, stop, counts, rows):
 
 
 @kernel
-def _draw_units(keys, ends, salt, limit, start, stop, counts, rows):
+def _draw_units(keys, ends, owners, salt, limit, start, stop, counts, rows):
+    # By units, for the processor would guess wrong where those of a row end.
+    for i in range(start, stop):
+        counts[i] = 0
+    for unit in range(ends[start], ends[stop]):
+        counts[np.uint64(owners[unit])] += np.int64(_mix(keys[unit] ^ salt) < limit)
     found = np.uint64(0)
     for i in range(start, stop):
-        drawn = np.uint64(0)
-        for unit in range(ends[i], ends[i + 1]):
-            drawn += np.uint64(_mix(keys[unit] ^ salt) < limit)
-        counts[i] = drawn
         rows[found] = i
-        found += np.uint64(drawn > 0)
+        found += np.uint64(counts[i] > 0)
     return found
 
 
@@ -142,30 +144,37 @@ def _least(keys, salt):
 
 
 def draw(
-    keys: np.ndarray, ends: np.ndarray, salt: int, fraction: float, n_threads: int
+    keys: np.ndarray,
+    ends: np.ndarray,
+    owners: np.ndarray,
+    salt: int,
+    fraction: float,
+    n_threads: int,
+    arena: Arena,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The number of units drawn of each row, and the rows with any, in order.
 
-    Drawn are the units with mix(key, salt) < fraction * 2^64, or the one of the smallest mix where there are none.
+    The units of row i are ends[i] .. ends[i + 1], and `owners` their rows; empty ones say that it is unit i. Drawn are
+    the units with mix(key, salt) < fraction * 2^64, or the one of the smallest mix where there are none.
     """
-    n = len(ends) - 1 if len(ends) else len(keys)
-    counts = np.empty(n, dtype=np.int64)
     word, limit = np.uint64(salt), np.uint64(int(fraction * 2.0**64))
     block: Callable[..., int] = _draw_units if len(ends) else _draw_rows
-    given = (keys, ends, word, limit) if len(ends) else (keys, word, limit)
+    given = (keys, ends, owners, word, limit) if len(ends) else (keys, word, limit)
 
     def some(start: int, stop: int) -> np.ndarray:
-        rows = np.empty(stop - start, dtype=np.uint32)
-        return rows[: block(*given, start, stop, counts, rows)]
+        own = rows[start:stop]
+        return own[: block(*given, start, stop, counts, own)]
 
+    n = len(ends) - 1 if len(ends) else len(keys)
+    counts, rows = arena.empty(n, np.int64), arena.empty(n, np.uint32)
     found = threads.over_blocks(some, n, n_threads, _SHORT)
-    rows = found[0] if len(found) == 1 else np.concatenate(found)
-    if not len(rows):
+    drawn = found[0] if len(found) == 1 else np.concatenate(found)
+    if not len(drawn):
         unit = _least(keys, word)
-        row = int(np.searchsorted(ends, unit, side="right")) - 1 if len(ends) else unit
+        row = owners[unit] if len(ends) else unit
         counts[row] = 1
-        rows = np.array([row], dtype=np.uint32)
-    return counts, rows
+        drawn = np.array([row], dtype=np.uint32)
+    return counts, drawn
 
 
 @kernel
