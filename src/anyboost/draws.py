@@ -17,13 +17,11 @@ import numpy as np
 
 from anyboost.backends.arena import Arena
 
-MOST_UNITS = (
-    2**24
-)  # of whole weights; each draw looks at all of them, so in a heavier sample every row is one unit
+# Each draw looks at every unit: in a sample of more than so many, each row is one
+MOST_UNITS = 2**24
 
 # Where the columns of each part of a row are numbered from
 _X, _Y, _GROUP, _OFFSET = (part << 40 for part in range(1, 5))
-
 _WORD = 2**64 - 1
 
 
@@ -148,7 +146,8 @@ def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -
     """How many units of equal rows come before those of each row.
 
     Who comes first makes no difference among rows of whole weight, for their units are alike. Rows of other weights
-    come after those, the lighter ones first: else it would hang on the order of the rows which of them is drawn.
+    come after those, the lighter ones first: else it would hang on the order of the rows which of them is drawn. Rows
+    are equal where both words are (see `backends.draws`).
     """
     copies = np.zeros(len(words), dtype=np.int64)
     high = np.sort(words[:, 0])

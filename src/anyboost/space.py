@@ -200,12 +200,8 @@ class Space:
 
     def _weigh(self, measure: Masses) -> None:
         self.measure = measure
-        self.mass, self.whole, self.total, self.rows = (
-            measure.mass,
-            measure.whole,
-            measure.total,
-            measure.rows,
-        )
+        self.mass, self.whole, self.total = measure.mass, measure.whole, measure.total
+        self.rows = measure.rows
 
     def lent(
         self, measure: Masses | None = None, features: np.ndarray | None = None, key: int = 0
