@@ -30,6 +30,7 @@ def estimators(folder):
         frame = pd.DataFrame(X_train).rename(columns=str)
         for early_stopping in (False, True):
             model = ab.BoostingRegressor(max_iter=5, early_stopping=early_stopping, random_state=0)
+            model.set_params(subsample=0.7 if early_stopping else 1.0)
             model.fit(X_train, y_train).predict(X_test)
             model.fit(X_train, y_train, sample_weight=weights)
             model.fit(frame, y_train).predict(frame)

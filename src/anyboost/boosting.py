@@ -14,6 +14,7 @@ from anyboost import descent as descents
 from anyboost.backends import threads
 from anyboost.certificates import Evidence, Witness
 from anyboost.descent import Descent, State, Step, descend
+from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
 from anyboost.samples import Sample, Sampling, check_valid
@@ -200,7 +201,8 @@ def boost(
     patience : stop after this many rounds without a lower validation loss; the best model is `run.best`.
     callbacks : called as `callback(step, run)` after each round; a true answer stops the run.
     resume : an earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.
-    row_fraction, feature_fraction : the share of rows and columns each projection is fitted on; default 1.
+    row_fraction, feature_fraction : the share of rows and columns each projection is fitted on; default 1. Rows are
+        drawn by what they hold, not by their place: a row of whole weight m as m rows, each by itself.
     max_bins : most bins a column, 2 to 255, the default.
     categorical : columns that hold categories, as numbers or as a mask: codes 0, 1, 2, ..., NaN where missing.
     n_threads : None for all cores. The model does not depend on it.
@@ -235,14 +237,7 @@ def boost(
     weak.admit_weights(method.learner, sample.weights)
     weak.admit(method.learner, sample.X, options.categorical, sample.outputs)
     checks.codes(sample.X, "X", options.categorical)
-    n, n_features = sample.X.shape
-    sampling = Sampling(
-        (n, n_features),
-        options.row_fraction,
-        options.feature_fraction,
-        _seed(random_state, resume),
-        getattr(method.learner, "draws", False),
-    )
+    seed = _seed(random_state, resume)
     valid_sample = check_valid(method.loss, valid, sample, sparse)
     if valid_sample is not None:
         weak.admit_values(method.learner, valid_sample.X, "valid X")
@@ -261,10 +256,11 @@ def boost(
     )
     functional = method.loss.on(sample.y, space, sample.groups)
     if resume is None:
-        run = _begin(method, sample, space, functional, sampling.seed, valid_sample, options)
+        run = _begin(method, sample, space, functional, seed, valid_sample, options)
     else:
         run = _go_on(resume, rounds, space, functional, valid_sample)
 
+    sampling = _sampling(run, sample, space)
     progress = descend(functional, run.learner, space, run.descent, run.state, sampling)
     while len(run.steps) < rounds:
         step = next(progress)
@@ -354,6 +350,21 @@ def _begin(
         watch,
         options=options,
         infimum=functional.infimum,
+    )
+
+
+def _sampling(run: Run, sample: Sample, space: Space) -> Sampling:
+    options, units = run.options, None
+    if options.row_fraction < 1.0:
+        offset = run.state.start if run.ensemble.needs_offset else None
+        units = Units(run.seed, sample.X, sample.y, sample.weights, sample.groups, offset, space.n_threads)
+    return Sampling(
+        space,
+        units,
+        options.row_fraction,
+        options.feature_fraction,
+        run.seed,
+        getattr(run.learner, "draws", False),
     )
 
 

@@ -351,8 +351,8 @@ class Move:
         return L2.norm(self.direction(L2)) if self.pieces else 0.0
 
 
-# The rows and columns that projection k of round t sees, and random numbers for a learner that draws
-Sampling = Callable[[int, int], tuple[Any, ...]]
+# The space that projection k of round t is given: that of the sample, or one it lends
+Sampling = Callable[[int, int], Space]
 
 
 def descend(
@@ -428,7 +428,7 @@ def _project(
     for k in range(most):
         if k > 0 and move.D_norm <= descent.relative_error * g_norm:
             break
-        h = H.project(L2, move.D, *sample(t, k))
+        h = H.project(sample(t, k), move.D)
         inner, square = h.ray(L2, move.D)
         if square == 0:
             move.edges.append(0.0)

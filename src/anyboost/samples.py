@@ -1,14 +1,14 @@
 """What `boost` is given, checked: samples with their weights, groups and starts, and what a projection sees of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anyboost import checks
+from anyboost.draws import Units, mix, some_numbers
 from anyboost.losses import Loss
-from anyboost.space import Binned
+from anyboost.space import Binned, Masses, Space
 from anyboost.trees.table import Bins
 
 
@@ -93,29 +93,52 @@ def check_valid(loss: Loss, valid: Any, sample: Sample, sparse: bool = False) ->
     return checked
 
 
-@dataclass(frozen=True)
 class Sampling:
-    """Which rows and columns a projection sees, drawn from (seed, round, projection): no state to keep.
+    """What each projection sees of a space: units of its measure, and columns, drawn by (seed, round, projection).
 
-    A learner that `draws` is given the generator too.
+    No state to keep. `units` are None where all count; a learner that `draws` is lent a key of its own each time.
     """
 
-    shape: tuple[int, int]
-    row_fraction: float
-    feature_fraction: float
-    seed: int
-    draws: bool = False
+    def __init__(
+        self,
+        space: Space,
+        units: Units | None,
+        row_fraction: float,
+        feature_fraction: float,
+        seed: int,
+        draws: bool = False,
+    ) -> None:
+        self.space, self.units, self.seed, self.draws = space, units, seed, draws
+        self.row_fraction, self.feature_fraction = row_fraction, feature_fraction
+        self._scale = 0  # of the last sum of masses, near which the next will be
+        # Of a unit of each row: that of the row where each is one
+        self._unit = space.measure
+        if units is not None and len(units.keys) > space.n:
+            self._unit = Masses.of(units.weights, space.rows)
 
-    def __call__(self, t: int, k: int) -> tuple[Any, ...]:
-        if self.row_fraction == 1.0 and self.feature_fraction == 1.0 and not self.draws:
-            return None, None
-        random = np.random.default_rng((self.seed, t, k))
-        n, n_features = self.shape
-        rows = features = None
-        if self.row_fraction < 1.0:
-            rows = np.flatnonzero(random.random(n, dtype=np.float32) < self.row_fraction)
-            rows = rows if len(rows) else random.integers(n, size=1)
+    def __call__(self, t: int, k: int) -> Space:
+        if self.units is None and self.feature_fraction == 1.0 and not self.draws:
+            return self.space
+        salt = mix(self.seed, t, k)
+        features = None
         if self.feature_fraction < 1.0:
+            n_features = self.space.X.shape[1]
             count = max(1, round(self.feature_fraction * n_features))
-            features = np.sort(random.choice(n_features, size=count, replace=False))
-        return (rows, features, random) if self.draws else (rows, features)
+            features = some_numbers(count, n_features, salt)
+        return self.space.lent(self._measure(salt), features, salt)
+
+    def _measure(self, salt: int) -> Masses | None:
+        """That of the units drawn: each has the weight it has in the sample."""
+        if self.units is None:
+            return None
+        counts, rows = self.units.drawn(self.row_fraction, salt, self.space.rows.arena)
+        unit = self._unit
+        mass = counts
+        if unit.mass is not None:
+            mass = np.multiply(counts, unit.mass, out=self.space.empty(len(counts)))
+        if unit.whole:
+            mass = mass.astype(np.int64, copy=False)
+            total = float(len(rows) if unit is self.space.measure and unit.mass is None else mass.sum())
+        else:
+            total, self._scale = self.space.rows.dot(mass[:, None], None, None, self._scale)
+        return Masses(mass, unit.whole, total, unit.unit, None if len(rows) == len(counts) else rows)

@@ -8,7 +8,7 @@ or (n, k) for k outputs. Gradients live in this space, so they carry neither wei
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -105,8 +105,38 @@ def _total(weights: np.ndarray, rows: Rows) -> float:
     return rows.dot(weights[:, None], None, None)[0]
 
 
+class Masses(NamedTuple):
+    """A measure of the rows of a table: their weights up to a factor.
+
+    `mass` is None for all ones, and whole numbers where `whole`; `total` is its sum, `unit` the weight, as given, of
+    mass one. `drawn` are the rows of positive mass, in order; None for all of them.
+    """
+
+    mass: np.ndarray | None
+    whole: bool
+    total: float
+    unit: float = 1.0
+    drawn: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, weights: np.ndarray | None, rows: Rows) -> "Masses":
+        """That of rows with these positive weights; None: all one."""
+        if weights is None:
+            return cls(None, True, float(rows.n))
+        mass, whole, total = as_mass(weights, rows)
+        return cls(mass, whole, total, _total(weights, rows) / total)
+
+
 class Space:
-    """L2(P) over the rows of X with positive weights (None: all equal); `categorical` columns hold categories."""
+    """L2(P) over the rows of X with positive weights (None: all equal); `categorical` columns hold categories.
+
+    `features` are the columns that a projection may use, in order, where it may not use all; `key` is what a learner
+    that draws at random begins from. They differ in spaces that are `lent` to a projection.
+    """
+
+    features: np.ndarray | None = None
+    key: int = 0
+    _lender: "Space | None" = None
 
     def __init__(
         self,
@@ -129,19 +159,46 @@ class Space:
         self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
-        self.mass: np.ndarray | None = None
-        self.whole, self.total, self.weight_unit = True, float(self.rows.n), 1.0
-        if weights is not None:
-            self._weigh(weights)
+        self._weigh(Masses.of(weights, self.rows))
 
-    def _weigh(self, weights: np.ndarray) -> None:
-        """Take these weights; `weight_unit` is the weight, as given, of one unit of fixed mass."""
-        from anyboost.backends import sums
-
-        self.mass, self.whole, self.total = as_mass(weights, self.rows)
+    def _weigh(self, measure: Masses) -> None:
+        self.measure = measure
+        self.mass, self.whole, self.total = measure.mass, measure.whole, measure.total
+        self.drawn = measure.drawn
         if self.mass is not None:
-            self.fixed_mass = sums.fixed_mass(self.mass, self.whole, self.rows)
-        self.weight_unit = self.fixed_mass[1] * _total(weights, self.rows) / self.total
+            self.fixed_mass = self._fix(self.mass)
+
+    def lent(
+        self, measure: Masses | None = None, features: np.ndarray | None = None, key: int = 0
+    ) -> "Space":
+        """The same rows and columns for one projection: under another measure (None: the same), by some features.
+
+        What was computed of the table is shared; what was computed of the measure only where it is the same.
+        """
+        space = object.__new__(Space)
+        space.__dict__.update(self.__dict__)
+        space.features, space.key, space._lender = features, key, self.full
+        if measure is not None:
+            for name in ("weights", "fixed_mass"):
+                space.__dict__.pop(name, None)
+            space._weigh(measure)
+            space._views = {}
+        return space
+
+    @property
+    def full(self) -> "Space":
+        """The space of the whole sample: this one, or the one that lent it."""
+        return self if self._lender is None else self._lender
+
+    @property
+    def seen(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+        """The rows and the columns that a projection sees, and the masses of all rows; None for all, and its own."""
+        whole = None if self.drawn is None else self.full.fixed_mass[0]
+        return self.drawn, self.features, whole
+
+    def random(self) -> np.random.Generator:
+        """Random numbers for a projection: the same ones whenever it is made again."""
+        return np.random.default_rng(self.key)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -177,11 +234,23 @@ class Space:
         """mass_n as (n,) integers times a unit."""
         return np.ones(self.n, dtype=np.int64), 1.0  # unless there are weights
 
+    def _fix(self, mass: np.ndarray) -> tuple[np.ndarray, float]:
+        from anyboost.backends import sums
+
+        return (mass, 1.0) if mass.dtype == np.int64 else sums.fixed_mass(mass, self.whole, self.rows)
+
+    @property
+    def weight_unit(self) -> float:
+        """The weight, as given, of one unit of fixed mass; without weights a row weighs 1."""
+        return self.fixed_mass[1] * self.measure.unit
+
     @cached_property
     def bins(self) -> Bins:
         """The binned columns; computed once."""
         from anyboost.trees.binning import bin_table
 
+        if self._lender is not None:
+            return self._lender.bins
         masses = None if self.mass is None else self.fixed_mass[0]
         return bin_table(self.X, masses, self.max_bins, self.n_threads, self.categorical)
 
@@ -189,8 +258,13 @@ class Space:
         """An uninitialized array, perhaps one that was used before."""
         return self.rows.arena.empty(shape)
 
-    def once(self, key: Hashable, compute: Callable[["Space"], T]) -> T:
-        """What `compute(self)` gave the first time: a learner's view of this sample."""
+    def once(self, key: Hashable, compute: Callable[["Space"], T], *, of_table: bool = False) -> T:
+        """What `compute(self)` gave the first time: a learner's view of this sample.
+
+        One `of_table` does not hang on the measure: spaces that are lent share it.
+        """
+        if of_table and self._lender is not None:
+            return self._lender.once(key, compute, of_table=True)
         if key not in self._views:
             self._views[key] = compute(self)
         return self._views[key]

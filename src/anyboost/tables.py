@@ -457,9 +457,9 @@ def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
         present = ~np.isnan(values)
         found, code = np.unique(values[present], return_inverse=True)
         found = found.tolist()
-    mass = np.bincount(
-        code, None if sample_weight is None else sample_weight[present], minlength=len(found)
-    ).astype(np.float64)
+    weights = np.ones(len(code)) if sample_weight is None else sample_weight[present]
+    turn = np.argsort(weights)  # added up by size, which is the same for any order of the rows
+    mass = np.bincount(code[turn], weights[turn], minlength=len(found))
     held = np.flatnonzero(mass > 0)
     rest = len(held) > MOST_LEVELS
     if rest:

@@ -80,8 +80,11 @@ def _tables() -> Iterator[tuple[np.ndarray, np.ndarray]]:
 def _regress() -> None:
     for X, y in _tables():
         BoostingRegressor(**SMALL).fit(X, y).predict(X)
+        BoostingRegressor(subsample=0.5, early_stopping=True, **SMALL).fit(X, y)
     X, y = _numbers()
     weights = np.linspace(0.5, 1.5, len(y))
+    for some in (weights, np.arange(len(y)) % 3 + 1):  # drawn by rows, and by units of them
+        BoostingRegressor(subsample=0.5, max_features=0.5, **SMALL).fit(X, y, sample_weight=some)
     for loss in ("squared", "absolute", "quantile:0.9", "huber", "poisson", "multi_quantile:0.1,0.9"):
         model = BoostingRegressor(loss, early_stopping=True, **SMALL)
         target = np.exp(y) if loss == "poisson" else y

@@ -20,9 +20,19 @@ from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
 MODELS = [BoostingRegressor(), BoostingClassifier()]
 
 
+DRAWS = {
+    "all rows": {},
+    "drawn rows": {"subsample": 0.8, "max_features": 0.7, "max_iter": 20},
+    "held-out rows": {"early_stopping": True},
+    "drawn and held-out rows": {"subsample": 0.8, "early_stopping": True},
+}
+
+
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_every_check_of_scikit_learn_passes(model):
+def test_every_check_of_scikit_learn_passes(model, draws):
+    model = clone(model).set_params(**DRAWS[draws])
     found = check_estimator(model, on_fail=None, on_skip=None)
     assert len(found) > 50
     failed = {check["check_name"]: check["exception"] for check in found if check["status"] == "failed"}

@@ -111,7 +111,7 @@ def part_of(whole, rows, part, binned, weights, groups):
     state = State(
         start, start, np.zeros_like(start), R.value(start), whole.start_loss, model, Evidence(start.shape)
     )
-    sampling = Sampling(here.shape, 1.0, whole.options.feature_fraction, whole.seed)
+    sampling = Sampling(L2, None, 1.0, whole.options.feature_fraction, whole.seed)
     progress = descend(R, whole.learner, L2, whole.descent, state, sampling)
     return [next(progress) for _ in whole.steps], state
 

@@ -16,6 +16,7 @@ import anyboost as ab
 import reference
 from anyboost.space import Space
 from anyboost.weak import Classifier, Stump
+from lending import lent
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -101,14 +102,14 @@ def test_rows_and_features_sampled_for_a_classifier(estimator, outputs):
     X, D, weights = sample(5, 50, outputs, False, True, False)
     rows, features = np.arange(0, 50, 2), np.array([1, 3])
     space, learner = Space(X, weights), Classifier(estimator)
-    mine = learner.project(space, D, rows=rows, features=features)
+    mine = learner.project(lent(space, rows, features), D)
     np.testing.assert_array_equal(mine.hypothesis.predict(X), mine.values)
     assert mine.values.shape == D.shape
     # Neither the other rows' targets nor the other columns are seen.
     unseen, muddled = D.copy(), X.copy()
     unseen[1::2] = 7.0
     muddled[:, [0, 2]] = 0.0
-    again = learner.project(Space(muddled, weights), unseen, rows=rows, features=features)
+    again = learner.project(lent(Space(muddled, weights), rows, features), unseen)
     np.testing.assert_array_equal(again.values, mine.values)
 
 

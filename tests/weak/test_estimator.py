@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 import anyboost as ab
 from anyboost.space import Space
 from anyboost.weak import Classifier, Estimator, Linear
+from lending import lent
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -69,7 +70,7 @@ def test_it_is_given_targets_and_weights_as_rows():
     Estimator(Spy()).project(Space(X, np.full(60, 1 / 60)), D)
     assert Spy.seen["weight"] is None
     rows, features = np.array([3, 5, 7]), np.array([1, 2])
-    Estimator(Spy()).project(Space(X, weights), D, rows=rows, features=features)
+    Estimator(Spy()).project(lent(Space(X, weights), rows, features), D)
     np.testing.assert_array_equal(Spy.seen["X"], X[rows][:, features])
     np.testing.assert_array_equal(Spy.seen["y"], D[rows])
     np.testing.assert_array_equal(Spy.seen["weight"], weights[rows])

@@ -13,6 +13,7 @@ from anyboost.space import Space
 from anyboost.weak import Linear
 from anyboost.weak import linear as linear_module
 from anyboost.weak.linear import LinearFunction
+from lending import lent
 from reference import learners as reference
 
 
@@ -95,11 +96,11 @@ def test_rows_and_features_that_are_not_drawn_do_not_count(penalty, table):
     X, D, weights = sample(5, 60, 5, 2, True)
     rows, features = np.arange(0, 60, 2), np.array([1, 3])
     space = Space(table(X), weights)
-    some = Linear(penalty).project(space, D, rows=rows, features=features)
+    some = Linear(penalty).project(lent(space, rows, features), D)
     expected = reference.ridge(X[rows][:, features], weights[rows], D[rows], penalty)
     np.testing.assert_allclose(some.values[rows], expected, atol=1e-8)
     assert not some.hypothesis.weight[:, [0, 2, 4]].any()
-    all_rows = Linear(penalty).project(space, D, features=features)
+    all_rows = Linear(penalty).project(lent(space, features=features), D)
     expected = reference.ridge(X[:, features], weights, D, penalty)
     np.testing.assert_allclose(all_rows.values, expected, atol=1e-8)
     np.testing.assert_allclose(all_rows.hypothesis.predict(X), expected, atol=1e-8)
@@ -115,7 +116,7 @@ def test_wide_sparse_tables_are_fitted_without_their_gram_matrix(penalty, monkey
         Linear(penalty).project(space, D).values, reference.ridge(X, weights, D, penalty), atol=1e-6
     )
     rows, features = np.arange(40), np.array([0, 2, 4, 5])
-    part = Linear(penalty).project(space, D, rows=rows, features=features).values[rows]
+    part = Linear(penalty).project(lent(space, rows, features), D).values[rows]
     expected = reference.ridge(X[rows][:, features], weights[rows], D[rows], penalty)
     np.testing.assert_allclose(part, expected, atol=1e-6)
     support = Linear(penalty).support(space, D)
@@ -134,7 +135,7 @@ def test_without_standardizing_it_is_scikit_learn_s_ridge(table, most, monkeypat
     np.testing.assert_allclose(found.values, theirs.predict(X), atol=1e-6)
     rows, features = np.arange(30), np.array([0, 2, 3])
     theirs = Ridge(alpha=0.5 * weights[rows].sum()).fit(X[rows][:, features], D[rows], weights[rows])
-    found = learner.project(Space(table(X), weights), D, rows=rows, features=features)
+    found = learner.project(lent(Space(table(X), weights), rows, features), D)
     np.testing.assert_allclose(found.values, theirs.predict(X[:, features]), atol=1e-6)
     support = learner.support(Space(table(X), weights), D)
     assert support.lower - 1e-7 <= reference.linear_reach(X, weights, D) <= support.upper + 1e-7

@@ -9,6 +9,7 @@ from anyboost.space import Space
 from anyboost.weak import Linear, Net
 from anyboost.weak.net import NetFunction, _Search
 from anyboost.weak.standard import Standardized
+from lending import lent
 from reference import learners as reference
 
 
@@ -102,10 +103,10 @@ def test_every_projection_has_random_numbers_of_its_own_and_a_resumed_run_the_sa
 def test_units_of_the_columns_do_not_matter():
     X, D, weights = sample(4)
     net = Net(max_iter=5)
-    one = net.project(Space(X, weights), D, random=np.random.default_rng(0))
-    other = net.project(Space(1e3 * X + 7, weights), D, random=np.random.default_rng(0))
+    one = net.project(Space(X, weights), D)
+    other = net.project(Space(1e3 * X + 7, weights), D)
     np.testing.assert_allclose(one.values, other.values, atol=1e-6)
-    longer = net.project(Space(X, weights), 1e6 * D, random=np.random.default_rng(0))
+    longer = net.project(Space(X, weights), 1e6 * D)
     np.testing.assert_allclose(1e6 * one.values, longer.values, rtol=1e-6)
 
 
@@ -125,11 +126,11 @@ def test_weight_two_is_the_row_twice_and_sparse_is_dense():
 def test_rows_and_features_that_are_not_drawn_do_not_count(table):
     X, D, weights = sample(6, d=4, outputs=2)
     rows, features = np.arange(0, 80, 2), np.array([1, 3])
-    found = Net().project(Space(table(X), weights), D, rows=rows, features=features)
+    found = Net().project(lent(Space(table(X), weights), rows, features), D)
     muddled, unseen = X.copy(), D.copy()
     muddled[1::2], unseen[1::2] = 9.0, 9.0
     muddled[:, [0, 2]] = 1.0
-    again = Net().project(Space(table(muddled), weights), unseen, rows=rows, features=features)
+    again = Net().project(lent(Space(table(muddled), weights), rows, features), unseen)
     np.testing.assert_array_equal(found.values[rows], again.values[rows])
     assert not found.hypothesis.hidden[:, [0, 2]].any()
 

@@ -9,6 +9,7 @@ import anyboost as ab
 import reference
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
+from lending import lent
 
 
 def sample(seed, n=60, features=4, outputs=1, ties=True, weighted=False, missing=False):
@@ -180,7 +181,7 @@ def test_more_than_255_values_are_binned_by_mass():
 def test_rows_and_features_sampled_for_a_tree_decide_its_shape_only_on_themselves():
     X, D, _ = sample(5, 80, 6, 1, ties=False)
     rows = np.arange(0, 80, 2)
-    mine = Tree(max_leaves=5).project(Space(X), D, rows=rows, features=np.array([1, 4]))
+    mine = Tree(max_leaves=5).project(lent(Space(X), rows, np.array([1, 4])), D)
     splits = set(mine.hypothesis.feature[mine.hypothesis.feature >= 0].tolist())
     assert splits <= {1, 4}
     np.testing.assert_array_equal(mine.hypothesis.predict(X), mine.values)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
+from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, stopping
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
@@ -247,11 +248,9 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             return rows, targets, sets
         if self.validation_fraction is None:
             return rows, targets, [("train", rows)]
-        train, held_out = self._split(rows, float(self.validation_fraction), seed)
-        watched = rows.take(held_out)
+        kept, watched = self._split(rows, targets.y, float(self.validation_fraction), seed)
         if not hasattr(self.init, "fit"):
-            rows = replace(rows, given=None)  # a scorer is shown the rows held out, and nobody the others
-        kept = rows.take(train)
+            kept = replace(kept, given=None)  # a scorer is shown the rows held out, and nobody the others
         return kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
 
     def _valid_rows(self, name: str, given: Any, columns: Columns) -> Rows:
@@ -273,21 +272,20 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         labels = np.asarray(given["y"])
         return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
-    def _split(self, rows: Rows, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Row numbers to train on and to watch; whole groups where the loss ranks them."""
-        from sklearn.model_selection import train_test_split
-
-        number = np.arange(rows.X.shape[0])
-        if len(number) < 2:
+    def _split(self, rows: Rows, y: np.ndarray, share: float, seed: int) -> tuple[Rows, Rows]:
+        """Rows to train on and to watch, drawn by what they hold; a row of weight 2 may be one of each."""
+        n_threads = checks.n_threads(self.n_jobs)
+        units = Units(seed, rows.X, y, rows.sample_weight, rows.groups, rows.offset, n_threads)
+        held_out = units.held_out(share, self._strata(y))
+        if not held_out.any():
             raise ValueError(
-                "early_stopping needs two rows or more to split: pass X_val and y_val, or turn it off"
+                f"early_stopping needs two rows or more to split, two of one class, got n_samples={rows.X.shape[0]}: "
+                "pass X_val and y_val, or turn it off"
             )
-        train, held_out = train_test_split(
-            number, test_size=share, random_state=seed, stratify=self._strata(rows)
-        )
-        return np.sort(train), np.sort(held_out)
+        return rows.part(units, units.counts - held_out), rows.part(units, held_out)
 
-    def _strata(self, rows: Rows) -> np.ndarray | None:
+    def _strata(self, y: np.ndarray) -> np.ndarray | None:
+        """What each part must have its share of."""
         return None
 
     def _attributes(self, run: Run, monitor: stopping.Monitor | None, plan: Plan) -> dict[str, Any]:

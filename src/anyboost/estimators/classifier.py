@@ -13,7 +13,7 @@ from anyboost.boosting import Run
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
-from anyboost.estimators.rows import Rows, Targets
+from anyboost.estimators.rows import Targets
 from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
 
@@ -250,8 +250,8 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
             factors[known.index(label)] = checks.positive(weight, f"class_weight of {label!r}")
         return factors
 
-    def _strata(self, rows: Rows) -> np.ndarray | None:
-        return column_or_1d(rows.y)
+    def _strata(self, y: np.ndarray) -> np.ndarray | None:
+        return y
 
 
 def _check_loss(loss: Loss, n_classes: int) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from anyboost import keywords, metrics
 from anyboost.boosting import Run
+from anyboost.draws import labels_held_out
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
@@ -85,12 +86,10 @@ class BoostingRanker(BaseBoosting):
 
         return Targets(loss, encode(y), encode)
 
-    def _split(self, rows: Rows, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        from sklearn.model_selection import GroupShuffleSplit
-
+    def _split(self, rows: Rows, y: np.ndarray, share: float, seed: int) -> tuple[Rows, Rows]:
         if rows.groups is None or len(np.unique(rows.groups)) < 2:
             raise ValueError(
                 "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"
             )
-        splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
-        return next(splitter.split(rows.X, groups=rows.groups))
+        held_out = labels_held_out(seed, rows.groups, share)
+        return rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))

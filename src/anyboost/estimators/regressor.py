@@ -44,7 +44,8 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     max_features : float, default 1.0
         The share of columns each tree may look at.
     subsample : float, default 1.0
-        The share of rows each tree is fitted on.
+        The share of rows each tree is fitted on, drawn by what they hold, whatever their order; a row of whole
+        weight m is drawn as m rows.
     max_bins : int, default 255
     categorical_features : "from_dtype", None, or list of columns, default "from_dtype"
         Which columns hold categories. "from_dtype": those that a data frame says are categories or text.
@@ -74,8 +75,8 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         What to measure on validation sets; the first decides. A scorer of scikit-learn, "concordance", or
         None for `score`.
     validation_fraction : float or None, default 0.1
-        The share of rows to hold out for early stopping, where `fit` is given no validation set. None: hold out
-        none, and stop by the score on the training rows.
+        The share of rows to hold out for early stopping, where `fit` is given no validation set: of each class, or of
+        queries; drawn as for `subsample`. None: hold out none, and stop by the score on the training rows.
     n_iter_no_change : int, default 10
     tol : float, default 1e-7
     callbacks : list, default None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks, tables
+from anyboost.draws import Units
 from anyboost.losses import Loss
 
 
@@ -48,6 +49,14 @@ class Rows:
             self.y[rows],
             *(None if part is None else tables.take(part, rows) for part in others),
         )
+
+    def part(self, units: Units, counts: np.ndarray) -> "Rows":
+        """So many units of each row."""
+        rows = np.flatnonzero(counts)
+        part = self.take(rows)
+        if units.weights is not None:
+            part.sample_weight = counts[rows] * units.weights[rows]
+        return part
 
 
 def raw_scores_of(estimator: Any, X: Any, n: int, outputs: int) -> np.ndarray:

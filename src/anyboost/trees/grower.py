@@ -280,7 +280,9 @@ def _take_in(search, tree, scratch):
             scratch, tree.goes_left[node],
         )  # fmt: skip
         nodes[node].column, nodes[node].cut, nodes[node].gain = column, cut, gain
-        if not search.limits.ordered:  # what no cut parts here, for a side would be too light, none parts below
+        if (
+            not search.limits.ordered
+        ):  # what no cut parts here, for a side would be too light, none parts below
             for c in range(tree.best.shape[1]):
                 tree.allowed[node, c] &= tree.best[which, c] > -np.inf
         if column >= 0:
@@ -392,14 +394,14 @@ def grow(
     rows: Rows,
     bins: Bins,
     fixed: Fixed,
-    masses: np.ndarray,
     growth: Growth,
     drawn: np.ndarray | None = None,
     features: np.ndarray | None = None,
+    masses: np.ndarray | None = None,
 ) -> Grown:
     """Grow a tree on targets in fixed point; on some of the rows and features where given.
 
-    `masses` are those of all rows, of which the tree keeps the cover of its nodes.
+    `masses` are those of all rows, where some are drawn: the tree keeps the cover of its nodes.
     """
     search, allowed = _search(bins, growth, features)
     tree = _plant(rows, fixed.outputs, growth, search, allowed)
@@ -420,7 +422,7 @@ def grow(
     # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
     sums = np.where(np.abs(sums) > search.limits.noise * held[:, None], sums, 0)
     leaf = ground.leaves(shape)
-    cover = shape.masses if drawn is None else _cover(rows, shape, leaf, masses)
+    cover = shape.masses if masses is None else _cover(rows, shape, leaf, masses)
     return Grown(shape, sums, held, tree.bounds[shape.leaf_nodes], leaf, cover)
 
 

@@ -160,7 +160,7 @@ class GroundHere:
         self._rows, self._bins, self._fixed, self._plan = rows, bins, fixed, plan
         n = bins.words.shape[1]
         if plan.drawn is not None:
-            self.list = plan.drawn
+            self.list = plan.drawn.astype(np.uint32)  # a copy, which will be reordered
         else:  # a stump of all rows never looks at the list
             self.list = np.arange(n if plan.parts else 0, dtype=np.uint32)
         self.spare = np.empty_like(self.list)

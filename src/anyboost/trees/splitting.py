@@ -389,7 +389,7 @@ def choose_cut(sums, columns, total, limits, bounds, best, scratch, goes_left):
         score = _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left)
         return column, -1, score - whole
     scores, cuts = scratch.scores, scratch.bins
-    count, n_lost = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
+    n_lost = _score_cuts(sums, column, columns, total, limits, bounds, scratch)[1]
     i = 0
     while scores[i] < enough and (i >= n_lost or scores[LEFT + i] < enough):
         i += 1

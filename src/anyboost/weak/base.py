@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from anyboost.space import Space
+from anyboost.space import Masses, Space
 
 # (X, out, n_threads): out += the sum, in place
 Joined = Callable[[np.ndarray, np.ndarray, int], None]
@@ -94,9 +94,9 @@ class LeafProjection:
     """A tree on the sample: the leaf of each row, the leaves' values (leaves, k), the shape of scores.
 
     `moments` are the integral of the target over each leaf (leaves, k) and the measure of each (leaves,), where the
-    learner has them: they give the ray of any values in the leaves. `least` and `most` bound the coefficient c of
-    h: a penalized tree must not be stretched back, nor a monotone one turned over. `amend` makes values that the
-    loss would like in the leaves such as the learner may give.
+    learner has them: they give the ray of any values in the leaves, by the `measure` they are of. `least` and `most`
+    bound the coefficient c of h: a penalized tree must not be stretched back, nor a monotone one turned over. `amend`
+    makes values that the loss would like in the leaves such as the learner may give.
     """
 
     hypothesis: Any
@@ -104,6 +104,7 @@ class LeafProjection:
     leaf_values: np.ndarray
     shape: tuple[int, ...]
     moments: tuple[np.ndarray, np.ndarray] | None = None
+    measure: Masses | None = None
     least: float = -math.inf
     most: float = math.inf
     amend: Callable[[np.ndarray], np.ndarray] | None = None
@@ -119,7 +120,7 @@ class LeafProjection:
 
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""
-        if self.moments is not None:
+        if self.moments is not None and self.measure is space.measure:
             integrals, measures = self.moments
             inner = float((self.leaf_values * integrals).sum())
             return inner, float((self.leaf_values**2).sum(axis=1) @ measures)
@@ -153,7 +154,7 @@ class LeafProjection:
     def with_leaf_values(self, leaf_values: np.ndarray) -> "LeafProjection":
         """The same tree with other values in its leaves."""
         hypothesis = self.hypothesis.with_leaf_values(leaf_values)
-        return LeafProjection(hypothesis, self.leaf, leaf_values, self.shape, self.moments)
+        return LeafProjection(hypothesis, self.leaf, leaf_values, self.shape, self.moments, self.measure)
 
 
 class AnyProjection(Protocol):
@@ -209,21 +210,20 @@ class Learner(Protocol):
     """A restriction set H.
 
     It may also have `takes`, and `check(n_features, categorical, outputs)`, which refuses what it cannot fit before
-    any work. One with a true `draws` is given a Generator as `project(..., random=)`, from the run's seed.
+    any work. One with a true `draws` is lent a space with a key of its own in every projection of a run, and takes
+    its random numbers from `space.random()`.
     """
 
     @property
     def exact_leaves(self) -> bool:
         """Whether the descent is to replace leaf values by exact leaf steps."""
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-    ) -> AnyProjection:
-        """The hypothesis nearest to `target`; fitted on `rows` and `features` only, where given."""
+    def project(self, space: Space, target: np.ndarray) -> AnyProjection:
+        """The hypothesis nearest to `target` by the space's measure.
+
+        A space that is lent to a projection may have rows of mass zero, which do not count (`space.drawn` are the
+        others), and `space.features` that are the only ones to use. h has values on all rows.
+        """
 
     def extreme(self, space: Space, target: np.ndarray) -> AnyProjection:
         """The atom |h| <= 1 furthest along `target`."""

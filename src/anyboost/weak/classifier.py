@@ -81,7 +81,7 @@ class Classifier:
 
     @property
     def draws(self) -> bool:
-        """Whether `project` is to be given random numbers."""
+        """Whether `project` takes random numbers."""
         return self.estimator is not None
 
     def check(self, n_features: int, categorical: tuple[int, ...] = (), outputs: int = 1) -> None:
@@ -92,35 +92,22 @@ class Classifier:
                 "use a tree, or leave categorical out"
             )
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-        random: np.random.Generator | None = None,
-    ) -> Projection | LeafProjection:
+    def project(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The classifier furthest along `target`: the stump exactly, an estimator as well as it fits."""
-        find = self._furthest if self.both_signs else self._signed
-        return find(space, target, rows=rows, features=features, random=random)
+        if self.both_signs:
+            return self._furthest(space, target)
+        return self._signed(space, target, 1.0, space.random())
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The h or -h furthest along `target`; values are in [-1, 1]."""
         return self._furthest(space, target)
 
-    def _furthest(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-        random: np.random.Generator | None = None,
-    ) -> Projection | LeafProjection:
-        random = np.random.default_rng(0) if random is None else random
-        best = self._signed(space, target, 1.0, rows, features, random)
+    def _furthest(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
+        random = space.random()
+        best = self._signed(space, target, 1.0, random)
         if target.ndim == 1 or target.shape[1] <= 2:
             return best  # -h is a classifier too
-        other = self._signed(space, target, -1.0, rows, features, random)
+        other = self._signed(space, target, -1.0, random)
         ahead = space.inner(other.values, target) > space.inner(best.values, target) * (1.0 + 1e-9)
         return other if ahead else best
 
@@ -135,27 +122,14 @@ class Classifier:
         return Support(space.mean(np.abs(rows @ _codes(rows.shape[1]).T).max(axis=1)), value)
 
     def _signed(
-        self,
-        space: Space,
-        target: np.ndarray,
-        sign: float = 1.0,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-        random: np.random.Generator | None = None,
+        self, space: Space, target: np.ndarray, sign: float, random: np.random.Generator
     ) -> Projection | LeafProjection:
         # sign * h, with h the classifier furthest along sign * target
         if self.estimator is None:
-            return self._stump(space, target, sign, rows, features)
-        return self._fitted(space, target, sign, rows, features, random or np.random.default_rng(0))
+            return self._stump(space, target, sign)
+        return self._fitted(space, target, sign, random)
 
-    def _stump(
-        self,
-        space: Space,
-        target: np.ndarray,
-        sign: float,
-        rows: np.ndarray | None,
-        features: np.ndarray | None,
-    ) -> Projection | LeafProjection:
+    def _stump(self, space: Space, target: np.ndarray, sign: float) -> Projection | LeafProjection:
         from anyboost.trees.grower import Growth, grow
         from anyboost.trees.splitting import CLASS, EXTREME, NOISE, TIE
         from anyboost.weak.leaves import fill
@@ -164,7 +138,7 @@ class Classifier:
         # With one output and the sign free on either side, the extreme atom is the best classifier.
         criterion = EXTREME if fixed.outputs == 1 else CLASS
         growth = Growth(2, None, criterion, noise=NOISE * space.fixed_mass[1])
-        grown = grow(space.rows, space.bins, fixed, space.fixed_mass[0], growth, rows, features)
+        grown = grow(space.rows, space.bins, fixed, growth, *space.seen)
         codes = _codes(fixed.outputs)
         rewards = grown.sums @ codes.T
         best = rewards.max(axis=1, keepdims=True)
@@ -172,13 +146,7 @@ class Classifier:
         return fill(space, grown, fixed, sign * codes[classes], target.shape)
 
     def _fitted(
-        self,
-        space: Space,
-        target: np.ndarray,
-        sign: float,
-        rows: np.ndarray | None,
-        features: np.ndarray | None,
-        random: np.random.Generator,
+        self, space: Space, target: np.ndarray, sign: float, random: np.random.Generator
     ) -> Projection:
         rewards = sign * target.reshape(space.n, -1)
         outputs = rewards.shape[1]
@@ -187,20 +155,17 @@ class Classifier:
         if outputs == 1:
             rewards = np.hstack([rewards, -rewards])
         weights = (rewards - rewards.min(axis=1, keepdims=True)) * space.weights[:, None]
-        seen = np.arange(space.n) if rows is None else rows
-        copies, classes = np.nonzero(weights[seen])
-        copies = seen[copies]
+        copies, classes = np.nonzero(weights)
         present = np.unique(classes)
         if len(present) < 2:  # which estimators refuse; without any reward, the first class
             only = present[0] if len(present) else 0
             function = ClassifierFunction(None, labels[[only]], codes[[only]])
         else:
             weight = weights[copies, classes]
-            table = guests.chosen_columns(space.X, features)[copies]
-            total = len(seen) if space.mass is None else space.mass[seen].sum()
-            weight = weight * (total / weight.sum())
+            table = guests.chosen_columns(space.X, space.features)[copies]
+            weight = weight * (space.total / weight.sum())
             estimator = guests.fitted(self.estimator, table, labels[classes], weight, random)
-            function = ClassifierFunction(estimator, labels, codes, features)
+            function = ClassifierFunction(estimator, labels, codes, space.features)
         return Projection(function, function.predict(space.X))
 
 

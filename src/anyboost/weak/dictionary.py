@@ -43,10 +43,9 @@ class ColumnFunction:
 
 
 class _Columns(NamedTuple):
-    """The dictionary on a sample: values, squared norms, largest absolute values."""
+    """The dictionary on a sample: values, and the largest absolute ones."""
 
     values: np.ndarray
-    squares: np.ndarray
     tops: np.ndarray
 
 
@@ -64,24 +63,15 @@ class Dictionary:
     def exact_leaves(self) -> bool:
         return False
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-    ) -> Projection:
+    def project(self, space: Space, target: np.ndarray) -> Projection:
         """The column whose ray comes nearest to `target` (projections (3) and (4) agree here)."""
         columns = self._columns(space)
-        if rows is not None:
-            seen = np.zeros_like(target)
-            seen[rows] = target[rows]
-            target = seen
         dots = self._dots(space, target)
-        squares = np.where(columns.squares > 0, columns.squares, np.inf)
+        squares = space.once((self, "squares"), lambda space: _squares(space, columns.values))
+        squares = np.where(squares > 0, squares, np.inf)
         lengths = np.sqrt((dots * dots).sum(axis=1) / squares)
-        if features is not None:
-            lengths[np.setdiff1d(np.arange(len(lengths)), features)] = -1.0
+        if space.features is not None:
+            lengths[np.setdiff1d(np.arange(len(lengths)), space.features)] = -1.0
         best = _first_best(lengths)
         vector = np.ones(1) if target.ndim == 1 else dots[best] / squares[best]
         return self._on_sample(space, best, vector, target.shape)
@@ -103,7 +93,7 @@ class Dictionary:
         return Support(value + rounding, value)
 
     def _columns(self, space: Space) -> _Columns:
-        return space.once(self, self._evaluate)
+        return space.once(self, self._evaluate, of_table=True)
 
     def _evaluate(self, space: Space) -> _Columns:
         if self.functions is None:
@@ -116,8 +106,7 @@ class Dictionary:
             raise ValueError(
                 "X gives a Dictionary non-finite values; use functions that are finite on every row"
             )
-        squares = np.array([space.inner(column, column) for column in values.T])
-        return _Columns(values, squares, np.abs(values).max(axis=0))
+        return _Columns(values, np.abs(values).max(axis=0))
 
     def _dots(self, space: Space, target: np.ndarray) -> np.ndarray:
         from anyboost.backends.dictionary import column_dots
@@ -133,6 +122,11 @@ class Dictionary:
     def _on_sample(self, space: Space, column: int, vector: np.ndarray, shape: tuple[int, ...]) -> Projection:
         values = self._columns(space).values[:, column, None] * vector
         return Projection(ColumnFunction(column, vector, self.functions), values.reshape(shape))
+
+
+def _squares(space: Space, values: np.ndarray) -> np.ndarray:
+    """The squared norm of each column."""
+    return np.array([space.inner(column, column) for column in values.T])
 
 
 def _weighted(space: Space, target: np.ndarray) -> np.ndarray:

@@ -76,7 +76,7 @@ class Estimator:
 
     @property
     def draws(self) -> bool:
-        """Whether `project` is to be given random numbers."""
+        """Whether `project` takes random numbers."""
         return True
 
     @property
@@ -89,27 +89,32 @@ class Estimator:
 
         return Classifier(self.estimator, self.both_signs) if is_classifier(self.estimator) else None
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-        random: np.random.Generator | None = None,
-    ) -> Projection | LeafProjection:
+    def project(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
         """The fit to `target`, by the estimator's own lights."""
-        random = np.random.default_rng(0) if random is None else random
         if self._classifier is not None:
-            return self._classifier.project(space, target, rows, features, random)
-        seen = slice(None) if rows is None else rows
-        table = guests.chosen_columns(space.X[seen] if rows is not None else space.X, features)
-        # Whole weights where they can be: weight 2 is then the row twice for a regularized estimator too
-        weights = None if space.mass is None else space.mass[seen]
-        parts = [
-            guests.fitted(self.estimator, table, part, weights, random) for part in self._parts(target[seen])
-        ]
-        function = EstimatorFunction(tuple(parts), features)
+            return self._classifier.project(space, target)
+        rows, weights = self._seen(space)
+        table = guests.chosen_columns(space.X if rows is None else space.X[rows], space.features)
+        targets, random = target if rows is None else target[rows], space.random()
+        parts = [guests.fitted(self.estimator, table, part, weights, random) for part in self._parts(targets)]
+        function = EstimatorFunction(tuple(parts), space.features)
         return Projection(function, function.predict(space.X).reshape(target.shape))
+
+    def _seen(self, space: Space) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The rows to fit, None for all, and their weights, None for equal ones.
+
+        Whole weights where they can be: weight 2 is then the row twice for a regularized estimator too. For one that
+        takes no weights, a row of which two units were drawn is there twice.
+        """
+        if space.mass is None:
+            return space.drawn, None
+        rows = np.arange(space.n) if space.drawn is None else space.drawn
+        mass = space.mass[rows]
+        if np.all(mass == mass[0]):
+            return space.drawn, None
+        if not self.takes.weights:
+            return np.repeat(rows, mass.astype(np.intp)), None
+        return space.drawn, mass
 
     def _parts(self, target: np.ndarray) -> list[np.ndarray]:
         """What the estimator is fitted to, clone by clone; each array is the clone's own."""

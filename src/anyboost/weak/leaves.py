@@ -41,7 +41,7 @@ def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.n
         category_sets=bits.view("<u4").astype(np.uint32, copy=False),
         value=value,
         categories=bins.categories if sets.any() else None,
-        cover=grown.cover * space.weight_unit,
+        cover=grown.cover * space.full.weight_unit,
         gain=tree.gain * (fixed.unit**2 / mass_unit / space.total),
     )
 

@@ -87,31 +87,24 @@ class Linear:
     def takes(self) -> Takes:
         return Takes(missing=False, sparse=True, categories=False, atoms=False)
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-    ) -> Projection:
+    def project(self, space: Space, target: np.ndarray) -> Projection:
         """The linear function nearest to `target`, penalty included."""
         T = np.ascontiguousarray(target.reshape(space.n, -1).T)
         kind = PenalizedProjection if self.penalty else Projection
-        if rows is None and not _iterates(space.X):
+        if space.drawn is None and not _iterates(space.X):
             span = Span.of(space, self.standardize)
-            fit = span.solve(T, self.penalty, features)
+            fit = span.solve(T, self.penalty, space.features)
             function = _function(span.table, fit.coefficients, fit.mean)
             return kind(function, np.ascontiguousarray(fit.values.T).reshape(target.shape))
-        function = self._fit_part(space, T, rows, features)
+        function = self._fit_part(space, T)
         return kind(function, function.predict(space.X).reshape(target.shape))
 
-    def _fit_part(
-        self, space: Space, T: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
-    ) -> LinearFunction:
+    def _fit_part(self, space: Space, T: np.ndarray) -> LinearFunction:
         """The fit to some rows, or the iterative one."""
-        X, T, weights = drawn(space, T, rows)
+        X, T, weights = drawn(space, T)
+        features = space.features
         if _iterates(X):
-            whole = rows is None
+            whole = space.drawn is None
             table = Standardized.of(space, self.standardize) if whole else self._table(X, weights)
             return _function(table, _iterate(table, weights, T, self.penalty, features), T @ weights)
         span = Span(self._table(X, weights), weights)

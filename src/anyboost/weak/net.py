@@ -85,25 +85,18 @@ class Net:
 
     @property
     def draws(self) -> bool:
-        """Whether `project` is to be given random numbers."""
+        """Whether `project` takes random numbers."""
         return True
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-        random: np.random.Generator | None = None,
-    ) -> Projection:
-        """A net near `target`: the minimum that the search finds from where `random` puts it."""
-        random = np.random.default_rng(0) if random is None else random
-        X, T, weights = drawn(space, np.ascontiguousarray(target.reshape(space.n, -1).T), rows)
-        if rows is None and features is None:
+    def project(self, space: Space, target: np.ndarray) -> Projection:
+        """A net near `target`: the minimum that the search finds from where the space's random numbers put it."""
+        features = space.features
+        X, T, weights = drawn(space, np.ascontiguousarray(target.reshape(space.n, -1).T))
+        if space.drawn is None and features is None:
             table = Standardized.of(space)
         else:
             table = Standardized(X if features is None else X[:, features], weights)
-        fitted = _Search(table, weights, T, self).run(random)
+        fitted = _Search(table, weights, T, self).run(space.random())
         if features is not None:
             hidden = np.zeros((self.hidden, space.X.shape[1]))
             hidden[:, features] = fitted.hidden

@@ -96,9 +96,8 @@ class Standardized:
         return weights, -(weights @ self.center)
 
 
-def drawn(space: Space, T: np.ndarray, rows: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The table, targets (k, n) and weights, of sum one, of some rows, or of all."""
-    if rows is None:
+def drawn(space: Space, T: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The table, targets (k, n) and weights of the rows of positive mass."""
+    if space.drawn is None:
         return space.X, T, space.weights
-    weights = space.weights[rows]
-    return space.X[rows], T[:, rows], weights / weights.sum()
+    return space.X[space.drawn], T[:, space.drawn], space.weights[space.drawn]

@@ -94,40 +94,22 @@ class Tree:
                 f"interactions name column {largest}, but X has {n_features} columns, 0 .. {n_features - 1}"
             )
 
-    def project(
-        self,
-        space: Space,
-        target: np.ndarray,
-        rows: np.ndarray | None = None,
-        features: np.ndarray | None = None,
-    ) -> LeafProjection | EachProjection:
+    def project(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
         if self._splits(target):
-            return EachProjection(
-                [self._project(space, column, rows, features) for column in _columns(target)]
-            )
-        return self._project(space, target, rows, features)
+            return EachProjection([self._project(space, column) for column in _columns(target)])
+        return self._project(space, target)
 
     def _splits(self, target: np.ndarray) -> bool:
         return self.outputs == "each" and target.ndim > 1
 
-    def _project(
-        self, space: Space, target: np.ndarray, rows: np.ndarray | None, features: np.ndarray | None
-    ) -> LeafProjection:
+    def _project(self, space: Space, target: np.ndarray) -> LeafProjection:
         from anyboost.trees.grower import grow
         from anyboost.trees.splitting import LEAST_SQUARES
         from anyboost.weak.leaves import fill
 
         fixed = space.fixed(target)
-        grown = grow(
-            space.rows,
-            space.bins,
-            fixed,
-            space.fixed_mass[0],
-            self._growth(space, LEAST_SQUARES),
-            rows,
-            features,
-        )
+        grown = grow(space.rows, space.bins, fixed, self._growth(space, LEAST_SQUARES), *space.seen)
         unit = space.fixed_mass[1]
         mass = grown.masses * unit
         sums = grown.sums * fixed.unit
@@ -142,17 +124,16 @@ class Tree:
                 found,
                 least=0.0 if self.one_sided else -np.inf,
                 most=1.0 if self.l2 else np.inf,
-                amend=partial(self._amend, space, grown, penalty),
+                amend=partial(self._amend, space.full, grown),
             )
-        if rows is None:  # the sums are those over all rows
-            found = replace(found, moments=(sums / space.total, mass / space.total))
-        return found
+        return replace(found, moments=(sums / space.total, mass / space.total), measure=space.measure)
 
-    def _amend(self, space: Space, grown: "Grown", penalty: float, values: np.ndarray) -> np.ndarray:
+    def _amend(self, space: Space, grown: "Grown", values: np.ndarray) -> np.ndarray:
         """What the loss would like in the leaves, times W / (W + l2) over all rows, and in order."""
         from anyboost.weak.leaves import clip_leaves
 
         if self.l2:
+            penalty = self.l2 / space.weight_unit * space.fixed_mass[1]
             mass = grown.cover[grown.shape.leaf_nodes] * space.fixed_mass[1]
             values = values * (mass / (mass + penalty))[:, None]
         return clip_leaves(grown, values) if self.one_sided else values
@@ -211,7 +192,7 @@ class Tree:
         from anyboost.weak.leaves import fill
 
         fixed = space.fixed(target)
-        grown = grow(space.rows, space.bins, fixed, space.fixed_mass[0], self._growth(space, EXTREME))
+        grown = grow(space.rows, space.bins, fixed, self._growth(space, EXTREME))
         leaf_values = np.sign(grown.sums).astype(np.float64)
         reach = float(np.abs(grown.sums).sum())
         if self.one_sided:

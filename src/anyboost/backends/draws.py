@@ -1,0 +1,190 @@
+"""Words that stand for rows, and draws that depend on nothing but them.
+
+A row's content becomes two words of 64 bits: sums over its columns of mix(column, value), so that columns may come in
+any order and zeros need not be stored. Two rows are taken for equal where both words are: of n unequal rows, two are
+mistaken for each other with a chance of n^2 / 2^129.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from anyboost.backends import threads
+from anyboost.backends.arena import Arena
+from anyboost.backends.compiler import inlined, kernel
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_NAN = np.uint64(0x7FF8000000000000)
+_AT_ONCE = (
+    512  # rows whose columns are read together: a table by rows and one by columns are both read in order
+)
+_SHORT = 50_000  # rows that one thread has mixed before another has begun
+
+
+@inlined
+def _mix(z):
+    # The finalizer of splitmix64: one to one, and every bit of z turns about half of all bits.
+    z = (z ^ (z >> np.uint64(30))) * _FIRST
+    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+@inlined
+def _value_word(x, salt):
+    # 0 for both zeros, and one word for every NaN.
+    bits = np.float64(x).view(np.uint64)
+    if x != x:
+        bits = _NAN
+    return _mix(bits ^ salt) * np.uint64(x != 0.0)
+
+
+@inlined
+def _other(word):
+    # A second word from the first, such that sums of the ones say nothing about sums of the others.
+    return (word ^ (word >> np.uint64(29))) * _FIRST
+
+
+@kernel
+def _add_dense(table, place, start, stop, words):
+    for first in range(start, stop, _AT_ONCE):
+        last = min(first + _AT_ONCE, stop)
+        for column in range(table.shape[1]):
+            salt = _mix((place + np.uint64(column)) * _STEP)
+            for i in range(first, last):
+                word = _value_word(table[i, column], salt)
+                words[i, 0] += word
+                words[i, 1] += _other(word)
+
+
+@kernel
+def _add_sparse(data, columns, ends, place, start, stop, words):
+    for i in range(start, stop):
+        for entry in range(ends[i], ends[i + 1]):
+            word = _value_word(data[entry], _mix((place + np.uint64(columns[entry])) * _STEP))
+            words[i, 0] += word
+            words[i, 1] += _other(word)
+
+
+def add_words(table: Any, place: int, words: np.ndarray, n_threads: int) -> None:
+    """Add what a table (n, d), dense or in CSR form, says of its rows to their `words` (n, 2).
+
+    Its columns are numbered from `place` on.
+    """
+    first, add = np.uint64(place), _add_dense
+    given: tuple[Any, ...] = (table, first)
+    if hasattr(table, "indptr"):
+        add, given = _add_sparse, (table.data, table.indices, table.indptr, first)
+    threads.over_blocks(lambda start, stop: add(*given, start, stop, words), len(words), n_threads, _SHORT)
+
+
+@kernel
+def _unit_keys(words, copies, ends, salt, start, stop, keys):
+    for i in range(start, stop):
+        own = _mix(words[i, 0] ^ salt)
+        first = ends[i] if ends.size else i
+        last = ends[i + 1] if ends.size else i + 1
+        for unit in range(first, last):
+            keys[unit] = _mix(own + np.uint64(copies[i] + unit - first) * _STEP)
+
+
+def unit_keys(
+    words: np.ndarray, copies: np.ndarray, ends: np.ndarray, salt: int, n_threads: int
+) -> np.ndarray:
+    """mix(salt, row, j) for the units of each row: j counts from `copies` on.
+
+    The units of row i are ends[i] .. ends[i + 1]; an empty `ends` says that it is unit i.
+    """
+    keys = np.empty(ends[-1] if len(ends) else len(words), dtype=np.uint64)
+    salted = np.uint64(salt)
+    threads.over_blocks(
+        lambda start, stop: _unit_keys(words, copies, ends, salted, start, stop, keys),
+        len(words),
+        n_threads,
+        _SHORT,
+    )
+    return keys
+
+
+@kernel
+def _draw_rows(keys, salt, limit, start, stop, counts, rows):
+    # Every row is written down, and the next one over it where it is not drawn: no branch to guess wrong.
+    found = np.uint64(0)
+    for i in range(start, stop):
+        drawn = np.uint64(_mix(keys[i] ^ salt) < limit)
+        counts[i] = drawn
+        rows[found] = i
+        found += drawn
+    return found
+
+
+@kernel
+def _draw_units(keys, ends, owners, salt, limit, start, stop, counts, rows):
+    # By units, for the processor would guess wrong where those of a row end.
+    for i in range(start, stop):
+        counts[i] = 0
+    for unit in range(ends[start], ends[stop]):
+        counts[np.uint64(owners[unit])] += np.int64(_mix(keys[unit] ^ salt) < limit)
+    found = np.uint64(0)
+    for i in range(start, stop):
+        rows[found] = i
+        found += np.uint64(counts[i] > 0)
+    return found
+
+
+@kernel
+def _least(keys, salt):
+    best, smallest = 0, _mix(keys[0] ^ salt)
+    for unit in range(1, keys.size):
+        word = _mix(keys[unit] ^ salt)
+        if word < smallest:
+            best, smallest = unit, word
+    return best
+
+
+def draw(
+    keys: np.ndarray,
+    ends: np.ndarray,
+    owners: np.ndarray,
+    salt: int,
+    fraction: float,
+    n_threads: int,
+    arena: Arena,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The number of units drawn of each row, and the rows with any, in order.
+
+    The units of row i are ends[i] .. ends[i + 1], and `owners` their rows; empty ones say that it is unit i. Drawn are
+    the units with mix(key, salt) < fraction * 2^64, or the one of the smallest mix where there are none.
+    """
+    word, limit = np.uint64(salt), np.uint64(int(fraction * 2.0**64))
+    block: Callable[..., int] = _draw_units if len(ends) else _draw_rows
+    given = (keys, ends, owners, word, limit) if len(ends) else (keys, word, limit)
+
+    def some(start: int, stop: int) -> np.ndarray:
+        own = rows[start:stop]
+        return own[: block(*given, start, stop, counts, own)]
+
+    n = len(ends) - 1 if len(ends) else len(keys)
+    counts, rows = arena.empty(n, np.int64), arena.empty(n, np.uint32)
+    found = threads.over_blocks(some, n, n_threads, _SHORT)
+    drawn = found[0] if len(found) == 1 else np.concatenate(found)
+    if not len(drawn):
+        unit = _least(keys, word)
+        row = owners[unit] if len(ends) else unit
+        counts[row] = 1
+        drawn = np.array([row], dtype=np.uint32)
+    return counts, drawn
+
+
+@kernel
+def _mix_numbers(salt, out):
+    for number in range(out.size):
+        out[number] = _mix(_mix(np.uint64(number + 1) * _STEP) ^ salt)
+
+
+def smallest(count: int, of: int, salt: int) -> np.ndarray:
+    """The `count` numbers under `of` with the smallest mix(salt, number), in order."""
+    words = np.empty(of, dtype=np.uint64)
+    _mix_numbers(np.uint64(salt), words)
+    return np.sort(np.argsort(words)[:count])

@@ -1,0 +1,181 @@
+"""Draws of the measure: which part of a sample a projection sees, and which part is held out.
+
+    key = mix(seed, x, y, group, offset, j),     j = 0, 1, ... the number of the copy among equal rows
+    drawn for a projection:   the units with mix(key, salt) < fraction * 2^64,    salt = mix(seed, round, projection)
+    held out:                 the units of smallest key, up to a share
+
+Units are drawn, not rows: a row of whole weight m is m units, any other row is one. So a draw depends on the measure
+alone: not on the order of the rows, nor on how weight is shared out among equal ones. -0.0 is 0.0, all NaN are one,
+and numbers of 32 bits are those of 64.
+"""
+
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+
+from anyboost.backends.arena import Arena
+
+# Each draw looks at every unit: in a sample of more than so many, each row is one
+MOST_UNITS = 2**24
+
+# Where the columns of each part of a row are numbered from
+_X, _Y, _GROUP, _OFFSET = (part << 40 for part in range(1, 5))
+_WORD = 2**64 - 1
+
+
+def mix(*numbers: int) -> int:
+    """One word of 64 bits made of several whole numbers, in their order (by the finalizer of splitmix64)."""
+    z = 0
+    for number in numbers:
+        z = ((z ^ (number & _WORD)) + 0x9E3779B97F4A7C15) & _WORD
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _WORD
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _WORD
+        z ^= z >> 31
+    return z
+
+
+def some_numbers(count: int, of: int, salt: int) -> np.ndarray:
+    """`count` of the numbers 0 .. of - 1, in order: those with the smallest mix(salt, number)."""
+    from anyboost.backends.draws import smallest
+
+    return smallest(count, of, salt)
+
+
+class Units:
+    """The units of a sample, with their keys.
+
+    y, the labels of groups and the offsets are part of a row, where there are any: rows that differ in them are no
+    copies of each other. The weight is not.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        X: Any,
+        y: np.ndarray,
+        weights: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
+        offset: np.ndarray | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        from anyboost.backends.draws import add_words, unit_keys
+
+        words = np.zeros((X.shape[0], 2), dtype=np.uint64)
+        add_words(X, _X, words, n_threads)
+        add_words(_columns(y), _Y, words, n_threads)
+        if groups is not None:
+            # As whole numbers that a float64 holds
+            add_words(_columns(label_words(groups) >> np.uint64(12)), _GROUP, words, n_threads)
+        if offset is not None:
+            add_words(_columns(offset), _OFFSET, words, n_threads)
+        self.n, self.n_threads = len(words), n_threads
+        self.counts = np.ones(self.n, dtype=np.int64) if weights is None else _counts(weights)  # of each row
+        self.weights = None if weights is None else weights / self.counts  # of a unit of each row
+        # The units of row i are _ends[i] .. _ends[i + 1], and _owners their rows; empty where each row is one
+        several = self.counts if self.counts.max(initial=1) > 1 else self.counts[:0]
+        self._ends = np.cumsum(np.append(0, several)) if len(several) else several
+        self._owners = np.repeat(np.arange(len(several), dtype=np.uint32), several)
+        copies = _copies(words, self.counts, self.weights)
+        self.keys = unit_keys(words, copies, self._ends, mix(seed), n_threads)
+
+    def drawn(self, fraction: float, salt: int, arena: Arena | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """How many units of each row are drawn, about this fraction of all, and the rows with any, in order."""
+        from anyboost.backends.draws import draw
+
+        return draw(self.keys, self._ends, self._owners, salt, fraction, self.n_threads, arena or Arena())
+
+    def held_out(self, share: float, strata: np.ndarray | None = None) -> np.ndarray:
+        """How many units of each row are held out: those of smallest key, a share of all and of each stratum.
+
+        One unit at least, where any stratum has two; in each stratum one stays.
+        """
+        row = self._owners if len(self._owners) else np.arange(self.n)
+        stratum = np.zeros(len(row), dtype=np.intp)
+        if strata is not None:
+            stratum = np.unique(strata, return_inverse=True)[1].reshape(-1)[row]
+        order = np.lexsort((self.keys, stratum))
+        sizes = np.bincount(stratum)
+        firsts = np.cumsum(sizes) - sizes
+        chosen = [
+            order[first : first + count]
+            for first, count in zip(firsts, _share_out(share, sizes), strict=True)
+        ]
+        return np.bincount(row[np.concatenate(chosen)], minlength=self.n)
+
+
+def labels_held_out(seed: int, labels: np.ndarray, share: float) -> np.ndarray:
+    """Which rows are held out: all that have a label of smallest mix(seed, label), up to a share of the labels."""
+    found, label = np.unique(labels, return_inverse=True)
+    keys = [mix(seed, word) for word in label_words(found).tolist()]
+    held_out = np.zeros(len(found), dtype=np.bool_)
+    count = min(math.ceil(share * len(found)), len(found) - 1)
+    held_out[np.argsort(np.array(keys, dtype=np.uint64))[:count]] = True
+    return held_out[label.reshape(-1)]
+
+
+def label_words(labels: np.ndarray) -> np.ndarray:
+    """A word of 64 bits for each label, a number or a name, made of nothing but the label."""
+    found, code = np.unique(labels, return_inverse=True)
+    words = [_label_word(label) for label in found.tolist()]
+    return np.array(words, dtype=np.uint64)[code.reshape(-1)]
+
+
+def _label_word(label: Any) -> int:
+    if isinstance(label, float) and not label.is_integer():
+        return mix(int(np.float64(label).view(np.uint64)))
+    if isinstance(label, int | float):
+        return mix(int(label))  # the same for 3, 3.0 and True for 1
+    return int.from_bytes(hashlib.blake2b(str(label).encode(), digest_size=8).digest(), "little")
+
+
+def _columns(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype=np.float64).reshape(len(values), -1)
+
+
+def _counts(weights: np.ndarray) -> np.ndarray:
+    """How many units each row is."""
+    counts = np.where(weights == np.floor(weights), weights, 1.0)
+    if counts.sum() > MOST_UNITS:
+        counts = np.ones(len(weights))
+    return counts.astype(np.int64)
+
+
+def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """How many units of equal rows come before those of each row.
+
+    Who comes first makes no difference among rows of whole weight, for their units are alike. Rows of other weights
+    come after those, the lighter ones first: else it would hang on the order of the rows which of them is drawn. Rows
+    are equal where both words are (see `backends.draws`).
+    """
+    copies = np.zeros(len(words), dtype=np.int64)
+    high = np.sort(words[:, 0])
+    if (high[1:] > high[:-1]).all():
+        return copies
+    order = np.argsort(words[:, 0])
+    high = words[order, 0]
+    same = high[1:] == high[:-1]
+    some = order[np.append(same, False) | np.append(False, same)]
+    own = counts[some]
+    unit = np.ones(len(some)) if weights is None else weights[some]
+    # Of equal rows, those whose units weigh one come first
+    turn = np.lexsort((unit, unit != 1.0, words[some, 1], words[some, 0]))
+    some, own = some[turn], own[turn]
+    before = np.cumsum(own) - own
+    begins = np.append(True, (words[some[1:]] != words[some[:-1]]).any(axis=1))
+    copies[some] = before - np.maximum.accumulate(np.where(begins, before, 0))
+    return copies
+
+
+def _share_out(share: float, sizes: np.ndarray) -> list[int]:
+    """How many of each stratum: a share of all, rounded up, by largest remainders, the earlier stratum first."""
+    total = int(sizes.sum())
+    wanted = min(math.ceil(share * total), total - 1)
+    parts = [divmod(wanted * int(size), total) for size in sizes]
+    by_remainder = sorted(range(len(parts)), key=lambda stratum: -parts[stratum][1])
+    more = set(by_remainder[: wanted - sum(part for part, _ in parts)])
+    return [
+        min(part + (stratum in more), int(size) - 1)
+        for stratum, ((part, _), size) in enumerate(zip(parts, sizes, strict=True))
+    ]
