@@ -14,7 +14,7 @@ from anyboost.backends import threads
 from anyboost.backends.arena import Arena
 from anyboost.backends.compiler import inlined, kernel
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
+STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _NAN = np.uint64(0x7FF8000000000000)
 _AT_ONCE = (
@@ -24,7 +24,7 @@ _SHORT = 50_000  # rows that one thread has mixed before another has begun
 
 
 @inlined
-def _mix(z):
+def mixed(z):
     # The finalizer of splitmix64: one to one, and every bit of z turns about half of all bits.
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
@@ -37,7 +37,7 @@ def _value_word(x, salt):
     bits = np.float64(x).view(np.uint64)
     if x != x:
         bits = _NAN
-    return _mix(bits ^ salt) * np.uint64(x != 0.0)
+    return mixed(bits ^ salt) * np.uint64(x != 0.0)
 
 
 @inlined
@@ -51,7 +51,7 @@ def _add_dense(table, place, start, stop, words):
     for first in range(start, stop, _AT_ONCE):
         last = min(first + _AT_ONCE, stop)
         for column in range(table.shape[1]):
-            salt = _mix((place + np.uint64(column)) * _STEP)
+            salt = mixed((place + np.uint64(column)) * STEP)
             for i in range(first, last):
                 word = _value_word(table[i, column], salt)
                 words[i, 0] += word
@@ -62,7 +62,7 @@ def _add_dense(table, place, start, stop, words):
 def _add_sparse(data, columns, ends, place, start, stop, words):
     for i in range(start, stop):
         for entry in range(ends[i], ends[i + 1]):
-            word = _value_word(data[entry], _mix((place + np.uint64(columns[entry])) * _STEP))
+            word = _value_word(data[entry], mixed((place + np.uint64(columns[entry])) * STEP))
             words[i, 0] += word
             words[i, 1] += _other(word)
 
@@ -82,11 +82,11 @@ def add_words(table: Any, place: int, words: np.ndarray, n_threads: int) -> None
 @kernel
 def _unit_keys(words, copies, ends, salt, start, stop, keys):
     for i in range(start, stop):
-        own = _mix(words[i, 0] ^ salt)
+        own = mixed(words[i, 0] ^ salt)
         first = ends[i] if ends.size else i
         last = ends[i + 1] if ends.size else i + 1
         for unit in range(first, last):
-            keys[unit] = _mix(own + np.uint64(copies[i] + unit - first) * _STEP)
+            keys[unit] = mixed(own + np.uint64(copies[i] + unit - first) * STEP)
 
 
 def unit_keys(
@@ -112,7 +112,7 @@ def _draw_rows(keys, salt, limit, start, stop, counts, rows):
     # Every row is written down, and the next one over it where it is not drawn: no branch to guess wrong.
     found = np.uint64(0)
     for i in range(start, stop):
-        drawn = np.uint64(_mix(keys[i] ^ salt) < limit)
+        drawn = np.uint64(mixed(keys[i] ^ salt) < limit)
         counts[i] = drawn
         rows[found] = i
         found += drawn
@@ -125,7 +125,7 @@ def _draw_units(keys, ends, owners, salt, limit, start, stop, counts, rows):
     for i in range(start, stop):
         counts[i] = 0
     for unit in range(ends[start], ends[stop]):
-        counts[np.uint64(owners[unit])] += np.int64(_mix(keys[unit] ^ salt) < limit)
+        counts[np.uint64(owners[unit])] += np.int64(mixed(keys[unit] ^ salt) < limit)
     found = np.uint64(0)
     for i in range(start, stop):
         rows[found] = i
@@ -135,9 +135,9 @@ def _draw_units(keys, ends, owners, salt, limit, start, stop, counts, rows):
 
 @kernel
 def _least(keys, salt):
-    best, smallest = 0, _mix(keys[0] ^ salt)
+    best, smallest = 0, mixed(keys[0] ^ salt)
     for unit in range(1, keys.size):
-        word = _mix(keys[unit] ^ salt)
+        word = mixed(keys[unit] ^ salt)
         if word < smallest:
             best, smallest = unit, word
     return best
@@ -180,7 +180,7 @@ def draw(
 @kernel
 def _mix_numbers(salt, out):
     for number in range(out.size):
-        out[number] = _mix(_mix(np.uint64(number + 1) * _STEP) ^ salt)
+        out[number] = mixed(mixed(np.uint64(number + 1) * STEP) ^ salt)
 
 
 def smallest(count: int, of: int, salt: int) -> np.ndarray:

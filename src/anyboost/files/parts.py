@@ -55,7 +55,17 @@ DESCENTS: Table = {
 }
 STEPS = _table(steps.Constant, steps.InverseSqrt, steps.InverseT, steps.FrankWolfe, steps.LineSearch)
 # Fields that a file has only where they differ from the default: older files have none
-LATER = ("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs", "standardize", "unit")
+LATER = (
+    "growth",
+    "min_leaf_weight",
+    "l2",
+    "monotone",
+    "interactions",
+    "outputs",
+    "node_features",
+    "standardize",
+    "unit",
+)
 TEXTS = ("leaf", "growth", "outputs")
 LISTS = ("monotone", "interactions")
 FLAGS = ("both_signs", "shrinks", "standardize")

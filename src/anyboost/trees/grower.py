@@ -18,6 +18,7 @@ import numpy as np
 from anyboost.backends import team, threads
 from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import bare, inlined
+from anyboost.backends.draws import STEP, mixed
 from anyboost.backends.sums import Fixed
 from anyboost.backends.team import claim, finish, publish, wait
 from anyboost.trees.histogram import Root, count_columns, count_vectors, gather, subtract, take_channel
@@ -52,8 +53,8 @@ class Growth(NamedTuple):
     l2: float = 0.0
     signs: tuple[int, ...] | None = None  # of each column: 1 where values must not fall along it, -1 not rise
     together: tuple[tuple[int, ...], ...] | None = None  # the columns of a branch must share one of these
-    node_columns: float = 1.0  # the share of columns that a node may look at
-    key: int = 0  # that they are drawn by
+    node_features: float = 1.0  # the share of columns that a node may be cut along
+    key: int = 0  # by which they are drawn
 
 
 class Plan(NamedTuple):
@@ -103,6 +104,7 @@ NODE = np.dtype(
         ("left", np.int64),  # 0 while it is a leaf
         ("order", np.int64),
         ("gain", np.float64),  # negative where no cut gains
+        ("key", np.uint64),  # that of the way to it, by which columns are drawn
     ]
 )
 STATE = np.dtype(
@@ -128,6 +130,7 @@ class Tree(NamedTuple):
     goes_left: np.ndarray
     bounds: np.ndarray  # (nodes, 2, k)
     allowed: np.ndarray  # (nodes, columns)
+    looked: np.ndarray  # (nodes, columns): those drawn for the node; `allowed` itself where all are
     sets: np.ndarray  # (nodes, sets): of the sets of columns that keep together, those that hold its branch
     leaves: np.ndarray  # nodes, in order of age
     slab: np.ndarray  # (slots, columns * 256, k + 1)
@@ -145,6 +148,7 @@ class Search(NamedTuple):
     max_leaves: int
     max_depth: int
     by_level: bool
+    node_features: float
 
 
 class Inside(NamedTuple):
@@ -221,6 +225,31 @@ def _allow(search, tree, node, parent):
 
 
 @inlined
+def _column_word(key, column):
+    return mixed(key ^ mixed(np.uint64(column + 1) * STEP))
+
+
+@bare
+def _draw(search, tree, node):
+    """The columns that a node looks at: of those that it may, the share with the smallest words."""
+    if search.node_features == 1.0:
+        return
+    key, own, looked = tree.nodes[node].key, tree.allowed[node], tree.looked[node]
+    count = 0
+    for c in range(own.shape[0]):
+        count += own[c]
+    wanted, limit = max(1, math.ceil(search.node_features * count)), ~np.uint64(0)
+    for bit in range(64):  # the smallest limit that lets enough in
+        lower = limit ^ (np.uint64(1) << np.uint64(63 - bit))
+        count = 0
+        for c in range(own.shape[0]):
+            count += own[c] and _column_word(key, c) <= lower
+        limit = lower if count >= wanted else limit
+    for c in range(own.shape[0]):
+        looked[c] = own[c] and _column_word(key, c) <= limit
+
+
+@inlined
 def _open(search, tree, place):
     # Split a leaf: its children, and what has to be counted for them.
     state, nodes = tree.state[0], tree.nodes
@@ -242,7 +271,9 @@ def _open(search, tree, place):
     )  # fmt: skip
     for child in (left, right):
         nodes[child].depth, nodes[child].gain, nodes[child].slot = depth, -1.0, -1
+        nodes[child].key = mixed(nodes[parent].key + np.uint64(1 + child - left))
         _allow(search, tree, child, parent)
+        _draw(search, tree, child)
     # Children are younger than every other leaf: the list stays in order of age.
     for younger in range(place, state.n_leaves - 1):
         tree.leaves[younger] = tree.leaves[younger + 1]
@@ -280,9 +311,8 @@ def _take_in(search, tree, scratch):
             scratch, tree.goes_left[node],
         )  # fmt: skip
         nodes[node].column, nodes[node].cut, nodes[node].gain = column, cut, gain
-        if (
-            not search.limits.ordered
-        ):  # what no cut parts here, for a side would be too light, none parts below
+        if not search.limits.ordered and search.node_features == 1.0:
+            # What no cut parts here, for a side would be too light, none parts below.
             for c in range(tree.best.shape[1]):
                 tree.allowed[node, c] &= tree.best[which, c] > -np.inf
         if column >= 0:
@@ -321,7 +351,7 @@ def _survey(groups, search, tree, inside, scratch):
         node = small if which == 0 else large
         score_columns(
             tree.slab[nodes[node].slot], groups, columns, tree.totals[node], search.limits, tree.bounds[node],
-            tree.allowed[node], scratch, tree.best[which],
+            tree.looked[node], scratch, tree.best[which],
         )  # fmt: skip
 
 
@@ -467,7 +497,8 @@ def _search(bins: Bins, growth: Growth, features: np.ndarray | None) -> tuple[Se
     )
     columns = Columns(n_cuts, bins.n_thresholds, categorical, signs)
     depth = growth.max_depth or 2 * growth.max_leaves
-    return Search(groups, columns, limits, together, growth.max_leaves, depth, growth.by_level), allowed
+    searched = (growth.max_leaves, depth, growth.by_level, growth.node_features)
+    return Search(groups, columns, limits, together, *searched), allowed
 
 
 def _plant(rows: Rows, outputs: int, growth: Growth, search: Search, allowed: np.ndarray) -> Tree:
@@ -478,6 +509,8 @@ def _plant(rows: Rows, outputs: int, growth: Growth, search: Search, allowed: np
     slots = min(growth.max_leaves, room)
     slab = rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64))
     sets = len(search.together)
+    columns = np.zeros((most, n_columns), dtype=np.bool_)
+    columns[0] = allowed
     tree = Tree(
         np.zeros(1, dtype=STATE),
         np.zeros(most, dtype=NODE),
@@ -485,7 +518,8 @@ def _plant(rows: Rows, outputs: int, growth: Growth, search: Search, allowed: np
         np.zeros((most, outputs + 1), dtype=np.int64),
         np.zeros((most, BINS), dtype=np.bool_),
         np.empty((most, 2, outputs)),
-        np.empty((most, n_columns), dtype=np.bool_),
+        columns,
+        columns if growth.node_features == 1.0 else columns.copy(),
         np.ones((most if sets else 1, sets), dtype=np.bool_),
         np.zeros(growth.max_leaves, dtype=np.int64),
         slab,
@@ -494,7 +528,9 @@ def _plant(rows: Rows, outputs: int, growth: Growth, search: Search, allowed: np
     )
     tree.bounds[0, 1] = 1.0 if growth.criterion == EXTREME else np.inf
     tree.bounds[0, 0] = -tree.bounds[0, 1]
-    tree.allowed[0] = allowed
+    tree.nodes[0]["key"] = growth.key
+    if growth.node_features < 1.0:
+        _draw(search, tree, 0)
     tree.holder[0] = 0
     state = tree.state[0]
     state["n_leaves"], state["n_nodes"], state["waiting"], state["large"] = 1, 1, 1, -1

@@ -40,6 +40,8 @@ class Tree:
 
     `outputs="each"` grows a tree an output in place of one with vectors in its leaves: a richer class.
 
+    `node_features` is the share of columns that a node may be cut along, drawn anew for each node.
+
     A missing value goes where it gains more, right where both ways gain the same; from a node that saw none in
     training, to the heavier side. Columns of categories are cut into any two sets (see `trees.splitting`).
     """
@@ -53,6 +55,7 @@ class Tree:
     monotone: tuple[int, ...] | None = None
     interactions: tuple[tuple[int, ...], ...] | None = None
     outputs: str = "joint"
+    node_features: float = 1.0
 
     def __post_init__(self) -> None:
         checks.count(self.max_leaves, "max_leaves", least=2)
@@ -67,10 +70,16 @@ class Tree:
         if self.interactions is not None:
             object.__setattr__(self, "interactions", _check_sets(self.interactions))
         checks.choice(self.outputs, "outputs", ("joint", "each"))
+        checks.fraction(self.node_features, "node_features", zero=False)
 
     @property
     def exact_leaves(self) -> bool:
         return self.leaf == "exact"
+
+    @property
+    def draws(self) -> bool:
+        """Whether projections are to be lent a key, by which nodes draw columns."""
+        return self.node_features < 1.0
 
     @property
     def one_sided(self) -> bool:
@@ -140,7 +149,7 @@ class Tree:
 
     def _growth(self, space: Space, criterion: int) -> "Growth":
         from anyboost.trees.grower import Growth
-        from anyboost.trees.splitting import NOISE
+        from anyboost.trees.splitting import LEAST_SQUARES, NOISE
 
         n_features = space.X.shape[1]
         self.check(n_features, space.categorical)
@@ -159,6 +168,10 @@ class Tree:
             self.l2 / space.weight_unit,
             tuple(-sign for sign in self.monotone or ()) if self.one_sided else None,
             together,
+            self.node_features
+            if criterion == LEAST_SQUARES
+            else 1.0,  # an extreme atom is searched everywhere
+            space.key,
         )
 
     def extreme(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
