@@ -13,13 +13,12 @@ import numba
 from numba.core import cgutils, event
 from numba.extending import intrinsic
 
-_OWN_FILES = os.path.dirname(os.path.abspath(__file__))
+_OWN_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What a kernel is for, by its folder or module; those not named are for boosting in general.
 _WORK = {
     "online": "streams",
     "mirror": "averaging",
     "mirror_walk": "averaging",
-    "mirror_slopes": "averaging",
     "mirror_stumps": "averaging of stumps",
     "forest": "predicting",
     "category_forest": "categories",
@@ -33,16 +32,16 @@ _WORK = {
 _KERNELS: list = []  # those that are imported so far
 
 
-def kernel(function=None, *, fastmath=False):
-    """Compile `function` on first call, from the on-disk cache where that can be written.
+def kernel(function=None, *, fastmath=False, cached=True):
+    """Compile `function` on first call, from the on-disk cache where that can be written (or not, if not `cached`).
 
     `fastmath` names the liberties (LLVM's words) that this kernel, and none that it calls, may take.
     """
     if function is None:
-        return partial(kernel, fastmath=fastmath)
+        return partial(kernel, fastmath=fastmath, cached=cached)
     options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
-        compiled = numba.njit(function, cache=True, **options)
+        compiled = numba.njit(function, cache=cached, **options)
     except RuntimeError:  # Numba refuses to cache where no cache folder can be written.
         compiled = numba.njit(function, **options)
     _KERNELS.append(compiled)
@@ -92,7 +91,8 @@ class _Notice(event.Listener):
         code = getattr(event.data["dispatcher"].py_func, "__code__", None)
         if code is None or not code.co_filename.startswith(_OWN_FILES):
             return
-        room = os.path.relpath(code.co_filename, _OWN_FILES).split(os.sep)[0].removesuffix(".py")
+        room = os.path.relpath(code.co_filename, _OWN_FILES).removeprefix(f"backends{os.sep}")
+        room = room.split(os.sep)[0].removesuffix(".py")
         work = _WORK.get(room, "boosting")
         with self._lock:
             if self.muted or work in self._said:

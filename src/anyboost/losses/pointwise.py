@@ -1,4 +1,4 @@
-"""A user's own row-wise loss, from two functions of (score, target)."""
+"""A user's own row-wise loss, from two or three functions of (score, target)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ Scalar = Callable[[Any, Any], Any]
 def pointwise(
     value: Scalar,
     subgradient: Scalar,
+    curvature: Scalar | None = None,
     *,
     domain: domains.Domain | None = None,
     link: Callable[[Floats], Array] | None = None,
@@ -33,9 +34,10 @@ def pointwise(
 ) -> Pointwise:
     """A convex loss from `value(score, target)` and its derivative `subgradient(score, target)` in the score.
 
-    Both are compiled at first use, so they may be plain scalar code with `if`. Functions that Numba cannot
+    They are compiled at first use, so they may be plain scalar code with `if`. Functions that Numba cannot
     compile are called on whole arrays instead, and must then be NumPy functions of two (n,) arrays.
 
+    curvature: the second derivative, or that of a parabola above the loss with its value and slope at the score.
     domain: which targets are allowed (default: any real number), a `losses.Domain`.
     link: from scores to predictions (default: the identity).
     smoothness, strong_convexity, lipschitz, infimum: the constants, where known (infimum: what value is never
@@ -48,8 +50,8 @@ def pointwise(
     >>> float(loss.best_constant([1.0, 3.0]))
     2.0
     """
-    for function, argument in ((value, "value"), (subgradient, "subgradient")):
-        if not callable(function):
+    for function, argument in ((value, "value"), (subgradient, "subgradient"), (curvature, "curvature")):
+        if not callable(function) and (argument != "curvature" or function is not None):
             raise ValueError(f"{argument} must be a function of (score, target), got {function!r}")
     if strong_convexity < 0 or smoothness < strong_convexity or lipschitz < 0:
         raise ValueError(
@@ -60,7 +62,7 @@ def pointwise(
         raise ValueError(f"infimum must be a number, or -inf where it is not known, got {infimum!r}")
     constants = (float(smoothness), float(strong_convexity), float(lipschitz), float(infimum))
     shown = links.IDENTITY if link is None else links.Link(link)
-    return Pointwise(value, subgradient, name, domain or domains.REALS, shown, constants)
+    return Pointwise(value, subgradient, curvature, name, domain or domains.REALS, shown, constants)
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Pointwise(RowwiseLoss):
 
     value_function: Scalar
     subgradient_function: Scalar
+    curvature_function: Scalar | None
     title: str
     targets: domains.Domain
     shown: links.Link
@@ -110,6 +113,14 @@ class Pointwise(RowwiseLoss):
     def infimum(self) -> float:  # type: ignore[override]
         return self.constants[3]
 
+    @property
+    def has_curvature(self) -> bool:
+        return self.curvature_function is not None
+
+    @property
+    def parameter(self) -> float:
+        return 0.0  # the functions know their own
+
     def __str__(self) -> str:
         return self.name
 
@@ -124,8 +135,16 @@ class Pointwise(RowwiseLoss):
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         return self._apply(self.subgradient_function, "subgradient", scores, y)
 
-    def kernel(self) -> Callable[..., None] | None:
-        return _fused(self.value_function, self.subgradient_function)
+    def curvatures(self, scores: Floats, y: Array) -> Floats:
+        if self.curvature_function is None:
+            raise TypeError(f"the loss {self.name} has no curvature: give one to pointwise")
+        return self._apply(self.curvature_function, "curvature", scores, y)
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        return self.values(scores, y), self.subgradients(scores, y)
+
+    def kernel(self, curvature: bool = False) -> Callable[..., None] | None:
+        return None if curvature else _fused(self.value_function, self.subgradient_function)
 
     def verify(self, scores: Floats, y: Array, mean: float, slopes: Floats) -> None:
         # A sum shows whether it is worth looking for a NaN; infinities of both signs make it look in vain.

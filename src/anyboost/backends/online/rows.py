@@ -5,6 +5,7 @@ leads to, where later stages see what earlier ones answer after their step.
 """
 
 from anyboost.backends.compiler import borrowed, kernel, part
+from anyboost.backends.numbered import SQUARED, slope, value
 from anyboost.backends.online import labels, learners
 from anyboost.backends.online.chain import (
     ANSWERS,
@@ -27,7 +28,6 @@ from anyboost.backends.online.chain import (
     unit_of,
 )
 from anyboost.backends.online.learners import Row
-from anyboost.backends.online.losses import SQUARED, slope, value
 
 
 @part
