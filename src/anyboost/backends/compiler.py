@@ -44,7 +44,8 @@ def kernel(function=None, *, fastmath=False, cached=True):
         compiled = numba.njit(function, cache=cached, **options)
     except RuntimeError:  # Numba refuses to cache where no cache folder can be written.
         compiled = numba.njit(function, **options)
-    _KERNELS.append(compiled)
+    if cached:
+        _KERNELS.append(compiled)
     return compiled
 
 
@@ -54,8 +55,11 @@ def inlined(function):
 
 
 def part(function):
-    """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call would cost more."""
-    return numba.njit(function, nogil=True, error_model="numpy", forceinline=True)
+    """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call would cost more.
+
+    It does not take the liberties of a kernel with `fastmath`, which it would if it did not say so.
+    """
+    return numba.njit(function, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
 
 
 @intrinsic
@@ -88,10 +92,10 @@ class _Notice(event.Listener):
         self.muted = 0
 
     def on_start(self, event):
-        code = getattr(event.data["dispatcher"].py_func, "__code__", None)
-        if code is None or not code.co_filename.startswith(_OWN_FILES):
+        if event.data["dispatcher"] not in _KERNELS:
             return
-        room = os.path.relpath(code.co_filename, _OWN_FILES).removeprefix(f"backends{os.sep}")
+        source = event.data["dispatcher"].py_func.__code__.co_filename
+        room = os.path.relpath(source, _OWN_FILES).removeprefix(f"backends{os.sep}")
         room = room.split(os.sep)[0].removesuffix(".py")
         work = _WORK.get(room, "boosting")
         with self._lock:

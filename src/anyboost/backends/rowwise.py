@@ -60,7 +60,9 @@ def over_rows(definition, several=False, curvature=False):
     else:
         loop = _values_and_vectors if several else _values_and_slopes
     # Kept beside the file of the definition, so that it is compiled again when that changes.
-    source, own = definition.__code__, definition.__module__.startswith("anyboost.")
+    source = definition.__code__
+    # Of others' code the file does not tell whether it has changed, and what is closed over is new in every process.
+    own = definition.__module__.startswith("anyboost.") and definition.__closure__ is None
     code = loop.__code__.replace(co_filename=source.co_filename, co_firstlineno=source.co_firstlineno)
     names = {"row": scalar(definition), "__name__": definition.__module__}
     loop = FunctionType(code, names, f"{definition.__qualname__}{loop.__name__}")

@@ -29,8 +29,11 @@ Losses of several outputs, or of rows together (no constants stated):
 | `WorstGroup(loss)` | the loss's | largest mean over `groups` |
 | `Cox()` | +time of event, -time last seen | negative log partial likelihood |
 
-Losses add and scale: `0.5 * Absolute() + Squared()`. `pointwise(value, subgradient)` makes one of your own;
+Losses add and scale: `0.5 * Absolute() + Squared()`. `pointwise(value, subgradient, curvature)` makes one of your own;
 `get("quantile:0.9")` finds one by name.
+
+A new loss is a file with its class, whose `row` is all that batches, streams and averaging compute of it, and an entry
+in the list below.
 """
 
 from anyboost.backends import definitions

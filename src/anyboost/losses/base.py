@@ -14,6 +14,7 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
@@ -475,6 +476,12 @@ class RowwiseFunctional(Functional):
     def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int) -> None:
         self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
 
+    @cached_property
+    def _kernel(self) -> tuple[Callable[..., None] | None, Any]:
+        """The loss's, and its parameter."""
+        compute = self.loss.kernel()
+        return compute, None if compute is None else self.loss.parameter
+
     def value(self, scores: Floats) -> float:
         return self.at(scores)[0]
 
@@ -483,9 +490,8 @@ class RowwiseFunctional(Functional):
 
     def at(self, scores: Floats) -> tuple[float, Floats]:
         values, gradient = self.space.empty(len(scores)), self.space.empty(scores.shape)
-        compute = self.loss.kernel()
+        compute, parameter = self._kernel
         if compute is not None:
-            parameter = self.loss.parameter
 
             def one(start: int, stop: int) -> None:
                 part = slice(start, stop)

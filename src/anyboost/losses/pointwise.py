@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -153,23 +153,21 @@ class Pointwise(RowwiseLoss):
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
         functional = super().on(y, space, groups, outputs)
-        start = np.zeros(len(functional.y))
-        for numbers, argument in (
-            (self.values(start, functional.y), "value"),
-            (self.subgradients(start, functional.y), "subgradient"),
-        ):
-            if not np.isfinite(numbers).all():
-                row = int(np.argmin(np.isfinite(numbers)))
+        given = {"value": self.value_function, "subgradient": self.subgradient_function}
+        if self.curvature_function is not None:
+            given["curvature"] = self.curvature_function
+        for argument, function in given.items():
+            numbers = self._apply(function, argument, np.zeros(len(functional.y)), functional.y)
+            right = np.isfinite(numbers) & ((numbers >= 0) | (argument != "curvature"))
+            if not right.all():
+                row = int(np.argmin(right))
                 raise ValueError(
                     f"{argument} of the loss {self.name} is {numbers[row]} at score 0 and target "
-                    f"{functional.y[row]:.12g}: make it finite for every score, or restrict its domain"
+                    f"{functional.y[row]:.12g}: make it finite for every score"
+                    f"{' and not negative' if argument == 'curvature' else ''}, or restrict its domain"
                 )
         value, slope = (
-            partial(self._compute, function, argument)
-            for function, argument in (
-                (self.value_function, "value"),
-                (self.subgradient_function, "subgradient"),
-            )
+            partial(self._compute, given[argument], argument) for argument in ("value", "subgradient")
         )
         refuse_unless_convex(self.name, value, slope, functional.y)
         return functional
@@ -213,32 +211,19 @@ class Pointwise(RowwiseLoss):
         return result
 
 
-# Division by zero gives inf or NaN as in NumPy, instead of an exception from inside the loop.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-
-
-def _scalar(function: Scalar) -> Any:
-    import numba
-
-    return function if hasattr(function, "py_func") else numba.njit(**OPTIONS)(function)
-
-
 @lru_cache(maxsize=128)
 def _fused(value: Scalar, subgradient: Scalar) -> Callable[..., None] | None:
     """Both functions in one compiled loop over rows, as fast as a built-in loss; None where they cannot be."""
     if _compiled(value)[0] is None or _compiled(subgradient)[0] is None:
         return None
-    import numba
+    from anyboost.backends.rowwise import over_rows, scalar
 
-    value_of, slope_of = _scalar(value), _scalar(subgradient)
+    value_of, slope_of = scalar(value), scalar(subgradient)
 
-    @numba.njit(**OPTIONS)
-    def loop(scores: Floats, y: Floats, _parameters: Any, values: Floats, slopes: Floats) -> None:
-        for row in range(len(scores)):
-            values[row] = value_of(scores[row], y[row])
-            slopes[row] = slope_of(scores[row], y[row])
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        return value_of(f, y), slope_of(f, y), 0.0
 
-    return loop
+    return cast(Callable[..., None], over_rows(row))
 
 
 @lru_cache(maxsize=128)
@@ -246,14 +231,17 @@ def _compiled(function: Scalar) -> tuple[Callable[[Floats, Floats], Floats] | No
     """The function as a compiled loop over rows, or None and the reason why not."""
     import numba
 
-    try:
-        scalar = _scalar(function)
+    from anyboost.backends.rowwise import scalar
 
-        @numba.njit("float64[::1](float64[::1], float64[::1])", **OPTIONS)
+    try:
+        compiled = scalar(function)
+
+        # Division by zero gives inf or NaN as in NumPy, instead of an exception from inside the loop.
+        @numba.njit("float64[::1](float64[::1], float64[::1])", nogil=True, error_model="numpy")
         def loop(scores: Floats, y: Floats) -> Floats:
             result = np.empty(len(scores))
             for row in range(len(scores)):
-                result[row] = scalar(scores[row], y[row])
+                result[row] = compiled(scores[row], y[row])
             return result
 
     except Exception as error:  # Numba raises many kinds: whatever it is, NumPy may still do
