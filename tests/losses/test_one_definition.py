@@ -316,7 +316,9 @@ def test_exp_and_log_of_numbers_have_the_bits_of_compiled_ones():
     from anyboost.losses import elementary
 
     random = np.random.default_rng(6)
-    x = np.concatenate([random.uniform(-745, 709, 300), random.normal(size=300), [0.0, -800.0, 800.0]])
+    x = np.concatenate(
+        [random.uniform(-745, 709, 300), random.normal(size=300), [0.0, -800.0, 800.0, -1e9, 1e300]]
+    )
     np.testing.assert_array_equal(elementary.exp_each(x), [elementary.exp_of(float(one)) for one in x])
     x = np.abs(x[x != 0]) * 10.0 ** random.uniform(-300, 300, len(x) - 1)
     np.testing.assert_array_equal(elementary.log_each(x), [elementary.log_of(float(one)) for one in x])

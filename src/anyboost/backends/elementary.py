@@ -10,8 +10,8 @@ an order that no compiler may change (no fused multiply-add, no reassociation), 
 """
 
 import math
+import operator
 import struct
-from functools import reduce
 from types import FunctionType
 
 from numba import types
@@ -27,8 +27,8 @@ _SMALLEST, _LARGEST = -746.0, 710.0  # below the first exp is 0, above the secon
 _ONE = 1023 << 52  # the bits of 1.0
 _SQRT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 _MANTISSA = (1 << 52) - 1
-_EXP = tuple(1.0 / math.factorial(k) for k in range(14, 1, -1))
-_ATANH = tuple(2.0 / k for k in range(21, 1, -2))
+_EXP = tuple(1.0 / math.factorial(k) for k in range(2, 15))
+_ATANH = tuple(2.0 / k for k in range(3, 22, 2))
 
 
 @intrinsic
@@ -51,16 +51,23 @@ def number_of(_context, _bits):
     return types.float64(types.int64), generate
 
 
+def _in_pairs(x, terms, multiply, add):
+    """c_0 + c_1 x + c_2 x^2 + ... as (c_0 + c_1 x) + (c_2 + c_3 x) x^2 + ...: pairs do not wait for each other."""
+    while len(terms) > 1:
+        alone = terms[len(terms) // 2 * 2 :]
+        terms = [add(multiply(b, x), a) for a, b in zip(terms[::2], terms[1::2], strict=False)] + alone
+        x = multiply(x, x)
+    return terms[0]
+
+
 @intrinsic
-def _horner(_context, _x, coefficients):
-    """((c_0 x + c_1) x + ...) x + c_n: one operation to Numba, whose work on each would take most of the compiling."""
+def _polynomial(_context, _x, coefficients):
+    """One operation to Numba, whose work on each of its many would take most of the compiling."""
 
     def generate(_context, builder, _signature, arguments):
         x, given = arguments
-        found = builder.extract_value(given, 0)
-        for place in range(1, len(coefficients)):
-            found = builder.fadd(builder.fmul(found, x), builder.extract_value(given, place))
-        return found
+        terms = [builder.extract_value(given, place) for place in range(len(coefficients))]
+        return _in_pairs(x, terms, builder.fmul, builder.fadd)
 
     return types.float64(types.float64, coefficients), generate
 
@@ -68,17 +75,17 @@ def _horner(_context, _x, coefficients):
 @part
 def exp(x):
     """e^x, within one unit in the last place."""
-    held = min(max(x, _SMALLEST), _LARGEST)
-    shifted = held * _LOG2_E + _ROUND
+    shifted = x * _LOG2_E + _ROUND
     n = shifted - _ROUND
-    r = (held - n * _LN2_HIGH) - n * _LN2_LOW
-    p = _horner(r, _EXP)
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    p = _polynomial(r, _EXP)
     p = p * (r * r) + r
     # 2^n in two factors, for n from -1076 to 1024: one of them alone would leave the range of floats
     whole = bits_of(shifted) - bits_of(_ROUND)
     half = whole >> 1
     power = (1.0 + p) * number_of(_ONE + (half << 52)) * number_of(_ONE + ((whole - half) << 52))
-    return power if x == x else x
+    power = math.inf if x > _LARGEST else power  # NaN is none of these, and stays what it is
+    return 0.0 if x < _SMALLEST else power
 
 
 @part
@@ -92,7 +99,7 @@ def _log(x, lost):
     f = number_of((above & _MANTISSA) + _SQRT_HALF) - 1.0
     s = f / (2.0 + f)
     z = s * s
-    q = _horner(z, _ATANH)
+    q = _polynomial(z, _ATANH)
     square = 0.5 * f * f
     rest = s * (square + z * q) + (n * _LN2_LOW + lost / x)
     return n * _LN2_HIGH - ((square - rest) - f)
@@ -149,8 +156,8 @@ def _plainly(function):
 _PLAIN = {
     **globals(),
     "bits_of": lambda number: struct.unpack("<q", struct.pack("<d", number))[0],
-    "number_of": lambda bits: struct.unpack("<d", struct.pack("<q", bits))[0],
-    "_horner": lambda x, coefficients: reduce(lambda found, c: found * x + c, coefficients),
+    "number_of": lambda bits: struct.unpack("<d", struct.pack("<Q", bits & (1 << 64) - 1))[0],
+    "_polynomial": lambda x, coefficients: _in_pairs(x, [*coefficients], operator.mul, operator.add),
 }
 _PLAIN["_log"] = _plainly(_log)
 exp_of, log_of = _plainly(exp), _plainly(log)  # x above 0 for the logarithm

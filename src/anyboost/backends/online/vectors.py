@@ -168,15 +168,12 @@ def learn_row(
     length = answering_prefix(settings, chain)
     shrink_step = weight * shrink_rate(settings, totals[ROWS], L, B)
     z[:], new_z[:] = 0.0, 0.0
-    result_loss = value_and_slopes(code, taus, center, y, slopes)
+    first = value_and_slopes(code, taus, center, calm, pulls)
+    result_loss = first if calm == y else value_and_slopes(code, taus, center, y, slopes)
     lines[RESULT, :] = center
-    first = result_loss if calm == y else value_and_slopes(code, taus, center, calm, slopes)
     chain[LOSS, 0] += weight * result_loss
     for i in range(chain.shape[1] - 1):
         eta, shrink = chain[STEP, i + 1], chain[SHRINK, i + 1]
-        for k in range(outputs):
-            point[k] = center[k] + z[k]
-        value_and_slopes(code, taus, point, calm, pulls)
         inner = 0.0
         for k in range(outputs):
             inner += pulls[k] * z[k]
@@ -204,13 +201,12 @@ def learn_row(
             learners.learn(learner, main, extra, table, scratch, row, index, v, i, slopes, D, D, -D, D, raw)
         for k in range(outputs):
             point[k] = center[k] + z[k]
-        loss = value_and_slopes(code, taus, point, y, slopes)
+        calm_loss = value_and_slopes(code, taus, point, calm, pulls)
+        loss = calm_loss if calm == y else value_and_slopes(code, taus, point, y, slopes)
         chain[LOSS, i + 1] += weight * loss
         if i + 1 == length:
             lines[RESULT, :] = point
             result_loss = loss
-        if calm != y:
-            loss = value_and_slopes(code, taus, point, calm, slopes)
-        chain[SCORE, i + 1] = keep * chain[SCORE, i + 1] + weight * (loss - first)
+        chain[SCORE, i + 1] = keep * chain[SCORE, i + 1] + weight * (calm_loss - first)
     count_row(totals, weight, y)
     totals[ANSWERS] += weight * result_loss
