@@ -310,6 +310,16 @@ def test_a_loss_that_says_what_its_values_are_is_not_computed_by_another_definit
     value, slope = Doubled().on(y, Space(f[:, None])).at(f)
     assert (value, slope.tolist()) == (2.5, [2.0, 4.0])
     assert Doubled().number == definitions.OTHER
+    assert Doubled().on(y, Space(f[:, None])).curvature(f) is None  # that of Squared would not be its own
+
+
+def test_a_loss_without_a_definition_is_told_so():
+    class Nothing(RowwiseLoss):
+        def values(self, scores, y):
+            return np.zeros(len(y))
+
+    with pytest.raises(TypeError, match="the loss nothing is not defined: give its class `row`"):
+        Nothing().subgradients(np.zeros(2), np.zeros(2))
 
 
 def test_exp_and_log_of_numbers_have_the_bits_of_compiled_ones():

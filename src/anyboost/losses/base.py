@@ -239,9 +239,8 @@ class RowwiseLoss(Loss):
     For several scores: (f, y, parameter, slopes) -> value, with the slopes filled in. A loss without one overrides
     `values` and `subgradients`, or `both`.
     """
-    row_curvatures: ClassVar[Callable[..., Any] | None] = (
-        None  # the same for the curvatures of several scores
-    )
+    row_curvatures: ClassVar[Callable[..., Any] | None] = None
+    """The same for the curvatures of several scores: (f, y, parameter, curvatures) that fills in the last."""
 
     @property
     def parameter(self) -> Any:
@@ -256,7 +255,7 @@ class RowwiseLoss(Loss):
 
     @property
     def has_curvature(self) -> bool:
-        return not self.kinked
+        return not self.kinked and (self.row_curvatures if self.vector else self.row) is not None
 
     # For streams, where scores are to be held within bounds:
     center: ClassVar[int] = definitions.NOTHING  # what a constant would answer, where scores are not located
@@ -305,6 +304,11 @@ class RowwiseLoss(Loss):
         """`values` and `subgradients`, to the bit; a loss whose two share work does it once."""
         compute = self.kernel()
         if compute is None:
+            own = type(self)
+            if own.values is RowwiseLoss.values or own.subgradients is RowwiseLoss.subgradients:
+                raise TypeError(
+                    f"the loss {self.name} is not defined: give its class `row`, or `values` and `subgradients`"
+                )
             return self.values(scores, y), self.subgradients(scores, y)
         scores, y = self._arrays(scores, y)
         values, slopes = np.empty(len(scores)), np.empty(scores.shape)
