@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from anyboost.losses import Absolute, Poisson, Squared, domains, pointwise
 from anyboost.losses.pointwise import _compiled
+from anyboost.space import Space
 
 numbers = st.lists(st.floats(-10, 10), min_size=5, max_size=5).map(np.array)
 
@@ -210,3 +211,29 @@ def test_a_search_in_slopes_that_fall_ends_in_a_sentence():
 
     with pytest.raises(ValueError, match=r"did not end after \d+ trials: .* not convex"):
         monotone_zeros(slope, 1)
+
+
+def test_a_curvature_is_looked_at_where_it_meets_data():
+    def square(score, target):
+        return (score - target) ** 2
+
+    def slope(score, target):
+        return 2 * (score - target)
+
+    y = np.array([1.0, 2.0])
+    assert not pointwise(square, slope).has_curvature
+    with pytest.raises(ValueError, match="curvature must be a function"):
+        pointwise(square, slope, 2.0)
+    with pytest.raises(ValueError, match=r"curvature of the loss pointwise is -2\.0 at score 0"):
+        pointwise(square, slope, lambda score, target: -2.0).on(y, Space(y[:, None]))
+    loss = pointwise(square, slope, lambda score, target: 2.0)
+    np.testing.assert_array_equal(loss.on(y, Space(y[:, None])).curvature(np.zeros(2)), [2.0, 2.0])
+    whole = pointwise(square, slope, _Whole())
+    np.testing.assert_array_equal(whole.on(y, Space(y[:, None])).curvature(np.zeros(2)), [2.0, 2.0])
+
+
+class _Whole:
+    """A function of arrays that cannot be compiled."""
+
+    def __call__(self, score, target):
+        return np.full(len(score), 2.0)

@@ -236,14 +236,14 @@ def test_losses_of_several_outputs_share_one_weight_an_expert(loss):
 @given(st.integers(0, 2**31), st.sampled_from(ROWWISE[:-1]))
 @settings(max_examples=30, deadline=None)
 def test_compiled_slopes_are_the_losses_own(seed, loss):
-    from anyboost.backends.mirror_slopes import slope
+    from anyboost.backends.numbered import slope_of_sum
     from anyboost.mirror import slopes
 
     random = np.random.default_rng(seed)
     f = random.normal(scale=3.0)
     y = float(targets(loss, np.array([random.normal()]))[0])
     own = loss.subgradients(np.array([f]), np.array([y]))[0]
-    assert slope(slopes.terms(loss), f, y) == pytest.approx(own, rel=1e-13, abs=1e-13)
+    assert slope_of_sum(slopes.terms(loss), f, y) == pytest.approx(own, rel=1e-13, abs=1e-13)
 
 
 @pytest.mark.parametrize("loss", ROWWISE[:12], ids=str)

@@ -7,7 +7,7 @@ import pytest
 
 import reference.online as oracle
 from anyboost.online import HullBooster, SpanBooster
-from anyboost.online.constants import on_ball, radius
+from anyboost.online.constants import radius
 from anyboost.online.regret import bound
 
 
@@ -89,9 +89,11 @@ def test_the_radius_is_the_smallest_that_will_do():
     for loss, Y in (("squared", 2.0), ("logistic", 1.0)):
         from anyboost import losses
 
-        known = on_ball(losses.get(loss), Y)
+        known = losses.get(loss)
         for eta, N, D in ((0.1, 20, 0.5), (0.3, 40, 1.0), (0.05, 100, 2.0)):
-            assert radius(known, eta, N, D) == pytest.approx(oracle.ball_radius(loss, eta, N, D, Y), rel=1e-6)
+            assert radius(known, Y, eta, N, D) == pytest.approx(
+                oracle.ball_radius(loss, eta, N, D, Y), rel=1e-6
+            )
 
 
 def test_the_bound_is_none_where_its_constants_are_not_known():

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse
 
 import reference.online as oracle
-from anyboost import losses
 from anyboost.online import (
     FeatureStumpLearner,
     HullBooster,
@@ -137,24 +136,3 @@ def test_compiled_and_interpreted_agree_for_all_pairs(monkeypatch, learner, loss
         monkeypatch, lambda: cls(learner, n_learners=4, loss=loss), X, targets(KINDS[loss], score)
     )
     np.testing.assert_allclose(compiled, slow, rtol=0, atol=1e-10)
-
-
-def test_compiled_losses_are_the_librarys():
-    from anyboost.backends.online.losses import CODES, slope, value
-
-    random = np.random.default_rng(1)
-    for name, kind in KINDS.items():
-        loss = losses.get(name)
-        if loss.vector:
-            continue
-        scores = random.normal(size=50) * 2
-        y = targets(kind, random.normal(size=50))
-        parameter = next((getattr(loss, key) for key in ("tau", "delta", "power") if hasattr(loss, key)), 0.0)
-        code = CODES[type(loss).__name__]
-        pairs = list(zip(scores, y, strict=True))
-        np.testing.assert_allclose(
-            [value(code, parameter, *p) for p in pairs], loss.values(scores, y), rtol=1e-12
-        )
-        np.testing.assert_allclose(
-            [slope(code, parameter, *p) for p in pairs], loss.subgradients(scores, y), rtol=1e-12
-        )

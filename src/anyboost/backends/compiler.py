@@ -19,7 +19,6 @@ _WORK = {
     "online": "streams",
     "mirror": "averaging",
     "mirror_walk": "averaging",
-    "mirror_slopes": "averaging",
     "mirror_stumps": "averaging of stumps",
     "predictor": "predicting",
     "pairs": "ranking",
@@ -30,19 +29,20 @@ _WORK = {
 _KERNELS: list = []  # those that are imported so far
 
 
-def kernel(function=None, *, fastmath=False, **further):
-    """Compile `function` on first call, from the on-disk cache where that can be written.
+def kernel(function=None, *, fastmath=False, cached=True, **further):
+    """Compile `function` on first call, from the on-disk cache where that can be written (or not, if not `cached`).
 
     `fastmath` names the liberties (LLVM's words) that this kernel, and none that it calls, may take.
     """
     if function is None:
-        return partial(kernel, fastmath=fastmath, **further)
+        return partial(kernel, fastmath=fastmath, cached=cached, **further)
     options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **further}
     try:
-        compiled = numba.njit(function, cache=True, **options)
+        compiled = numba.njit(function, cache=cached, **options)
     except RuntimeError:  # Numba refuses to cache where no cache folder can be written.
         compiled = numba.njit(function, **options)
-    _KERNELS.append(compiled)
+    if cached:
+        _KERNELS.append(compiled)
     return compiled
 
 
@@ -57,8 +57,11 @@ def inlined(function):
 
 
 def part(function):
-    """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call would cost more."""
-    return numba.njit(function, nogil=True, error_model="numpy", forceinline=True)
+    """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call would cost more.
+
+    It does not take the liberties of a kernel with `fastmath`, which it would if it did not say so.
+    """
+    return numba.njit(function, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
 
 
 @intrinsic
@@ -91,10 +94,10 @@ class _Notice(event.Listener):
         self.muted = 0
 
     def on_start(self, event):
-        code = getattr(event.data["dispatcher"].py_func, "__code__", None)
-        if code is None or not code.co_filename.startswith(_OWN_FILES):
+        if event.data["dispatcher"] not in _KERNELS:
             return
-        rooms = os.path.relpath(code.co_filename, _OWN_FILES).removesuffix(".py").split(os.sep)
+        source = event.data["dispatcher"].py_func.__code__.co_filename
+        rooms = os.path.relpath(source, _OWN_FILES).removesuffix(".py").split(os.sep)
         work = next((_WORK[room] for room in rooms if room in _WORK), "boosting")
         with self._lock:
             if self.muted or work in self._said:

@@ -10,11 +10,14 @@ an order that no compiler may change (no fused multiply-add, no reassociation), 
 """
 
 import math
+import operator
+import struct
+from types import FunctionType
 
 from numba import types
 from numba.extending import intrinsic
 
-from anyboost.backends.compiler import inlined
+from anyboost.backends.compiler import kernel, part
 
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest whole number in the lowest bits
 _LOG2_E = 1.4426950408889634
@@ -24,6 +27,8 @@ _SMALLEST, _LARGEST = -746.0, 710.0  # below the first exp is 0, above the secon
 _ONE = 1023 << 52  # the bits of 1.0
 _SQRT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 _MANTISSA = (1 << 52) - 1
+_EXP = tuple(1.0 / math.factorial(k) for k in range(2, 15))
+_ATANH = tuple(2.0 / k for k in range(3, 22, 2))
 
 
 @intrinsic
@@ -46,35 +51,44 @@ def number_of(_context, _bits):
     return types.float64(types.int64), generate
 
 
-@inlined
+def _in_pairs(x, terms, multiply, add):
+    """c_0 + c_1 x + c_2 x^2 + ... as (c_0 + c_1 x) + (c_2 + c_3 x) x^2 + ...: pairs do not wait for each other."""
+    while len(terms) > 1:
+        alone = terms[len(terms) // 2 * 2 :]
+        terms = [add(multiply(b, x), a) for a, b in zip(terms[::2], terms[1::2], strict=False)] + alone
+        x = multiply(x, x)
+    return terms[0]
+
+
+@intrinsic
+def _polynomial(_context, _x, coefficients):
+    """One operation to Numba, whose work on each of its many would take most of the compiling."""
+
+    def generate(_context, builder, _signature, arguments):
+        x, given = arguments
+        terms = [builder.extract_value(given, place) for place in range(len(coefficients))]
+        return _in_pairs(x, terms, builder.fmul, builder.fadd)
+
+    return types.float64(types.float64, coefficients), generate
+
+
+@part
 def exp(x):
     """e^x, within one unit in the last place."""
-    held = min(max(x, _SMALLEST), _LARGEST)
-    shifted = held * _LOG2_E + _ROUND
+    shifted = x * _LOG2_E + _ROUND
     n = shifted - _ROUND
-    r = (held - n * _LN2_HIGH) - n * _LN2_LOW
-    p = 1.0 / 87178291200.0
-    p = p * r + 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    p = _polynomial(r, _EXP)
     p = p * (r * r) + r
     # 2^n in two factors, for n from -1076 to 1024: one of them alone would leave the range of floats
     whole = bits_of(shifted) - bits_of(_ROUND)
     half = whole >> 1
     power = (1.0 + p) * number_of(_ONE + (half << 52)) * number_of(_ONE + ((whole - half) << 52))
-    return power if x == x else x
+    power = math.inf if x > _LARGEST else power  # NaN is none of these, and stays what it is
+    return 0.0 if x < _SMALLEST else power
 
 
-@inlined
+@part
 def _log(x, lost):
     """log(x) + lost / x, for x > 0 and a lost that rounding took from x."""
     tiny = x < 2.2250738585072014e-308
@@ -85,22 +99,13 @@ def _log(x, lost):
     f = number_of((above & _MANTISSA) + _SQRT_HALF) - 1.0
     s = f / (2.0 + f)
     z = s * s
-    q = 2.0 / 21.0
-    q = q * z + 2.0 / 19.0
-    q = q * z + 2.0 / 17.0
-    q = q * z + 2.0 / 15.0
-    q = q * z + 2.0 / 13.0
-    q = q * z + 2.0 / 11.0
-    q = q * z + 2.0 / 9.0
-    q = q * z + 2.0 / 7.0
-    q = q * z + 2.0 / 5.0
-    q = q * z + 2.0 / 3.0
+    q = _polynomial(z, _ATANH)
     square = 0.5 * f * f
     rest = s * (square + z * q) + (n * _LN2_LOW + lost / x)
     return n * _LN2_HIGH - ((square - rest) - f)
 
 
-@inlined
+@part
 def log(x):
     """ln x, within one unit in the last place; -inf at 0, NaN below."""
     found = _log(x, 0.0)
@@ -109,7 +114,7 @@ def log(x):
     return found if x >= 0.0 else math.nan
 
 
-@inlined
+@part
 def log1p(x):
     """ln(1 + x), within two units in the last place; -inf at -1, NaN below."""
     u = 1.0 + x
@@ -119,3 +124,40 @@ def log1p(x):
     found = math.inf if x == math.inf else found
     found = -math.inf if x == -1.0 else found
     return found if x >= -1.0 else math.nan
+
+
+@kernel
+def exp_each(x):
+    """e^x of every number, in place."""
+    for i in range(x.size):
+        x[i] = exp(x[i])
+
+
+@kernel
+def log_each(x):
+    """ln x of every number, in place."""
+    for i in range(x.size):
+        x[i] = log(x[i])
+
+
+@kernel
+def accumulate_logs(x):
+    """log(e^x_0 + ... + e^x_i) for every i, in place."""
+    for i in range(1, x.size):
+        high, low = max(x[i - 1], x[i]), min(x[i - 1], x[i])
+        x[i] = high if low == -math.inf else high + log1p(exp(low - high))
+
+
+def _plainly(function):
+    return FunctionType(function.py_func.__code__, _PLAIN)
+
+
+# The same functions of a Python number, in the same bits: for one or two of them compiling would take too long.
+_PLAIN = {
+    **globals(),
+    "bits_of": lambda number: struct.unpack("<q", struct.pack("<d", number))[0],
+    "number_of": lambda bits: struct.unpack("<d", struct.pack("<Q", bits & (1 << 64) - 1))[0],
+    "_polynomial": lambda x, coefficients: _in_pairs(x, [*coefficients], operator.mul, operator.add),
+}
+_PLAIN["_log"] = _plainly(_log)
+exp_of, log_of = _plainly(exp), _plainly(log)  # x above 0 for the logarithm

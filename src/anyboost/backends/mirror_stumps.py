@@ -15,7 +15,6 @@ import numpy as np
 
 from anyboost.backends.compiler import kernel
 from anyboost.backends.mirror import OCTAHEDRON, SUMS, prox
-from anyboost.backends.mirror_slopes import slope
 from anyboost.backends.mirror_walk import (
     AVERAGES,
     BETA,
@@ -29,6 +28,7 @@ from anyboost.backends.mirror_walk import (
     _scaling,
     _temperature,
 )
+from anyboost.backends.numbered import slope_of_sum
 
 # Columns of a node: log sums of the weights of +h and -h in its subtree; what waits for its children: a
 # logarithm to add to those of +h (and to take from those of -h), and for the average two logarithms of factors;
@@ -205,7 +205,7 @@ def harvest(roots, leaves, starts, beta, radius, nodes, zeta, theta, total):
 @kernel
 def _step(terms, dials, numbers, weight, last, y):
     """What a row adds to zeta where h = 1, and takes where h = -1; the clock moves on."""
-    g = slope(terms, last, y)
+    g = slope_of_sum(terms, last, y)
     norm = min(abs(g), 1e300)
     length = norm / _scaling(dials, numbers, norm)
     numbers[CLOCK] += weight

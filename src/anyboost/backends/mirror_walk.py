@@ -12,7 +12,7 @@ import numpy as np
 
 from anyboost.backends.compiler import kernel
 from anyboost.backends.mirror import OCTAHEDRON, SIMPLEX, SUMS, exp_down, prox
-from anyboost.backends.mirror_slopes import gradient, slope
+from anyboost.backends.numbered import slope_of_sum, slopes_of_sum
 
 # Rules, and what a model's `numbers` hold.
 ANYTIME, DOUBLING, CONSTANT, ADAPTIVE, SHARE, SECOND_ORDER = 0, 1, 2, 3, 4, 5
@@ -280,7 +280,9 @@ def walk(forecasts, y, weights, terms, codes, dials, numbers, memory, theta, tot
         while left > 0.0:
             weight = min(left, 1.0)
             left -= weight
-            norm, slept = _pull(dials, numbers, last, row if asleep else h, slope(terms, last, y[i]), u)
+            norm, slept = _pull(
+                dials, numbers, last, row if asleep else h, slope_of_sum(terms, last, y[i]), u
+            )
             _move(codes, dials, numbers, weight, u, norm, slept, memory, theta, total)
             if left > 0.0:
                 last, _ = _score(codes, theta, total, numbers[CLOCK], h)
@@ -361,7 +363,7 @@ def walk_outputs(forecasts, y, weights, terms, codes, dials, numbers, memory, th
         while left > 0.0:
             weight = min(left, 1.0)
             left -= weight
-            gradient(terms, last, y[i], g)
+            slopes_of_sum(terms, last, y[i], g)
             move_outputs(row, last, g, weight, codes, dials, numbers, memory, theta, total)
             if left > 0.0:
                 score_outputs(forecasts[i], codes, dials, numbers, theta, total, row, last, mean)

@@ -1,69 +1,70 @@
-"""Row-wise losses without a logarithm or an exponential: values and subgradients in one pass over the rows.
+"""From a loss's definition at one row to compiled loops over all rows.
 
-Losses with those are left to NumPy, whose vector code for them is hard to beat.
+Definitions are plain functions of numbers with `exp`, `log` and `log1p` from `math`, for which compiled code takes our
+own, and with other such functions beside them. They return all they know of a row; a loop that wants a part of it is
+compiled without the rest.
 """
 
-from anyboost.backends.compiler import kernel
+import math
+from functools import cache
+from types import FunctionType
 
-# ruff: noqa: ARG001 (all take parameters, also those that have none)
+from anyboost.backends import elementary
+from anyboost.backends.compiler import kernel, part
+
+_OURS = {math.exp: elementary.exp, math.log: elementary.log, math.log1p: elementary.log1p}
 
 
-@kernel
-def squared(scores, y, parameters, values, slopes):
-    """(y - f)^2 / 2."""
+@cache
+def scalar(definition):
+    """The definition, for loops to be compiled with."""
+    if hasattr(definition, "py_func"):
+        return definition
+    code, known = definition.__code__, definition.__globals__
+    names = {name: known[name] for name in ("__name__", *code.co_names) if name in known}
+    for name, thing in names.items():
+        if isinstance(thing, FunctionType):
+            names[name] = scalar(thing)
+        elif callable(thing):
+            names[name] = _OURS.get(thing, thing)
+    return part(
+        FunctionType(code, names, definition.__name__, definition.__defaults__, definition.__closure__)
+    )
+
+
+def _values_and_slopes(scores, y, parameter, values, slopes):
     for i in range(scores.size):
-        r = scores[i] - y[i]
-        slopes[i] = r
-        values[i] = 0.5 * (r * r)
+        values[i], slopes[i], _ = row(scores[i], y[i], parameter)  # noqa: F821
 
 
-@kernel
-def pinball(scores, y, parameters, values, slopes):
-    """up (f - y)+ + down (y - f)+, with parameters (up, down); slope 0 at the kink."""
-    up, down = parameters
+def _curvatures(scores, y, parameter, curvatures):
     for i in range(scores.size):
-        r = scores[i] - y[i]
-        slope = (up if r > 0.0 else 0.0) - (down if r < 0.0 else 0.0)
-        slopes[i] = slope
-        values[i] = slope * r
+        _, _, curvatures[i] = row(scores[i], y[i], parameter)  # noqa: F821
 
 
-@kernel
-def huber(scores, y, parameters, values, slopes):
-    """r^2 / 2 for |r| <= delta, else delta (|r| - delta / 2), with parameters (delta, unused)."""
-    delta, _ = parameters
-    for i in range(scores.size):
-        r = scores[i] - y[i]
-        far = abs(r)
-        near = min(far, delta)
-        slopes[i] = max(-delta, min(r, delta))
-        values[i] = near * (far - 0.5 * near)
+def _values_and_vectors(scores, y, parameter, values, slopes):
+    for i in range(len(scores)):
+        values[i] = row(scores[i], y[i], parameter, slopes[i])  # noqa: F821
 
 
-@kernel
-def expectile(scores, y, parameters, values, slopes):
-    """up r^2 where f > y, down r^2 elsewhere, with parameters (up, down)."""
-    up, down = parameters
-    for i in range(scores.size):
-        r = scores[i] - y[i]
-        side = up if r > 0.0 else down
-        slopes[i] = 2.0 * side * r
-        values[i] = side * (r * r)
+def _curvature_vectors(scores, y, parameter, curvatures):
+    for i in range(len(scores)):
+        row(scores[i], y[i], parameter, curvatures[i])  # noqa: F821
 
 
-@kernel
-def hinge(scores, y, parameters, values, slopes):
-    """(1 - y f)+; slope 0 at margin 1 and above."""
-    for i in range(scores.size):
-        short = 1.0 - y[i] * scores[i]
-        slopes[i] = -y[i] if short > 0.0 else 0.0
-        values[i] = max(short, 0.0)
-
-
-@kernel
-def squared_hinge(scores, y, parameters, values, slopes):
-    """((1 - y f)+)^2 / 2."""
-    for i in range(scores.size):
-        short = max(1.0 - y[i] * scores[i], 0.0)
-        slopes[i] = -y[i] * short
-        values[i] = 0.5 * (short * short)
+@cache
+def over_rows(definition, several=False, curvature=False):
+    """A compiled (scores, y, parameter, values, slopes), or one for (..., curvatures), that fills the last ones."""
+    if curvature:
+        loop = _curvature_vectors if several else _curvatures
+    else:
+        loop = _values_and_vectors if several else _values_and_slopes
+    # Kept beside the file of the definition, so that it is compiled again when that changes.
+    source = definition.__code__
+    # Of others' code the file does not tell whether it has changed, and what is closed over is new in every process.
+    own = definition.__module__.startswith("anyboost.") and definition.__closure__ is None
+    code = loop.__code__.replace(co_filename=source.co_filename, co_firstlineno=source.co_firstlineno)
+    names = {"row": scalar(definition), "__name__": definition.__module__}
+    loop = FunctionType(code, names, f"{definition.__qualname__}{loop.__name__}")
+    loop.__qualname__ = loop.__name__
+    return kernel(loop, cached=own)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from anyboost import online
+from anyboost.backends.definitions import OTHER
 from anyboost.backends.online import chain as lines
 from anyboost.backends.online import labels, trees
-from anyboost.backends.online.losses import OTHER
 from anyboost.files import names, parts
 from anyboost.files.container import Fault
 from anyboost.files.ensembles import MOST_FEATURES

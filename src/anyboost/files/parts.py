@@ -29,14 +29,7 @@ def _table(*classes: type) -> Table:
     return {cls.__name__: (cls, tuple(field.name for field in fields(cls))) for cls in classes}
 
 
-LOSSES: Table = _table(
-    *(losses.Squared, losses.Absolute, losses.Quantile, losses.Huber, losses.Expectile),
-    *(losses.Poisson, losses.Gamma, losses.Tweedie, losses.Cox),
-    *(losses.Logistic, losses.Hinge, losses.SquaredHinge, losses.Exponential),
-    *(losses.Softmax, losses.MulticlassHinge, losses.MultiQuantile, losses.Crossing),
-    losses.Multioutput,
-    *(losses.RankHinge, losses.RankLogistic, losses.CVaR, losses.WorstGroup),
-)
+LOSSES: Table = _table(*losses.LISTED)
 LEARNERS: Table = {
     "Stump": (weak.Stump, ("leaf",)),
     "Tree": (weak.Tree, tuple(field.name for field in fields(weak.Tree))),

@@ -29,10 +29,14 @@ Losses of several outputs, or of rows together (no constants stated):
 | `WorstGroup(loss)` | the loss's | largest mean over `groups` |
 | `Cox()` | +time of event, -time last seen | negative log partial likelihood |
 
-Losses add and scale: `0.5 * Absolute() + Squared()`. `pointwise(value, subgradient)` makes one of your own;
+Losses add and scale: `0.5 * Absolute() + Squared()`. `pointwise(value, subgradient, curvature)` makes one of your own;
 `get("quantile:0.9")` finds one by name.
+
+A new loss is a file with its class, whose `row` is all that batches, streams and averaging compute of it, and an entry
+in the list below.
 """
 
+from anyboost.backends import definitions
 from anyboost.losses.base import Functional, Loss, RowwiseLoss
 from anyboost.losses.combine import Sum
 from anyboost.losses.counts import Gamma, Poisson, Tweedie
@@ -41,12 +45,31 @@ from anyboost.losses.joint import Crossing, MultiQuantile
 from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
 from anyboost.losses.multiclass import MulticlassHinge, Softmax
 from anyboost.losses.multioutput import Multioutput
-from anyboost.losses.names import get, stands_for, suited
+from anyboost.losses.names import NAMED, get, stands_for, suited
 from anyboost.losses.pointwise import pointwise
 from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
 from anyboost.losses.risk import CVaR, WorstGroup
 from anyboost.losses.survival import Cox
+
+# The list. A loss's place is its number in compiled code and in the files of streams: new ones go to the end.
+LISTED: tuple[type[Loss], ...] = (
+    *(Squared, Absolute, Quantile, Huber, Expectile),
+    *(Logistic, Hinge, SquaredHinge, Exponential),
+    *(Poisson, Gamma, Tweedie),
+    *(Softmax, MulticlassHinge, MultiQuantile),
+    *(RankHinge, RankLogistic, Crossing, Cox),
+    *(Multioutput, CVaR, WorstGroup),
+)
+
+
+def _multi_quantile(*taus: float) -> Loss:
+    return MultiQuantile(taus)
+
+
+NAMED |= {loss.name: loss for loss in LISTED if loss not in (Multioutput, CVaR, WorstGroup)}
+NAMED["multi_quantile"] = _multi_quantile
+definitions.ROWS[:] = [getattr(loss, "row", None) for loss in LISTED]
 
 __all__ = [
     "Absolute",

@@ -4,7 +4,7 @@
 
 A `Loss` knows its targets and constants. `loss.on(y, space)` is the functional R on one sample: its value,
 and a subgradient in L2(P), which carries no weights and no 1/n. Losses that couple rows implement `on`
-alone; row-wise losses are written by their two functions of (score, target).
+alone; row-wise losses are written by one definition of (score, target): value, slope and curvature.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from anyboost import checks
-from anyboost.backends import threads
+from anyboost.backends import definitions, threads
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.search import monotone_zeros, zeros_and_fading
@@ -73,6 +74,10 @@ class Functional(ABC):
     def at(self, scores: Floats) -> tuple[float, Floats]:
         """R(scores) and a subgradient there: together where that is cheaper."""
         return self.value(scores), self.subgradient(scores)
+
+    def curvature(self, scores: Floats) -> Floats | None:
+        """The curvature of R in L2(P) at every score, shaped like them; None where it has none."""
+        return None
 
     @property
     def infimum(self) -> float:
@@ -158,6 +163,11 @@ class Loss(ABC):
         """Bound on the Euclidean norm of one row's subgradient; inf where none."""
         return math.inf
 
+    @property
+    def has_curvature(self) -> bool:
+        """Whether its functional has a `curvature`."""
+        return False
+
     def check(self, y: Any) -> Array:
         """Validated contiguous targets: float64, or int64 for class numbers."""
         return self.domain.check(y, self.name)
@@ -203,6 +213,11 @@ class Loss(ABC):
 class RowwiseLoss(Loss):
     """A weighted mean of l(score, target) over rows."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "row" not in vars(cls) and {"values", "subgradients", "both"} & set(vars(cls)):
+            cls.row = None  # it is of another loss then
+
     link_: ClassVar[links.Link] = links.IDENTITY
 
     @property
@@ -218,39 +233,125 @@ class RowwiseLoss(Loss):
     infimum: float = -math.inf  # what the loss of a row is under for no score and no target
     shift_invariant: ClassVar[bool] = False  # l(f + c, y) = l(f, y) for the same c added to all K scores
 
-    @abstractmethod
+    row: ClassVar[Callable[..., Any] | None] = None
+    """The definition at one row, compiled on first use: (f, y, parameter) -> value, slope, curvature.
+
+    For several scores: (f, y, parameter, slopes) -> value, with the slopes filled in. A loss without one overrides
+    `values` and `subgradients`, or `both`.
+    """
+    row_curvatures: ClassVar[Callable[..., Any] | None] = None
+    """The same for the curvatures of several scores: (f, y, parameter, curvatures) that fills in the last."""
+
+    @property
+    def parameter(self) -> Any:
+        """What the definition knows of the loss's parameters: the first one."""
+        return next((float(getattr(self, name)) for name in getattr(self, "__dataclass_fields__", ())), 0.0)
+
+    @property
+    def number(self) -> int:
+        """The place of its definition in the list, by which kernels know it."""
+        known = self.row is not None and self.row in definitions.ROWS
+        return definitions.ROWS.index(self.row) if known else definitions.OTHER
+
+    @property
+    def has_curvature(self) -> bool:
+        return not self.kinked and (self.row_curvatures if self.vector else self.row) is not None
+
+    # For streams, where scores are to be held within bounds:
+    center: ClassVar[int] = definitions.NOTHING  # what a constant would answer, where scores are not located
+    reach: ClassVar[float] = 6.0  # how far scores may go, where they are not located
+
+    @property
+    def located(self) -> bool:
+        """Whether scores lie on the scale of the targets."""
+        return self.domain == domains.REALS
+
+    def smoothness_within(self, reach: float) -> float:
+        """beta_b: `smoothness`, for scores in [-reach, reach]."""
+        return self.smoothness
+
+    def steepest(self, reach: float, label_bound: float) -> float:
+        """The largest slope (l1 norm of slopes) for scores in [-reach, reach] and |y| <= label_bound; inf: unknown."""
+        return math.inf if self.vector else self.lipschitz
+
+    def shortfall(self, reach: float, label_bound: float) -> float | None:
+        """eps_b = max(0, sup over |f| = reach of -slope(f) f / reach): what holding scores there can cost, per unit."""
+        return None
+
+    def stand_ins(self, weight: float, first: float, second: float) -> tuple[list[float], list[float]] | None:
+        """A few targets and weights on which every constant costs what it costs on a sample; None: there are none.
+
+        Of the sample's weights w and targets y there are given the sums of w, w y and w y^2.
+        """
+        if self.domain != domains.SIGNS:
+            return None
+        return [-1.0, 1.0], [0.5 * (weight - first), 0.5 * (weight + first)]
+
+    @property
+    def lines(self) -> tuple[float, float, float] | None:
+        """(a, b, c), where the loss is a (y - f)+ + b (f - y)+ + c (1 - y f)+."""
+        return None
+
     def values(self, scores: Floats, y: Array) -> Floats:
         """l(scores_n, y_n) for every row, (n,)."""
+        return self.both(scores, y)[0]
 
-    @abstractmethod
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         """A subgradient of l in the scores of every row, shaped like `scores`."""
+        return self.both(scores, y)[1]
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        """`values` and `subgradients`, to the bit; a loss whose two share work does it once."""
+        compute = self.kernel()
+        if compute is None:
+            own = type(self)
+            if own.values is RowwiseLoss.values or own.subgradients is RowwiseLoss.subgradients:
+                raise TypeError(
+                    f"the loss {self.name} is not defined: give its class `row`, or `values` and `subgradients`"
+                )
+            return self.values(scores, y), self.subgradients(scores, y)
+        scores, y = self._arrays(scores, y)
+        values, slopes = np.empty(len(scores)), np.empty(scores.shape)
+        compute(scores, y, self.parameter, values, slopes)
+        return values, slopes
+
+    def curvatures(self, scores: Floats, y: Array) -> Floats:
+        """The curvature of l in the scores of every row, shaped like `scores`, where the loss `has_curvature`:
+
+        its second derivative, or that of a parabola above it with its value and slope at the score where the second
+        derivative would mislead. For several scores the diagonal, or a diagonal above the matrix.
+        """
+        compute = self.kernel(curvature=True)
+        if compute is None:
+            raise TypeError(f"the loss {self.name} has no curvature: ask `has_curvature` first")
+        scores, y = self._arrays(scores, y)
+        found = np.empty(scores.shape)
+        compute(scores, y, self.parameter, found)
+        return found
 
     def infima(self, y: Array) -> Floats:
         """What the loss of each row is under for no score, (n,)."""
         return np.full(len(y), self.infimum)
 
-    compiled: ClassVar[str | None] = None  # the kernel of `backends.rowwise` that computes both at once
+    def kernel(self, curvature: bool = False) -> Callable[..., None] | None:
+        """A compiled (scores, y, parameter, values, slopes) that fills the last two, where there is a definition.
 
-    @property
-    def parameters(self) -> tuple[float, float]:
-        """What that kernel needs to know."""
-        return 0.0, 0.0
-
-    def kernel(self) -> Callable[..., None] | None:
-        """A compiled (scores, y, parameters, values, slopes) that fills the last two, where there is one."""
-        if self.compiled is None:
+        With `curvature`, a (scores, y, parameter, curvatures).
+        """
+        definition = self.row_curvatures if curvature and self.vector else self.row
+        if definition is None or (curvature and not self.has_curvature):
             return None
-        from anyboost.backends import rowwise
+        from anyboost.backends.rowwise import over_rows
 
-        return cast(Callable[..., None], getattr(rowwise, self.compiled))
+        return cast(Callable[..., None], over_rows(definition, self.vector, curvature))
+
+    def _arrays(self, scores: Any, y: Any) -> tuple[Floats, Array]:
+        """As kernels take them: in one layout, so that they are compiled for no other."""
+        targets = np.int64 if self.domain.classes else np.float64
+        return np.require(scores, np.float64, ["C", "W"]), np.require(y, targets, ["C", "W"])
 
     def verify(self, scores: Floats, y: Array, mean: float, slopes: Floats) -> None:
         """Raise where what `kernel` computed has no meaning; ours always has."""
-
-    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        """`values` and `subgradients`, to the bit; a loss whose two share work does it once."""
-        return self.values(scores, y), self.subgradients(scores, y)
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
         if groups is not None:
@@ -379,6 +480,12 @@ class RowwiseFunctional(Functional):
     def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int) -> None:
         self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
 
+    @cached_property
+    def _kernel(self) -> tuple[Callable[..., None] | None, Any]:
+        """The loss's, and its parameter."""
+        compute = self.loss.kernel()
+        return compute, None if compute is None else self.loss.parameter
+
     def value(self, scores: Floats) -> float:
         return self.at(scores)[0]
 
@@ -387,13 +494,12 @@ class RowwiseFunctional(Functional):
 
     def at(self, scores: Floats) -> tuple[float, Floats]:
         values, gradient = self.space.empty(len(scores)), self.space.empty(scores.shape)
-        compute = self.loss.kernel()
+        compute, parameter = self._kernel
         if compute is not None:
-            parameters = self.loss.parameters
 
             def one(start: int, stop: int) -> None:
                 part = slice(start, stop)
-                compute(scores[part], self.y[part], parameters, values[part], gradient[part])
+                compute(scores[part], self.y[part], parameter, values[part], gradient[part])
 
             threads.over_blocks(one, len(scores), self.space.n_threads)
         else:
@@ -408,6 +514,9 @@ class RowwiseFunctional(Functional):
         mean = float(self.space.mean(values))
         self.loss.verify(scores, self.y, mean, gradient)
         return mean, gradient
+
+    def curvature(self, scores: Floats) -> Floats | None:
+        return self.loss.curvatures(scores, self.y) if self.loss.has_curvature else None
 
     def best_constant(self) -> float | Floats:
         return self.loss.best_constant(self.y, self.space.weights, self.outputs)

@@ -117,11 +117,28 @@ class Sum(RowwiseLoss):
         checked = [loss.check(y) for _, loss in self.terms]
         return checked[0]
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return np.add.reduce([factor * loss.values(scores, y) for factor, loss in self.terms])
+    @property
+    def has_curvature(self) -> bool:
+        return all(loss.has_curvature for _, loss in self.terms)
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return np.add.reduce([factor * loss.subgradients(scores, y) for factor, loss in self.terms])
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return sum(factor * loss.steepest(reach, label_bound) for factor, loss in self.terms)
+
+    @property
+    def lines(self) -> tuple[float, float, float] | None:
+        parts = [loss.lines for _, loss in self.terms]
+        if None in parts:
+            return None
+        factors = np.array([factor for factor, _ in self.terms])
+        return tuple((factors @ np.array(parts)).tolist())
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        parts = [(factor, *loss.both(scores, y)) for factor, loss in self.terms]
+        values = np.add.reduce([factor * value for factor, value, _ in parts])
+        return values, np.add.reduce([factor * slope for factor, _, slope in parts])
+
+    def curvatures(self, scores: Floats, y: Array) -> Floats:
+        return np.add.reduce([factor * loss.curvatures(scores, y) for factor, loss in self.terms])
 
     def best_shifts(
         self,
@@ -190,6 +207,10 @@ class CoupledSum(Loss):
     def uses_groups(self) -> bool:
         return any(loss.uses_groups for _, loss in self.terms)
 
+    @property
+    def has_curvature(self) -> bool:
+        return all(loss.has_curvature for _, loss in self.terms)
+
     def check(self, y: Any) -> Array:
         checked = [loss.check(y) for _, loss in self.terms]
         return checked[0]
@@ -207,14 +228,14 @@ class CoupledSum(Loss):
             (factor, loss.on(y, space, groups if loss.uses_groups else None, outputs))
             for factor, loss in self.terms
         ]
-        return SumFunctional(parts, space)
+        return SumFunctional(parts, space, self.has_curvature)
 
 
 class SumFunctional(Functional):
     """sum_i factor_i * R_i."""
 
-    def __init__(self, parts: list[tuple[float, Functional]], space: Measure) -> None:
-        self.parts, self.space = parts, space
+    def __init__(self, parts: list[tuple[float, Any]], space: Measure, curved: bool) -> None:
+        self.parts, self.space, self.curved = parts, space, curved
         self.y, self.outputs = parts[0][1].y, parts[0][1].outputs
 
     @property
@@ -230,3 +251,8 @@ class SumFunctional(Functional):
 
     def subgradient(self, scores: Floats) -> Floats:
         return np.add.reduce([factor * part.subgradient(scores) for factor, part in self.parts])
+
+    def curvature(self, scores: Floats) -> Floats | None:
+        if not self.curved:
+            return None
+        return np.add.reduce([factor * part.curvature(scores) for factor, part in self.parts])

@@ -5,15 +5,17 @@ All three have slope exp(a f) (exp(f) - y) for some a, so every exact step is th
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
+from math import exp
 
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends import definitions
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, RowwiseLoss
+from anyboost.losses.elementary import exp_of, log_each, log_of
 from anyboost.losses.search import FADE
 from anyboost.losses.sums import log_sums, total
 
@@ -23,26 +25,18 @@ class _LogMean(RowwiseLoss):
 
     power: float
     link_ = links.LOG
+    center = definitions.LOG_MEAN
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return self._values(scores, y, *self._parts(scores, y))
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return max(exp_of((2.0 - self.power) * reach), label_bound * exp_of((self.power - 1.0) * reach))
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        up, down = self._parts(scores, y)
-        return up - down
-
-    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        up, down = self._parts(scores, y)
-        return self._values(scores, y, up, down), up - down
-
-    @abstractmethod
-    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
-        """The loss, from the two parts of its slope."""
+    def stand_ins(self, weight: float, first: float, second: float) -> tuple[list[float], list[float]]:
+        return [first / weight], [weight]  # the loss is linear in the target
 
     def infima(self, y: Array) -> Floats:
         """The loss at exp(f) = y, or toward f = -inf where y is 0: there both parts of it vanish."""
         positive = np.where(y > 0, y, 1.0)
-        return np.where(y > 0, self.values(np.log(positive), positive), 0.0)
+        return np.where(y > 0, self.values(log_each(positive), positive), 0.0)
 
     def best_shifts(
         self,
@@ -56,7 +50,7 @@ class _LogMean(RowwiseLoss):
         """log(sum w y exp((1 - power) f) / sum w exp((2 - power) f)); all targets zero: the slope fades."""
         down = log_sums(leaf, (1.0 - self.power) * scores, weights * y, n_leaves)
         up = log_sums(leaf, (2.0 - self.power) * scores, weights, n_leaves)
-        fade = np.log(FADE) / (2.0 - self.power) if self.power < 2.0 else 0.0
+        fade = log_of(FADE) / (2.0 - self.power) if self.power < 2.0 else 0.0
         faded, empty = np.isneginf(down), np.isneginf(up)
         return np.where(empty, 0.0, np.where(faded, fade, down - np.where(empty, 0.0, up)))
 
@@ -67,15 +61,7 @@ class _LogMean(RowwiseLoss):
                 f"y is 0 in every row, which the loss {self.name} has no best constant for: "
                 "give at least one row with a y above 0, or use squared or absolute"
             )
-        return float(np.log(amount) - np.log(total(weights)))
-
-    def _parts(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        """The growing and the shrinking part of the slope, both nonnegative."""
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            up = np.exp((2.0 - self.power) * scores)
-            # Zero times an overflow is zero here, not NaN: a target of zero has no shrinking part.
-            down = np.where(y > 0, y * np.exp((1.0 - self.power) * scores), 0.0)
-        return up, down
+        return log_of(amount) - log_of(total(weights))
 
 
 @dataclass(frozen=True)
@@ -88,8 +74,16 @@ class Poisson(_LogMean):
     domain = domains.NONNEGATIVE
     power = 1.0
 
-    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
-        return up - y * scores
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        mean = exp(f)
+        return mean - y * f, mean - y, mean
+
+    def smoothness_within(self, reach: float) -> float:
+        return exp_of(reach)
+
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return max(label_bound - exp_of(reach), exp_of(-reach))
 
 
 @dataclass(frozen=True)
@@ -102,8 +96,10 @@ class Gamma(_LogMean):
     domain = domains.POSITIVE
     power = 2.0
 
-    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
-        return down + scores
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        ratio = y * exp(-f)
+        return ratio + f, 1.0 - ratio, ratio
 
 
 @dataclass(frozen=True)
@@ -119,5 +115,10 @@ class Tweedie(_LogMean):
     def __post_init__(self) -> None:
         object.__setattr__(self, "power", checks.between(self.power, "power", 1, 2))
 
-    def _values(self, scores: Floats, y: Array, up: Floats, down: Floats) -> Floats:
-        return down / (self.power - 1.0) + up / (2.0 - self.power)
+    @staticmethod
+    def row(f: float, y: float, power: float) -> tuple[float, float, float]:
+        up = exp((2.0 - power) * f)
+        # Zero times an overflow is zero here, not NaN: a target of zero has no shrinking part.
+        down = y * exp((1.0 - power) * f) if y > 0.0 else 0.0
+        value = down / (power - 1.0) + up / (2.0 - power)
+        return value, up - down, (2.0 - power) * up + (power - 1.0) * down

@@ -13,6 +13,7 @@ from anyboost.checks import Floats
 from anyboost.losses import links
 from anyboost.losses.base import Array, RowwiseLoss
 from anyboost.losses.quantiles import weighted_quantiles
+from anyboost.losses.regression import pinball
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,20 @@ class MultiQuantile(RowwiseLoss):
     def outputs(self, y: Array) -> int:
         return len(self.taus)
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        short = y[:, None] - scores
-        tau = np.array(self.taus)
-        return np.maximum(tau * short, (tau - 1.0) * short).sum(axis=1)
+    @property
+    def parameter(self) -> Floats:
+        return np.array(self.taus)
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        above = scores - y[:, None]
-        tau = np.array(self.taus)
-        return np.where(above > 0, 1.0 - tau, np.where(above < 0, -tau, 0.0))
+    @staticmethod
+    def row(f: Floats, y: float, taus: Floats, slopes: Floats) -> float:
+        value = 0.0
+        for k in range(len(f)):
+            short, slopes[k], _ = pinball(f[k], y, 1.0 - taus[k], taus[k])
+            value += short
+        return value
+
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return float(sum(max(tau, 1.0 - tau) for tau in self.taus))
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         tau = np.array(self.taus)

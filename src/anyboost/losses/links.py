@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyboost.checks import Floats
+from anyboost.losses.elementary import exp_each
 
 Array = npt.NDArray[Any]
 
@@ -31,8 +32,7 @@ def identity(scores: Floats) -> Floats:
 
 
 def exponential(scores: Floats) -> Floats:
-    with np.errstate(over="ignore", under="ignore"):
-        return np.exp(scores)
+    return exp_each(scores)
 
 
 def sign(scores: Floats) -> Floats:
@@ -49,14 +49,13 @@ def increasing(scores: Floats) -> Floats:
 
 def sigmoid(x: Floats) -> Floats:
     """1 / (1 + exp(-x)) without overflow, relatively exact in both tails."""
-    with np.errstate(under="ignore"):
-        small = np.exp(-np.abs(x))
+    small = exp_each(-np.abs(x))
     return np.where(x >= 0, 1.0, small) / (1.0 + small)
 
 
 def softmax(scores: Floats) -> Floats:
+    powers = exp_each(scores - scores.max(axis=-1, keepdims=True))
     with np.errstate(under="ignore"):
-        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         return powers / powers.sum(axis=-1, keepdims=True)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, log1p
 
 import numpy as np
 
+from anyboost.backends import definitions
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
+from anyboost.losses.elementary import exp_of, log_of
 from anyboost.losses.quantiles import weighted_quantiles
 from anyboost.losses.search import FADE
 from anyboost.losses.sums import leaf_sums, log_sums, total
@@ -33,25 +36,28 @@ class Logistic(RowwiseLoss):
     smoothness = 0.25
     lipschitz = 1.0
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return self.both(scores, y)[0]
+    center = definitions.LOG_ODDS
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return self.both(scores, y)[1]
-
-    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        margin = y * scores
-        with np.errstate(under="ignore"):
-            small = np.exp(-np.abs(margin))
-            values = np.log1p(small) + np.maximum(-margin, 0.0)
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        margin = y * f
+        small = exp(-abs(margin))
         # 1 / (1 + exp(margin)), relatively exact in both tails.
-        return values, -y * np.where(margin <= 0, 1.0, small) / (1.0 + small)
+        wrong = (1.0 if margin <= 0.0 else small) / (1.0 + small)
+        value = log1p(small) + max(-margin, 0.0)
+        return value, -y * wrong, small / ((1.0 + small) * (1.0 + small))
+
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return 1.0 / (1.0 + exp_of(-reach))
+
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return 1.0 / (1.0 + exp_of(reach))
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         plus, minus = _class_weights(y, weights)
         if plus == 0 or minus == 0:
             return no_best_constant(self.name, plus - minus)
-        return float(np.log(plus) - np.log(minus))
+        return log_of(plus) - log_of(minus)
 
 
 @dataclass(frozen=True)
@@ -66,16 +72,22 @@ class Exponential(RowwiseLoss):
     domain = domains.SIGNS
     link_ = links.SIGN_HALF_LOGISTIC
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        with np.errstate(over="ignore", under="ignore"):
-            return np.exp(-y * scores)
+    center = definitions.HALF_LOG_ODDS
+    reach = 3.0
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return -y * self.values(scores, y)
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        value = exp(-y * f)
+        return value, -y * value, value
 
-    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        values = self.values(scores, y)
-        return values, -y * values
+    def smoothness_within(self, reach: float) -> float:
+        return exp_of(reach)
+
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return exp_of(reach)
+
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return exp_of(-reach)
 
     def best_shifts(
         self,
@@ -90,7 +102,7 @@ class Exponential(RowwiseLoss):
         plus = log_sums(leaf, -scores, weights * (y > 0), n_leaves)
         minus = log_sums(leaf, scores, weights * (y < 0), n_leaves)
         no_plus, no_minus = np.isneginf(plus), np.isneginf(minus)
-        one_class = np.log(FADE) * (no_plus.astype(float) - no_minus)
+        one_class = log_of(FADE) * (no_plus.astype(float) - no_minus)
         odds = np.where(no_plus, 0.0, plus) - np.where(no_minus, 0.0, minus)
         return np.where(no_plus | no_minus, one_class, 0.5 * odds)
 
@@ -98,7 +110,7 @@ class Exponential(RowwiseLoss):
         plus, minus = _class_weights(y, weights)
         if plus == 0 or minus == 0:
             return no_best_constant(self.name, plus - minus)
-        return 0.5 * float(np.log(plus) - np.log(minus))
+        return 0.5 * (log_of(plus) - log_of(minus))
 
 
 @dataclass(frozen=True)
@@ -113,16 +125,22 @@ class Hinge(RowwiseLoss):
     link_ = links.SIGN
     lipschitz = 1.0
     kinked = True
-    compiled = "hinge"
+    reach = 2.0
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return np.maximum(1.0 - y * scores, 0.0)
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        short = 1.0 - y * f
+        return max(short, 0.0), -y if short > 0.0 else 0.0, 0.0
+
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return float(reach < 1.0)
+
+    @property
+    def lines(self) -> tuple[float, float, float]:
+        return 0.0, 0.0, 1.0
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         return -y * np.clip((1.0 - y * scores) / mu, 0.0, 1.0)
-
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return np.where(y * scores < 1.0, -y, 0.0)
 
     def best_shifts(
         self,
@@ -156,13 +174,19 @@ class SquaredHinge(RowwiseLoss):
     domain = domains.SIGNS
     link_ = links.SIGN_CLIPPED
     smoothness = 1.0
-    compiled = "squared_hinge"
+    reach = 2.0
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return 0.5 * np.maximum(1.0 - y * scores, 0.0) ** 2
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        short = max(1.0 - y * f, 0.0)
+        # No parabola of less curvature stays above the loss, also where the loss is 0.
+        return 0.5 * (short * short), -y * short, 1.0
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return -y * np.maximum(1.0 - y * scores, 0.0)
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return 1.0 + reach
+
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return max(1.0 - reach, 0.0)
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
         plus, minus = _class_weights(y, weights)

@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, inf, log
 
 import numpy as np
 
+from anyboost.backends import definitions
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import FARTHEST_CONSTANT, Array, RowwiseLoss, no_best_constant
+from anyboost.losses.elementary import log_of
 from anyboost.losses.sums import leaf_sums
+
+
+def highest(f: Floats) -> float:
+    """The largest score of a row."""
+    top = f[0]
+    for k in range(1, len(f)):
+        top = max(top, f[k])
+    return top
+
+
+def shares(f: Floats, top: float, out: Floats) -> float:
+    """out_k = exp(f_k) / sum_j exp(f_j), for the largest score; returns the sum over exp(top)."""
+    for k in range(len(f)):
+        out[k] = exp(f[k] - top)
+    together = 0.0
+    for k in range(len(f)):
+        together += out[k]
+    for k in range(len(f)):
+        out[k] /= together
+    return together
 
 
 @dataclass(frozen=True)
@@ -27,29 +50,41 @@ class Softmax(RowwiseLoss):
     smoothness = 0.5
     lipschitz = 2.0**0.5
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return self.both(scores, y)[0]
+    center = definitions.LOG_SHARES
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return self.both(scores, y)[1]
-
-    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        rows = np.arange(len(y))
-        highest = scores.max(axis=1)
-        with np.errstate(under="ignore"):
-            powers = np.exp(scores - highest[:, None])
-            together = powers.sum(axis=1)
-            gradient = powers / together[:, None]
+    @staticmethod
+    def row(f: Floats, y: int, _: float, slopes: Floats) -> float:
+        top, own = highest(f), int(y)
+        together = shares(f, top, slopes)
         # p_y - 1 as minus the others' sum: relatively exact where the row is all but certain.
-        gradient[rows, y] = 0.0
-        gradient[rows, y] = -gradient.sum(axis=1)
-        return np.log(together) + (highest - scores[rows, y]), gradient
+        slopes[own], others = 0.0, 0.0
+        for k in range(len(f)):
+            others += slopes[k]
+        slopes[own] = -others
+        return log(together) + (top - f[own])
+
+    @staticmethod
+    def row_curvatures(f: Floats, _y: int, _: float, curvatures: Floats) -> None:
+        # 2 p (1 - p), twice the diagonal: a diagonal matrix above diag(p) - p p'.
+        top = highest(f)
+        shares(f, top, curvatures)
+        largest, others = -1, 0.0
+        for k in range(len(f)):
+            if f[k] == top and largest < 0:
+                largest = k
+            else:
+                others += curvatures[k]
+        for k in range(len(f)):
+            curvatures[k] *= 2.0 * (others if k == largest else 1.0 - curvatures[k])
+
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return 2.0
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
-        shares = leaf_sums(y, weights, outputs)
-        present = shares > 0
-        constant = np.full(len(shares), -FARTHEST_CONSTANT)
-        logs = np.log(shares[present])
+        mass = leaf_sums(y, weights, outputs)
+        present = mass > 0
+        constant = np.full(len(mass), -FARTHEST_CONSTANT)
+        logs = np.array([log_of(float(part)) for part in mass[present]])
         constant[present] = logs - logs.mean()
         if not present.all():
             lowest = min(no_best_constant(self.name, -1.0), float(constant.min()))
@@ -72,20 +107,22 @@ class MulticlassHinge(RowwiseLoss):
     lipschitz = 2.0**0.5
     kinked = True
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        rows = np.arange(len(y))
-        raised = scores + 1.0
-        raised[rows, y] = scores[rows, y]
-        return raised.max(axis=1) - scores[rows, y]
+    reach = 4.0
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        rows = np.arange(len(y))
-        raised = scores + 1.0
-        raised[rows, y] = scores[rows, y]
-        gradient = np.zeros(scores.shape)
-        gradient[rows, raised.argmax(axis=1)] = 1.0
-        gradient[rows, y] -= 1.0
-        return gradient
+    @staticmethod
+    def row(f: Floats, y: int, _: float, slopes: Floats) -> float:
+        own, best, top = int(y), 0, -inf
+        for k in range(len(f)):
+            raised = f[k] if k == own else f[k] + 1.0
+            slopes[k] = 0.0
+            if raised > top:
+                best, top = k, raised
+        slopes[best] += 1.0
+        slopes[own] -= 1.0
+        return top - f[own]
+
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return 2.0
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         """The maximum's envelope is a projection onto the probability simplex."""
@@ -97,10 +134,10 @@ class MulticlassHinge(RowwiseLoss):
         return gradient
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
-        shares = leaf_sums(y, weights, outputs)
-        constant = np.zeros(len(shares))
-        heaviest = int(np.argmax(shares))
-        if shares[heaviest] > 0.5 * (1.0 + 1e-12) * shares.sum():
+        mass = leaf_sums(y, weights, outputs)
+        constant = np.zeros(len(mass))
+        heaviest = int(np.argmax(mass))
+        if mass[heaviest] > 0.5 * (1.0 + 1e-12) * mass.sum():
             constant[heaviest] = 1.0
         return constant
 

@@ -11,6 +11,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, RowwiseLoss
+from anyboost.losses.names import get
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,6 @@ class Multioutput(RowwiseLoss):
     loss: RowwiseLoss
 
     def __post_init__(self) -> None:
-        from anyboost.losses.names import get
-
         base = get(self.loss)
         if not isinstance(base, RowwiseLoss) or base.vector:
             raise ValueError(f"loss must be a row-wise loss of one score, got {base}; try Squared()")
@@ -77,18 +76,19 @@ class Multioutput(RowwiseLoss):
     def infima(self, y: Array) -> Floats:
         return np.add.reduce([self.loss.infima(column) for column in y.T])
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return self._rowwise(self.loss.values, scores, y).sum(axis=1)
+    @property
+    def has_curvature(self) -> bool:
+        return self.loss.has_curvature
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return self._rowwise(self.loss.subgradients, scores, y)
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        values, slopes = self.loss.both(scores.ravel(), y.ravel())
+        return values.reshape(scores.shape).sum(axis=1), slopes.reshape(scores.shape)
+
+    def curvatures(self, scores: Floats, y: Array) -> Floats:
+        return self.loss.curvatures(scores.ravel(), y.ravel()).reshape(scores.shape)
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
-        return self._rowwise(lambda f, t: self.loss.envelope_gradients(f, t, mu), scores, y)
-
-    def _rowwise(self, function: Any, scores: Floats, y: Array) -> Floats:
-        """A function of (score, target) at every row and column."""
-        return np.asarray(function(scores.ravel(), y.ravel())).reshape(scores.shape)
+        return self.loss.envelope_gradients(scores.ravel(), y.ravel(), mu).reshape(scores.shape)
 
     def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
         return np.array([self.loss._best_constant(column, weights, 1) for column in y.T])

@@ -7,29 +7,9 @@ from collections.abc import Callable
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses.base import Array, Loss
-from anyboost.losses.counts import Gamma, Poisson, Tweedie
-from anyboost.losses.joint import Crossing, MultiQuantile
-from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
-from anyboost.losses.multiclass import MulticlassHinge, Softmax
-from anyboost.losses.ranking import RankHinge, RankLogistic
-from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
-from anyboost.losses.survival import Cox
+from anyboost.losses.regression import Huber
 
-
-def _multi_quantile(*taus: float) -> Loss:
-    return MultiQuantile(taus)
-
-
-NAMED: dict[str, Callable[..., Loss]] = {
-    loss.name: loss
-    for loss in (
-        *(Squared, Absolute, Quantile, Huber, Expectile),
-        *(Poisson, Gamma, Tweedie),
-        *(Logistic, Hinge, SquaredHinge, Exponential),
-        *(Softmax, MulticlassHinge),
-        *(RankHinge, RankLogistic, Crossing, Cox),
-    )
-} | {"multi_quantile": _multi_quantile}
+NAMED: dict[str, Callable[..., Loss]] = {}  # filled in by the list, `anyboost.losses`
 
 # What others call them.
 OTHER_NAMES = {

@@ -1,4 +1,4 @@
-"""A user's own row-wise loss, from two functions of (score, target)."""
+"""A user's own row-wise loss, from two or three functions of (score, target)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ Scalar = Callable[[Any, Any], Any]
 def pointwise(
     value: Scalar,
     subgradient: Scalar,
+    curvature: Scalar | None = None,
     *,
     domain: domains.Domain | None = None,
     link: Callable[[Floats], Array] | None = None,
@@ -33,9 +34,10 @@ def pointwise(
 ) -> Pointwise:
     """A convex loss from `value(score, target)` and its derivative `subgradient(score, target)` in the score.
 
-    Both are compiled at first use, so they may be plain scalar code with `if`. Functions that Numba cannot
+    They are compiled at first use, so they may be plain scalar code with `if`. Functions that Numba cannot
     compile are called on whole arrays instead, and must then be NumPy functions of two (n,) arrays.
 
+    curvature: the second derivative, or that of a parabola above the loss with its value and slope at the score.
     domain: which targets are allowed (default: any real number), a `losses.Domain`.
     link: from scores to predictions (default: the identity).
     smoothness, strong_convexity, lipschitz, infimum: the constants, where known (infimum: what value is never
@@ -48,8 +50,8 @@ def pointwise(
     >>> float(loss.best_constant([1.0, 3.0]))
     2.0
     """
-    for function, argument in ((value, "value"), (subgradient, "subgradient")):
-        if not callable(function):
+    for function, argument in ((value, "value"), (subgradient, "subgradient"), (curvature, "curvature")):
+        if not callable(function) and (argument != "curvature" or function is not None):
             raise ValueError(f"{argument} must be a function of (score, target), got {function!r}")
     if strong_convexity < 0 or smoothness < strong_convexity or lipschitz < 0:
         raise ValueError(
@@ -60,7 +62,7 @@ def pointwise(
         raise ValueError(f"infimum must be a number, or -inf where it is not known, got {infimum!r}")
     constants = (float(smoothness), float(strong_convexity), float(lipschitz), float(infimum))
     shown = links.IDENTITY if link is None else links.Link(link)
-    return Pointwise(value, subgradient, name, domain or domains.REALS, shown, constants)
+    return Pointwise(value, subgradient, curvature, name, domain or domains.REALS, shown, constants)
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Pointwise(RowwiseLoss):
 
     value_function: Scalar
     subgradient_function: Scalar
+    curvature_function: Scalar | None
     title: str
     targets: domains.Domain
     shown: links.Link
@@ -110,6 +113,14 @@ class Pointwise(RowwiseLoss):
     def infimum(self) -> float:  # type: ignore[override]
         return self.constants[3]
 
+    @property
+    def has_curvature(self) -> bool:
+        return self.curvature_function is not None
+
+    @property
+    def parameter(self) -> float:
+        return 0.0  # the functions know their own
+
     def __str__(self) -> str:
         return self.name
 
@@ -124,8 +135,16 @@ class Pointwise(RowwiseLoss):
     def subgradients(self, scores: Floats, y: Array) -> Floats:
         return self._apply(self.subgradient_function, "subgradient", scores, y)
 
-    def kernel(self) -> Callable[..., None] | None:
-        return _fused(self.value_function, self.subgradient_function)
+    def curvatures(self, scores: Floats, y: Array) -> Floats:
+        if self.curvature_function is None:
+            raise TypeError(f"the loss {self.name} has no curvature: give one to pointwise")
+        return self._apply(self.curvature_function, "curvature", scores, y)
+
+    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
+        return self.values(scores, y), self.subgradients(scores, y)
+
+    def kernel(self, curvature: bool = False) -> Callable[..., None] | None:
+        return None if curvature else _fused(self.value_function, self.subgradient_function)
 
     def verify(self, scores: Floats, y: Array, mean: float, slopes: Floats) -> None:
         # A sum shows whether it is worth looking for a NaN; infinities of both signs make it look in vain.
@@ -134,23 +153,21 @@ class Pointwise(RowwiseLoss):
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
         functional = super().on(y, space, groups, outputs)
-        start = np.zeros(len(functional.y))
-        for numbers, argument in (
-            (self.values(start, functional.y), "value"),
-            (self.subgradients(start, functional.y), "subgradient"),
-        ):
-            if not np.isfinite(numbers).all():
-                row = int(np.argmin(np.isfinite(numbers)))
+        given = {"value": self.value_function, "subgradient": self.subgradient_function}
+        if self.curvature_function is not None:
+            given["curvature"] = self.curvature_function
+        for argument, function in given.items():
+            numbers = self._apply(function, argument, np.zeros(len(functional.y)), functional.y)
+            right = np.isfinite(numbers) & ((numbers >= 0) | (argument != "curvature"))
+            if not right.all():
+                row = int(np.argmin(right))
                 raise ValueError(
                     f"{argument} of the loss {self.name} is {numbers[row]} at score 0 and target "
-                    f"{functional.y[row]:.12g}: make it finite for every score, or restrict its domain"
+                    f"{functional.y[row]:.12g}: make it finite for every score"
+                    f"{' and not negative' if argument == 'curvature' else ''}, or restrict its domain"
                 )
         value, slope = (
-            partial(self._compute, function, argument)
-            for function, argument in (
-                (self.value_function, "value"),
-                (self.subgradient_function, "subgradient"),
-            )
+            partial(self._compute, given[argument], argument) for argument in ("value", "subgradient")
         )
         refuse_unless_convex(self.name, value, slope, functional.y)
         return functional
@@ -194,32 +211,19 @@ class Pointwise(RowwiseLoss):
         return result
 
 
-# Division by zero gives inf or NaN as in NumPy, instead of an exception from inside the loop.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-
-
-def _scalar(function: Scalar) -> Any:
-    import numba
-
-    return function if hasattr(function, "py_func") else numba.njit(**OPTIONS)(function)
-
-
 @lru_cache(maxsize=128)
 def _fused(value: Scalar, subgradient: Scalar) -> Callable[..., None] | None:
     """Both functions in one compiled loop over rows, as fast as a built-in loss; None where they cannot be."""
     if _compiled(value)[0] is None or _compiled(subgradient)[0] is None:
         return None
-    import numba
+    from anyboost.backends.rowwise import over_rows, scalar
 
-    value_of, slope_of = _scalar(value), _scalar(subgradient)
+    value_of, slope_of = scalar(value), scalar(subgradient)
 
-    @numba.njit(**OPTIONS)
-    def loop(scores: Floats, y: Floats, _parameters: Any, values: Floats, slopes: Floats) -> None:
-        for row in range(len(scores)):
-            values[row] = value_of(scores[row], y[row])
-            slopes[row] = slope_of(scores[row], y[row])
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        return value_of(f, y), slope_of(f, y), 0.0
 
-    return loop
+    return cast(Callable[..., None], over_rows(row))
 
 
 @lru_cache(maxsize=128)
@@ -227,14 +231,17 @@ def _compiled(function: Scalar) -> tuple[Callable[[Floats, Floats], Floats] | No
     """The function as a compiled loop over rows, or None and the reason why not."""
     import numba
 
-    try:
-        scalar = _scalar(function)
+    from anyboost.backends.rowwise import scalar
 
-        @numba.njit("float64[::1](float64[::1], float64[::1])", **OPTIONS)
+    try:
+        compiled = scalar(function)
+
+        # Division by zero gives inf or NaN as in NumPy, instead of an exception from inside the loop.
+        @numba.njit("float64[::1](float64[::1], float64[::1])", nogil=True, error_model="numpy")
         def loop(scores: Floats, y: Floats) -> Floats:
             result = np.empty(len(scores))
             for row in range(len(scores)):
-                result[row] = scalar(scores[row], y[row])
+                result[row] = compiled(scores[row], y[row])
             return result
 
     except Exception as error:  # Numba raises many kinds: whatever it is, NumPy may still do

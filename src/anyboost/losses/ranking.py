@@ -44,6 +44,10 @@ class _Ranking(Loss):
 
     kinked: ClassVar[bool]
 
+    def curvatures(self, scores: Floats, queries: Queries) -> Floats:
+        """Of the rows, summed over pairs with the other's weight, in the order of `queries`."""
+        raise TypeError(f"the loss {self.name} has no curvature: ask `has_curvature` first")
+
     @abstractmethod
     def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
         """Value and row gradients summed over pairs with weights m_i m_j, in the order of `queries`."""
@@ -74,6 +78,14 @@ class RankLogistic(_Ranking):
     """
 
     kinked = False
+    has_curvature = True
+
+    def curvatures(self, scores: Floats, queries: Queries) -> Floats:
+        from anyboost.backends.pairs import rank_logistic_curvature
+
+        found = np.empty(len(scores))
+        rank_logistic_curvature(scores, queries.grades, queries.mass, queries.starts, found)
+        return found
 
     def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
         from anyboost.backends.pairs import rank_logistic
@@ -108,10 +120,19 @@ class RankFunctional(Functional):
 
     def subgradient(self, scores: Floats) -> Floats:
         queries = self._sorted(scores)
-        gradient = np.empty(len(scores))
-        gradient[queries.order] = self.loss.sums(scores[queries.order], queries)[1]
+        return self._spread(self.loss.sums(scores[queries.order], queries)[1], queries)
+
+    def curvature(self, scores: Floats) -> Floats | None:
+        if not self.loss.has_curvature:
+            return None
+        queries = self._sorted(scores)
+        return self._spread(self.loss.curvatures(scores[queries.order], queries), queries)
+
+    def _spread(self, sums: Floats, queries: Queries) -> Floats:
+        found = np.empty(len(sums))
+        found[queries.order] = sums
         # In L2(P) a row's share of dR is divided by its weight: m_n drops out, the total remains.
-        return gradient * (self.space.total / self._pairs)
+        return found * (self.space.total / self._pairs)
 
     @property
     def infimum(self) -> float:

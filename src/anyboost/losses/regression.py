@@ -5,6 +5,7 @@ squared: mean; absolute: median; quantile: tau-quantile; Huber: between median a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,13 +27,22 @@ class Squared(RowwiseLoss):
     infimum = 0.0
     smoothness = 1.0
     strong_convexity = 1.0
-    compiled = "squared"
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return 0.5 * (y - scores) ** 2
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        r = f - y
+        return 0.5 * (r * r), r, 1.0
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return scores - y
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return reach + label_bound
+
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return max(label_bound - reach, 0.0)
+
+    def stand_ins(self, weight: float, first: float, second: float) -> tuple[list[float], list[float]]:
+        mean = first / weight
+        deviation = math.sqrt(max(second / weight - mean * mean, 0.0))
+        return [mean - deviation, mean + deviation], [0.5 * weight, 0.5 * weight]
 
     def best_shifts(
         self,
@@ -51,18 +61,27 @@ class Squared(RowwiseLoss):
         return _constant(self, y, weights)
 
 
+def pinball(f: float, y: float, up: float, down: float) -> tuple[float, float, float]:
+    """up (f - y)+ + down (y - f)+ at one row: value, slope (0 at the kink), curvature."""
+    r = f - y
+    slope = (up if r > 0.0 else 0.0) - (down if r < 0.0 else 0.0)
+    return slope * r, slope, 0.0
+
+
 class _PiecewiseLinear(RowwiseLoss):
     """(1 - tau) (f - y)+ + tau (y - f)+ times a scale; its exact steps are weighted quantiles."""
 
     infimum = 0.0
     kinked = True
-    compiled = "pinball"
     _level: float
     _slopes: tuple[float, float]
 
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return self.lipschitz * (reach < label_bound)
+
     @property
-    def parameters(self) -> tuple[float, float]:
-        return self._slopes[1], -self._slopes[0]
+    def lines(self) -> tuple[float, float, float]:
+        return -self._slopes[0], self._slopes[1], 0.0
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         return np.clip((scores - y) / mu, *self._slopes)
@@ -93,11 +112,9 @@ class Absolute(_PiecewiseLinear):
     _level = 0.5
     _slopes = (-1.0, 1.0)
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return np.abs(y - scores)
-
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return np.subtract(scores > y, scores < y, dtype=np.float64)
+    @staticmethod
+    def row(f: float, y: float, _: float) -> tuple[float, float, float]:
+        return pinball(f, y, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -124,12 +141,9 @@ class Quantile(_PiecewiseLinear):
     def _slopes(self) -> tuple[float, float]:  # type: ignore[override]
         return -self.tau, 1.0 - self.tau
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        short = y - scores
-        return np.maximum(self.tau * short, (self.tau - 1.0) * short)
-
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return np.where(scores > y, 1.0 - self.tau, np.where(scores < y, -self.tau, 0.0))
+    @staticmethod
+    def row(f: float, y: float, tau: float) -> tuple[float, float, float]:
+        return pinball(f, y, 1.0 - tau, tau)
 
 
 @dataclass(frozen=True)
@@ -142,11 +156,6 @@ class Huber(RowwiseLoss):
     infimum = 0.0
     delta: float = 1.0
     smoothness = 1.0
-    compiled = "huber"
-
-    @property
-    def parameters(self) -> tuple[float, float]:
-        return self.delta, 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", checks.positive(self.delta, "delta"))
@@ -173,13 +182,16 @@ class Huber(RowwiseLoss):
     def lipschitz(self) -> float:
         return self.delta
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        far = np.abs(y - scores)
-        near = np.minimum(far, self.delta)
-        return near * (far - 0.5 * near)
+    @staticmethod
+    def row(f: float, y: float, delta: float) -> tuple[float, float, float]:
+        r = f - y
+        far = abs(r)
+        near = min(far, delta)
+        # Where the loss is straight, the curvature is that of the flattest parabola above it.
+        return near * (far - 0.5 * near), max(-delta, min(r, delta)), 1.0 if far <= delta else delta / far
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return np.clip(scores - y, -self.delta, self.delta)
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return min(self.delta, max(label_bound - reach, 0.0))
 
 
 @dataclass(frozen=True)
@@ -192,11 +204,6 @@ class Expectile(RowwiseLoss):
 
     infimum = 0.0
     tau: float = 0.5
-    compiled = "expectile"
-
-    @property
-    def parameters(self) -> tuple[float, float]:
-        return 1.0 - self.tau, self.tau
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau", checks.between(self.tau, "tau", 0, 1))
@@ -209,14 +216,17 @@ class Expectile(RowwiseLoss):
     def strong_convexity(self) -> float:
         return 2.0 * min(self.tau, 1.0 - self.tau)
 
-    def values(self, scores: Floats, y: Array) -> Floats:
-        return self._side(scores, y) * (y - scores) ** 2
+    @staticmethod
+    def row(f: float, y: float, tau: float) -> tuple[float, float, float]:
+        r = f - y
+        side = 1.0 - tau if r > 0.0 else tau
+        return side * (r * r), 2.0 * side * r, 2.0 * side
 
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        return 2.0 * self._side(scores, y) * (scores - y)
+    def steepest(self, reach: float, label_bound: float) -> float:
+        return self.smoothness * (reach + label_bound)
 
-    def _side(self, scores: Floats, y: Array) -> Floats:
-        return np.where(y < scores, 1.0 - self.tau, self.tau)
+    def shortfall(self, reach: float, label_bound: float) -> float:
+        return self.smoothness * max(label_bound - reach, 0.0)
 
 
 def _constant(loss: RowwiseLoss, y: Array, weights: Floats) -> float:

@@ -20,6 +20,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains
 from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
+from anyboost.losses.names import get
 from anyboost.losses.sums import leaf_sums
 
 _TIE = 1e-12  # group means this close, relatively, are equal
@@ -52,8 +53,6 @@ class _Reweighted(Loss):
 
 
 def _base(loss: Any) -> RowwiseLoss:
-    from anyboost.losses.names import get
-
     chosen = get(loss)
     if not isinstance(chosen, RowwiseLoss):
         raise ValueError(f"loss must be a row-wise loss, got {chosen}; try Absolute()")
@@ -118,9 +117,8 @@ class _ReweightedFunctional(Functional):
         return self.space.mean(self.factors(losses) * losses)
 
     def subgradient(self, scores: Floats) -> Floats:
-        factors = self.factors(self.loss.values(scores, self.y))
-        gradient = self.loss.subgradients(scores, self.y)
-        return np.ascontiguousarray((factors * gradient.T).T)
+        losses, gradient = self.loss.both(scores, self.y)
+        return np.ascontiguousarray((self.factors(losses) * gradient.T).T)
 
     @property
     def infimum(self) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyboost.checks import Floats
+from anyboost.losses.elementary import exp_each, log_each
 
 _TIE = 1e-12
 
@@ -37,9 +38,9 @@ def log_sums(leaf: npt.NDArray[Any], powers: Floats, weights: Floats, n_leaves: 
     leaf, powers, weights = leaf[kept], powers[kept], weights[kept]
     highest = np.full(n_leaves, -np.inf)
     np.maximum.at(highest, leaf, powers)
-    with np.errstate(under="ignore", divide="ignore"):
-        sums = leaf_sums(leaf, weights * np.exp(powers - highest[leaf]), n_leaves)
-        return np.log(sums) + np.where(sums > 0, highest, 0.0)
+    with np.errstate(under="ignore"):
+        sums = leaf_sums(leaf, weights * exp_each(powers - highest[leaf]), n_leaves)
+    return log_each(sums) + np.where(sums > 0, highest, 0.0)
 
 
 def total(values: Floats) -> float:

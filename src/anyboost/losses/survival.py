@@ -15,6 +15,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, Functional, Loss, Measure
+from anyboost.losses.elementary import accumulated_logs, exp_each, log_each
 from anyboost.losses.sums import leaf_sums, log_sums, total
 
 
@@ -27,6 +28,7 @@ class Cox(Loss):
     """
 
     domain = domains.SIGNED_TIMES
+    has_curvature = True
 
     def check(self, y: Any) -> Array:
         targets = np.asarray(y)
@@ -65,17 +67,20 @@ class CoxFunctional(Functional):
         return self.space.mean(np.where(self._event, self._log_risk(scores)[self._time] - scores, 0.0))
 
     def subgradient(self, scores: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            pulls = np.log(self._events) - self._log_risk(scores)
+        return self.curvature(scores) - self._event
+
+    def curvature(self, scores: Floats) -> Floats:
+        """e^f A, A being the sum over times at risk of their events' weight over that of e^f: above the Hessian."""
+        pulls = log_each(self._events) - self._log_risk(scores)
         # A row is at risk at every event of its own time or an earlier one: those from its time on, here.
-        at_risk = np.logaddexp.accumulate(pulls[::-1])[::-1]
-        return np.exp(scores + at_risk[self._time]) - self._event
+        at_risk = accumulated_logs(pulls[::-1])[::-1]
+        return exp_each(scores + at_risk[self._time])
 
     @property
     def infimum(self) -> float:
         """sum over times of W log W, W being the weight of their events: what is left if nobody else is at risk."""
         weight = self._events[self._events > 0]
-        return total(weight * np.log(weight))
+        return total(weight * log_each(weight))
 
     @property
     def kinked(self) -> bool:
@@ -87,4 +92,4 @@ class CoxFunctional(Functional):
     def _log_risk(self, scores: Floats) -> Floats:
         """log sum over the risk set of w exp(f), for each time."""
         alone = log_sums(self._time, scores, self.space.weights, len(self._events))
-        return np.logaddexp.accumulate(alone)
+        return accumulated_logs(alone)

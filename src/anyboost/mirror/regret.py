@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost import checks, losses
+from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import Loss, RowwiseLoss
 from anyboost.mirror import domains, slopes
@@ -138,7 +138,7 @@ def best_combination(
         raise ValueError("forecasts must not be NaN for the best combination: leave out experts that sleep")
     weights = checks.sample_weight(sample_weight, len(targets))
     problem = _Problem(H, targets, weights / weights.sum(), chosen, area)
-    lines = _lines(chosen)
+    lines = chosen.lines
     if lines is not None and H.size <= _LARGE:
         return problem.linear(*lines)
     shares = problem.search()
@@ -294,21 +294,6 @@ class _Problem:
             lowest /= lowest.sum()
             points = [(1.0 - step) * shares + step * lowest for step in (1.0, 0.3, 0.03)]
         return best
-
-
-def _lines(loss: RowwiseLoss) -> tuple[float, float, float] | None:
-    """(up, down, hinge) of a loss that is made of straight lines only, else None."""
-    up = down = hinge = 0.0
-    for factor, part in loss.terms if isinstance(loss, losses.Sum) else ((1.0, loss),):
-        if type(part) is losses.Absolute:
-            up, down = up + factor, down + factor
-        elif type(part) is losses.Quantile:
-            up, down = up + factor * part.tau, down + factor * (1.0 - part.tau)
-        elif type(part) is losses.Hinge:
-            hinge += factor
-        else:
-            return None
-    return up, down, hinge
 
 
 def _forecasts(forecasts: Any, n: int, loss: RowwiseLoss) -> Floats:

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from anyboost.backends import definitions
 from anyboost.checks import Floats
+from anyboost.losses.elementary import log_each
 from anyboost.online.base import Arrays, Stage
 from anyboost.online.rows import Table
 from anyboost.online.state import State
@@ -176,12 +178,12 @@ class InterpretedState(State):
         return answers if self.booster.loss.vector else answers[:, 0]
 
     def _bounds(self) -> Bounds:
-        from anyboost.backends.online import chain, labels
+        from anyboost.backends.online import chain
 
         settings = self.settings
         D, B, low, high = chain.bounds_now(settings, self.chain, self.labels)
-        if settings.running_center and settings.center == labels.LOG_SHARES:
-            center = np.log(self.shares + 1.0)
+        if settings.running_center and settings.center == definitions.LOG_SHARES:
+            center = log_each(self.shares + 1.0)
             center -= center.mean()
         else:
             center = np.full(self.outputs, chain.center_of(settings, self.labels))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from anyboost.checks import Floats
-from anyboost.losses import RowwiseLoss
+from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import constants
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ class Sketch:
 
 def needs_sketch(loss: RowwiseLoss) -> bool:
     """Whether the best constant cannot be had from a few sums."""
-    return type(loss).__name__ not in CLOSED and not loss.domain.classes
-
-
-CLOSED = ("Squared", "Logistic", "Hinge", "SquaredHinge", "Exponential", "Poisson", "Gamma", "Tweedie")
+    return loss.stand_ins(1.0, 0.0, 1.0) is None and not loss.domain.classes
 
 
 def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats, sketch: Sketch) -> float | None:
@@ -75,17 +72,13 @@ def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats, sketch: Sk
     whose 512 points stand for all labels.
     """
     weight, first, second = (float(number) for number in moments)
-    name = type(loss).__name__
     if weight == 0:
         return 0.0
-    if name == "Squared":
-        return max(0.5 * (second - first * first / weight), 0.0)
-    if name in ("Logistic", "Hinge", "SquaredHinge", "Exponential"):
-        return _of_points(loss, [-1.0, 1.0], [0.5 * (weight - first), 0.5 * (weight + first)])
-    if name in ("Softmax", "MulticlassHinge"):
+    if loss.domain.classes:
         return _of_points(loss, list(range(len(shares))), shares.tolist())
-    if name in ("Poisson", "Gamma", "Tweedie"):  # linear in the label, so all labels may be their mean
-        return _of_points(loss, [first / weight], [weight])
+    points = loss.stand_ins(weight, first, second)
+    if points is not None:
+        return _of_points(loss, *points)
     try:
         return _of_points(loss, sketch.points[0].tolist(), sketch.points[1].tolist())
     except (ValueError, TypeError):  # a loss whose functions were not in its file
@@ -119,32 +112,29 @@ def bound(
         or booster.forget
         or booster.prefix == "best"
     )
-    if needs or D is None or (booster.label_bound is None and constants_need_labels(loss)):
+    if needs or D is None or (booster.label_bound is None and loss.domain != domains.SIGNS):
         return None
     if base_regret is None:
         own = getattr(booster.learner, "regret_bound", None)
         if own is None:
             return None
         base_regret = float(own(rows, D))
-    known = constants.on_ball(loss, booster.label_bound or 1.0)
-    if known is None or known.smoothness is None:
+    if not constants.known(loss) or loss.kinked:
         return None
+    Y = booster.label_bound or 1.0
     D = D * booster.scale
     base_regret *= booster.scale
     N = booster.n_learners
     if booster._hull:
-        return 8 * known.smoothness(D) * D * D * rows / N + known.lipschitz(D) * base_regret
+        return (
+            8 * loss.smoothness_within(D) * D * D * rows / N + constants.lipschitz(loss, D, Y) * base_regret
+        )
     eta, W = float(booster.steps()[0]), max(norm / booster.scale, 1.0)
-    B = constants.radius(known, eta, N, D)
-    beta, L = known.smoothness(B), known.lipschitz(B)
+    B = constants.radius(loss, Y, eta, N, D)
+    beta, L = loss.smoothness_within(B), constants.lipschitz(loss, B, Y)
     return (
         (1 - eta / W) ** N * gain
         + 3 * eta * beta * B * B * W * rows
         + L * W * base_regret
         + 2 * L * B * W * math.sqrt(rows)
     )
-
-
-def constants_need_labels(loss: RowwiseLoss) -> bool:
-    """Whether the loss's constants depend on how large labels are."""
-    return type(loss).__name__ not in ("Logistic", "Exponential", "Hinge", "SquaredHinge")

@@ -5,69 +5,51 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from anyboost.losses import domains
+from anyboost.backends import definitions
+from anyboost.losses import RowwiseLoss
 from anyboost.online import constants
 
 if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
 
-# How far scores may go where they do not lie on the labels' scale: log odds, margins, logarithms.
-REACHES = {"Logistic": 6.0, "Exponential": 3.0, "Hinge": 2.0, "SquaredHinge": 2.0, "MulticlassHinge": 4.0}
-CURVATURES = {"Logistic": 0.25, "Softmax": 0.5, "Absolute": 0.0, "Quantile": 0.0, "MultiQuantile": 0.0}
-CENTERS = {"Logistic": 1, "Exponential": 2, "Poisson": 3, "Gamma": 3, "Tweedie": 3, "Softmax": 4}
 
-
-def is_located(loss: Any) -> bool:
-    """Whether scores lie on the scale of the labels."""
-    return loss.domain == domains.REALS and type(loss).__name__ not in ("Poisson", "Gamma", "Tweedie")
-
-
-def compiled_loss(loss: Any) -> bool:
+def compiled_loss(loss: RowwiseLoss) -> bool:
     """Whether kernels know the loss."""
-    from anyboost.backends.online.losses import CODES
-
-    return CODES.get(type(loss).__name__) is not None and type(loss).__module__.startswith("anyboost.losses.")
+    return loss.number != definitions.OTHER
 
 
 def chain_settings(booster: OnlineBooster) -> Any:
     """The settings tuple of `backends.online.chain`."""
     from anyboost.backends.online.chain import Chain
-    from anyboost.backends.online.labels import MEANS, NOTHING
-    from anyboost.backends.online.losses import CODES, OTHER
 
-    loss = booster.loss
-    name = type(loss).__name__
-    located = is_located(loss)
+    loss, located = booster.loss, booster.loss.located
     fixed = booster.output_bound is not None and (booster.label_bound is not None or not located)
     curvature = loss.smoothness if math.isfinite(loss.smoothness) else float(not (located and loss.kinked))
-    ball = constants.on_ball(loss, booster.label_bound or 1.0)
+    known, Y = constants.known(loss), booster.label_bound or 1.0
     radius = lipschitz = 0.0
-    if fixed and ball is not None and not booster._hull:
-        radius = constants.radius(
-            ball, booster.steps()[0], booster.n_learners, booster.scale * (booster.output_bound or 0.0)
-        )
-    if ball is not None and (fixed or math.isfinite(loss.lipschitz) or not located):
-        known = radius or booster.scale * (booster.output_bound or REACHES.get(name, 6.0))
-        lipschitz = ball.lipschitz(known)
+    if fixed and known and not booster._hull:
+        D = booster.scale * (booster.output_bound or 0.0)
+        radius = constants.radius(loss, Y, booster.steps()[0], booster.n_learners, D)
+    if known and (fixed or math.isfinite(loss.lipschitz) or not located):
+        reach = radius or booster.scale * (booster.output_bound or loss.reach)
+        lipschitz = constants.lipschitz(loss, reach, Y)
     elif math.isfinite(loss.lipschitz):
         lipschitz = loss.lipschitz
     elif not located:
         lipschitz = 1.0
     return Chain(
-        code=CODES.get(name, OTHER),
-        parameter=next(
-            (float(getattr(loss, key)) for key in ("tau", "delta", "power") if hasattr(loss, key)), 0.0
-        ),
+        code=loss.number,
+        parameter=loss.parameter if compiled_loss(loss) and not loss.vector else 0.0,
         located=located,
-        center=CENTERS.get(name, MEANS if located else NOTHING),
-        curvature=CURVATURES.get(name, curvature),
+        center=definitions.MEANS if located else loss.center,
+        curvature=curvature,
         hull=booster._hull,
         greedy=booster.mode == "greedy",
         best_prefix=booster.prefix == "best",
         running_center=booster.start is None,
         start=booster.start or 0.0,
         output_bound=booster.output_bound or 0.0,
-        label_bound=booster.label_bound or (0.0 if located else REACHES.get(name, 6.0)),
+        label_bound=booster.label_bound or (0.0 if located else loss.reach),
         radius=radius,
         lipschitz=lipschitz,
         scale=booster.scale,

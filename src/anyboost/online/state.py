@@ -134,6 +134,6 @@ class CompiledState(State):
         stages, k = self.booster.n_learners, self.outputs
         if k == 1:
             return np.empty(table.n), (np.empty(2 * stages + 3 + table.width),)
-        taus = np.array(getattr(self.booster.loss, "taus", [0.0]))
+        taus = np.atleast_1d(self.booster.loss.parameter)
         work = (np.empty(table.width + 1), np.empty(stages * k), np.zeros((LINES, k)), taus, self.shares)
         return np.empty((table.n, k)), work

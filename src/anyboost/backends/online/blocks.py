@@ -7,11 +7,11 @@ further on.
 
 from anyboost.backends.compiler import part
 from anyboost.backends.lanes import WIDTH, fill, load, load_some, load_upwards, store
+from anyboost.backends.numbered import squared
 from anyboost.backends.online import features, labels, linear
 from anyboost.backends.online.chain import LOSS, count_row, frame_now, see_label, unit_of
 from anyboost.backends.online.chain import ROWS as AGE
 from anyboost.backends.online.learners import Row
-from anyboost.backends.online.losses import squared_value
 
 ROWS = 128  # in a block
 MOST_STAGES = 128
@@ -105,10 +105,10 @@ def see_row(settings, chain, known, now, totals, learner, seen, y, weight, facts
     features.count(seen, norm, learner.forget)
     calm, _, shrink_step, known, then = see_label(settings, chain, known, totals[AGE], now, y, weight)
     count_row(totals, weight, y)
-    chain[LOSS, 0] += weight * squared_value(now.center, y)
+    chain[LOSS, 0] += weight * squared(now.center, y, 0.0)[0]
     facts[LABEL + place], facts[CALM + place] = y, calm
     facts[WEIGHT + place], facts[KEEP + place] = weight, 1.0 - settings.forget
-    facts[SHRINK_STEP + place], facts[FIRST + place] = shrink_step, squared_value(now.center, calm)
+    facts[SHRINK_STEP + place], facts[FIRST + place] = shrink_step, squared(now.center, calm, 0.0)[0]
     if learner.update == linear.ADAPTIVE:  # each stage has its own norm
         facts[LENGTH + place], facts[UNIT + place] = row.weight * row.rate, unit_of(settings, known)
     else:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from anyboost.backends.compiler import part
 from anyboost.backends.lanes import every, select
 from anyboost.backends.online import labels
-from anyboost.backends.online.losses import EXPECTILE, HUBER, SQUARED
 
 # Rows of the (5, stages + 1) chain, with stage i in column i, from 1: eta_i, s_i, cumulative loss, the same on tamed
 # labels less that of column 0 and discounted, 1 / eta_i.
@@ -93,10 +92,10 @@ def ball(settings, chain, D, Y):
         return 0.0
     eta = chain[STEP, 1]
     radius = Y
-    if settings.code == SQUARED or settings.code == EXPECTILE or settings.code == HUBER:
+    if settings.located and settings.curvature > 0.0:  # eps_b is at most beta (Y - b), and L
         radius = min(Y, (math.sqrt(D * D + 4.0 * eta * Y * D) - D) / (2.0 * eta))
-    if settings.code == HUBER:
-        radius = min(radius, math.sqrt(settings.parameter * D / eta))
+        if settings.lipschitz > 0.0:
+            radius = min(radius, math.sqrt(settings.lipschitz * D / (settings.curvature * eta)))
     return min(eta * (chain.shape[1] - 1) * D, max(D, radius))
 
 

@@ -11,6 +11,8 @@ import math
 from typing import NamedTuple
 
 from anyboost.backends.compiler import part
+from anyboost.backends.definitions import LOG_MEAN, LOG_ODDS, MEANS, NOTHING
+from anyboost.backends.elementary import log
 
 ROWS, MEAN, VARIANCE, LOW, HIGH, QUIET, QUIET_REACH, WEIGHT, SUM, ANCHOR, LOUD = range(11)
 SIZE = 11
@@ -36,8 +38,6 @@ FAR = 10.0  # deviations
 MEAN_ROWS, SPREAD_ROWS = 10_000.0, 1_000.0  # how many rows back the running mean and deviation look
 QUIET_ROWS, QUIET_SHARE = 64.0, 0.01
 LOUD_ROWS = 16.0
-# What a constant would answer: the mean, log odds, half of them, the logarithm of the mean, log class shares, 0.
-MEANS, LOG_ODDS, HALF_LOG_ODDS, LOG_MEAN, LOG_SHARES, NOTHING = 0, 1, 2, 3, 4, 5
 
 
 @part
@@ -118,8 +118,8 @@ def center(kind, labels):
     if kind == MEANS:
         return labels[MEAN]
     if kind == LOG_MEAN:
-        return math.log((labels[SUM] + 1e-3) / (labels[WEIGHT] + 1e-3))
-    odds = math.log((labels[WEIGHT] + labels[SUM] + 1.0) / (labels[WEIGHT] - labels[SUM] + 1.0))
+        return log((labels[SUM] + 1e-3) / (labels[WEIGHT] + 1e-3))
+    odds = log((labels[WEIGHT] + labels[SUM] + 1.0) / (labels[WEIGHT] - labels[SUM] + 1.0))
     return odds if kind == LOG_ODDS else 0.5 * odds
 
 

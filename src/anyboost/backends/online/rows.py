@@ -5,6 +5,7 @@ leads to, where later stages see what earlier ones answer after their step.
 """
 
 from anyboost.backends.compiler import borrowed, kernel, part
+from anyboost.backends.numbered import SQUARED, by_number, slope, value
 from anyboost.backends.online import labels, learners
 from anyboost.backends.online.chain import (
     ANSWERS,
@@ -27,7 +28,6 @@ from anyboost.backends.online.chain import (
     unit_of,
 )
 from anyboost.backends.online.learners import Row
-from anyboost.backends.online.losses import SQUARED, slope, value
 
 
 @part
@@ -163,24 +163,21 @@ def learn_row(
             )
     result = now.center + points[length]
     totals[ANSWERS] += weight * value(code, parameter, result, y)
-    if code == SQUARED:  # written out, so that it is done for several stages at once
-        keep_account(SQUARED, 0.0, chain, now.center, points, y, calm, weight, keep, shrink_step)
-    else:
-        keep_account(code, parameter, chain, now.center, points, y, calm, weight, keep, shrink_step)
+    keep_account(code, parameter, chain, now.center, points, y, calm, weight, keep, shrink_step)
     return result, known, then
 
 
-@part
-def keep_account(code, parameter, chain, center, points, y, calm, weight, keep, shrink_step):
+@by_number  # so that it is done for several stages at once
+def keep_account(parameter, chain, center, points, y, calm, weight, keep, shrink_step):
     """Count every prefix's losses, and learn the shrinkage."""
-    first = value(code, parameter, center, calm)
-    chain[LOSS, 0] += weight * value(code, parameter, center, y)
+    first = row(center, calm, parameter)[0]  # noqa: F821
+    chain[LOSS, 0] += weight * row(center, y, parameter)[0]  # noqa: F821
     for i in range(chain.shape[1] - 1):
         before, after = center + points[i], center + points[i + 1]
         chain[SHRINK, i + 1], chain[LOSS, i + 1], chain[SCORE, i + 1] = account(
-            slope(code, parameter, before, calm),
-            value(code, parameter, after, y),
-            value(code, parameter, after, calm),
+            row(before, calm, parameter)[1],  # noqa: F821
+            row(after, y, parameter)[0],  # noqa: F821
+            row(after, calm, parameter)[0],  # noqa: F821
             *(first, points[i], chain[SHRINK, i + 1], chain[LOSS, i + 1], chain[SCORE, i + 1]),
             *(weight, keep, shrink_step),
         )

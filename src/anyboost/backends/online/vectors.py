@@ -3,6 +3,9 @@
 import math
 
 from anyboost.backends.compiler import kernel, part
+from anyboost.backends.definitions import LOG_SHARES
+from anyboost.backends.elementary import log
+from anyboost.backends.numbered import value_and_slopes
 from anyboost.backends.online import labels, learners
 from anyboost.backends.online.chain import (
     ANSWERS,
@@ -21,7 +24,6 @@ from anyboost.backends.online.chain import (
     shrink_rate,
     unit_of,
 )
-from anyboost.backends.online.losses import slopes_of, value_of
 from anyboost.backends.online.rows import load_row
 
 # Rows of the (9, outputs) scratch of a row: z and z after the steps, center before and after the label, a, a point,
@@ -34,14 +36,14 @@ LINES = 9
 def fill_center(settings, seen_labels, shares, out):
     """y_0, one number an output."""
     outputs = len(out)
-    if not settings.running_center or settings.center != labels.LOG_SHARES:
+    if not settings.running_center or settings.center != LOG_SHARES:
         number = labels.center(settings.center, seen_labels) if settings.running_center else settings.start
         for k in range(outputs):
             out[k] = number
         return
     mean = 0.0
     for k in range(outputs):
-        out[k] = math.log(shares[k] + 1.0)
+        out[k] = log(shares[k] + 1.0)
         mean += out[k]
     for k in range(outputs):
         out[k] -= mean / outputs
@@ -166,15 +168,12 @@ def learn_row(
     length = answering_prefix(settings, chain)
     shrink_step = weight * shrink_rate(settings, totals[ROWS], L, B)
     z[:], new_z[:] = 0.0, 0.0
-    result_loss = value_of(code, taus, center, y)
+    first = value_and_slopes(code, taus, center, calm, pulls)
+    result_loss = first if calm == y else value_and_slopes(code, taus, center, y, slopes)
     lines[RESULT, :] = center
-    first = result_loss if calm == y else value_of(code, taus, center, calm)
     chain[LOSS, 0] += weight * result_loss
     for i in range(chain.shape[1] - 1):
         eta, shrink = chain[STEP, i + 1], chain[SHRINK, i + 1]
-        for k in range(outputs):
-            point[k] = center[k] + z[k]
-        slopes_of(code, taus, point, calm, pulls)
         inner = 0.0
         for k in range(outputs):
             inner += pulls[k] * z[k]
@@ -187,7 +186,7 @@ def learn_row(
             take(raw, i, new_D, a)
             for k in range(outputs):
                 point[k] = min(max(new_center[k] + kept * new_z[k] + eta * a[k], low), high)
-            slopes_of(code, taus, point, calm, slopes)
+            value_and_slopes(code, taus, point, calm, slopes)
             for k in range(outputs):
                 slopes[k] *= inverse
             learners.learn(
@@ -202,13 +201,12 @@ def learn_row(
             learners.learn(learner, main, extra, table, scratch, row, index, v, i, slopes, D, D, -D, D, raw)
         for k in range(outputs):
             point[k] = center[k] + z[k]
-        loss = value_of(code, taus, point, y)
+        calm_loss = value_and_slopes(code, taus, point, calm, pulls)
+        loss = calm_loss if calm == y else value_and_slopes(code, taus, point, y, slopes)
         chain[LOSS, i + 1] += weight * loss
         if i + 1 == length:
             lines[RESULT, :] = point
             result_loss = loss
-        if calm != y:
-            loss = value_of(code, taus, point, calm)
-        chain[SCORE, i + 1] = keep * chain[SCORE, i + 1] + weight * (loss - first)
+        chain[SCORE, i + 1] = keep * chain[SCORE, i + 1] + weight * (calm_loss - first)
     count_row(totals, weight, y)
     totals[ANSWERS] += weight * result_loss

@@ -16,6 +16,7 @@ from anyboost.backends import stations, threads
 from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import borrowed, kernel, part
 from anyboost.backends.lanes import WIDTH, load, select, store
+from anyboost.backends.numbered import SQUARED, squared
 from anyboost.backends.online import features, linear
 from anyboost.backends.online.blocks import (
     BOTTOM,
@@ -56,7 +57,6 @@ from anyboost.backends.online.chain import (
     frame_now,
     goal_of,
 )
-from anyboost.backends.online.losses import SQUARED, squared_slope, squared_value
 
 SLOTS = 8  # blocks that may be under way at a time
 LINE = 8  # numbers in a line of the cache
@@ -192,7 +192,7 @@ def help_along(
             if station == parts:
                 lost = totals[ANSWERS]
                 for row in range(max(first - delay, 0), first - delay + count):
-                    lost += weights[row] * squared_value(answers[row], y[row])
+                    lost += weights[row] * squared(answers[row], y[row], 0.0)[0]
                 totals[ANSWERS] = lost
         stations.pass_on(sync, station)
 
@@ -309,7 +309,7 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
         hull, eta, inverse, shrink, raw, new_z, min(length * norm, 1.0), calm,
         load(facts, 0, CENTER + place), D, load(facts, 0, LOW + place), load(facts, 0, HIGH + place), bottom, top,
     )  # fmt: skip
-    pull = squared_slope(goal.point, calm) * inverse
+    pull = squared(goal.point, calm, 0.0)[1] * inverse
     pull, move, moved = linear.step(pull, length, norm, raw, goal.least, goal.most)
     score, best, result = load(stages, 0, SCORES + c), load(stages, 0, BEST + c), center + next_z
     better = score - slack <= best
@@ -318,8 +318,8 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
     store(stages, 0, Z + c + 1, next_z)
     store(stages, 0, NEW_Z + c + 1, arrive(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
     shrink, loss, score = account(
-        squared_slope(center + z, calm), squared_value(result, load(facts, 0, LABEL + place)),
-        squared_value(result, calm), load(facts, 0, FIRST + place), z, shrink, load(stages, 0, LOSSES + c), score,
+        squared(center + z, calm, 0.0)[1], squared(result, load(facts, 0, LABEL + place), 0.0)[0],
+        squared(result, calm, 0.0)[0], load(facts, 0, FIRST + place), z, shrink, load(stages, 0, LOSSES + c), score,
         load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place), load(facts, 0, SHRINK_STEP + place),
     )  # fmt: skip
     store(stages, 0, SHRINKS + c, shrink)
