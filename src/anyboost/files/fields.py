@@ -124,6 +124,10 @@ class Tensors:
             raise Fault(f"its tensor {name!a} holds a value that is not finite")
         return values
 
+    def whole(self, name: str) -> bool:
+        """Whether a tensor that is still to be taken holds whole numbers."""
+        return self._left[self._prefix + name].dtype.startswith("U")
+
     def indices(self, name: str, length: int | None, least: int, most: int) -> np.ndarray:
         """Whole numbers between two bounds, as int64."""
         values = self._take(name, (length,), ("U8", "U16", "U32")).astype(np.int64)

@@ -1,5 +1,5 @@
-"""Many trees as a few flat arrays, and back. A node costs a bit; a split also its feature, threshold and left
-child, on categories a set of 256 bins; a leaf its values.
+"""Many trees as a few flat arrays, and back. A node costs a bit; a split also its feature, threshold, left child and
+gain, on categories a set of 256 bins; a leaf its values and its cover.
 
 Nodes of all trees lie one after another, each tree's root first. `split.left` is how far after its parent the
 left child lies; the right child is the next node, unless `split.right` is there too. Distances are positive, so
@@ -41,7 +41,21 @@ def pack(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
         tensors["split.right"] = unsigned(right - place)
     if missing_left.any():
         tensors["split.missing_left"] = np.packbits(missing_left)
-    return tensors | _pack_categories(trees, split)
+    return tensors | _pack_categories(trees, split) | _pack_history(trees, split)
+
+
+def _pack_history(trees: list[TreeFunction], split: np.ndarray) -> dict[str, np.ndarray]:
+    """What training saw of the nodes: the gain of splits, the cover of leaves; nothing where a tree has none."""
+    covers = [tree.cover for tree in trees if tree.cover is not None]
+    gains = [tree.gain for tree in trees if tree.gain is not None]
+    if len(covers) < len(trees) or len(gains) < len(trees):
+        return {}
+    cover = np.concatenate(covers)[~split]
+    whole = np.all(cover == np.floor(cover)) and cover.max(initial=0.0) < 2**32
+    return {
+        "leaf.cover": unsigned(cover) if whole else finite(cover, "covers"),
+        "split.gain": finite(np.concatenate(gains)[split], "gains"),
+    }
 
 
 def _pack_categories(trees: list[TreeFunction], split: np.ndarray) -> dict[str, np.ndarray]:
@@ -91,8 +105,33 @@ def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[
     nodes.missing_left[place] = missing_left
     nodes.value[~split] = value
     nodes.category_set[place[on_set]] = np.arange(len(sets))
+    if tensors.has("leaf.cover"):
+        leaves = total - splits
+        if tensors.whole("leaf.cover"):
+            nodes.cover[~split] = tensors.indices("leaf.cover", leaves, 0, 2**32 - 1)
+        else:
+            nodes.cover[~split] = tensors.floats("leaf.cover", (leaves,))
+        nodes.gain[place] = tensors.floats("split.gain", (splits,))
+        nodes.remembers = True
+        _add_up(nodes.cover, place, left, right, split)
     nodes.sets, nodes.categories = sets, categories
     return [nodes.tree(slice(start, end)) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _add_up(
+    cover: np.ndarray, place: np.ndarray, left: np.ndarray, right: np.ndarray, split: np.ndarray
+) -> None:
+    """The cover of splits from that of leaves, level by level, the lowest first."""
+    children = np.zeros((len(cover), 2), dtype=np.int64)
+    children[place, 0], children[place, 1] = left, right
+    parents = np.zeros(len(cover), dtype=np.bool_)
+    parents[children[place].reshape(-1)] = True
+    levels = [place[~parents[place]]]  # the roots
+    while len(levels[-1]):
+        below = children[levels[-1]].reshape(-1)
+        levels.append(below[split[below]])
+    for level in levels[::-1]:
+        cover[level] = cover[children[level]].sum(axis=1)
 
 
 def _unpack_categories(
@@ -143,6 +182,9 @@ class _Nodes:
         self.value = np.zeros((total, outputs))
         self.sets = np.empty((0, 8), dtype=np.uint32)
         self.categories: Categories | None = None
+        self.cover = np.zeros(total)
+        self.gain = np.zeros(total)
+        self.remembers = False  # whether the file has the two
 
     def tree(self, part: slice) -> TreeFunction:
         return TreeFunction(
@@ -154,6 +196,8 @@ class _Nodes:
             *self._sets(part),
             self.value[part],
             self.categories if (self.category_set[part] >= 0).any() else None,
+            self.cover[part] if self.remembers else None,
+            self.gain[part] if self.remembers else None,
         )
 
     def _sets(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
