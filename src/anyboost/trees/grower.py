@@ -283,10 +283,14 @@ def _open(search, tree, place):
         if slot >= 0:
             tree.holder[slot] = -1
         return
-    mass = tree.totals.shape[1] - 1
+    last = tree.totals.shape[1] - 1
     state.small, state.large = left, right
-    if tree.totals[right, mass] < tree.totals[left, mass]:
+    if tree.totals[right, last] < tree.totals[left, last]:
         state.small, state.large = right, left
+    if tree.totals[state.large, last] < 2 * search.limits.least:  # neither can be split again
+        if slot >= 0:
+            tree.holder[slot] = -1
+        return
     state.both = slot < 0
     for child in (state.large, state.small):
         if slot < 0 or child == state.small:

@@ -64,22 +64,28 @@ def _add_part(counters, word, value, width):
 
 
 @inlined
-def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
-    # Add what the counters hold to the channel, and for packed ones to the next, and empty them; `fresh` sums
-    # start from nothing.
-    keep = 0 if fresh else 1
-    for column in range(width):
-        last = 256 * column + n_cuts[column]
-        more = n_cuts[column] < 255
-        for place in range(
-            256 * column, last + 1 + more
-        ):  # the column's own bins, and that of missing values
-            entry = place if place <= last else 256 * column + 255
+def _unpack_some(counters, first, last, shift, mask, keep, out, channel):
+    if shift:
+        for entry in range(first, last):
             value = counters[entry]
             counters[entry] = 0
             out[entry, channel] = keep * out[entry, channel] + (value >> shift)
-            if shift:
-                out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & ((1 << shift) - 1))
+            out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & mask)
+    else:
+        for entry in range(first, last):
+            out[entry, channel] = keep * out[entry, channel] + counters[entry]
+            counters[entry] = 0
+
+
+@bare
+def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
+    # Add what the counters hold to the channel, and for packed ones to the next, and empty them; `fresh` sums start
+    # from nothing. A column has its own bins, and that of missing values.
+    keep, mask = 0 if fresh else 1, (1 << shift) - 1
+    for column in range(width):
+        first, last = 256 * column, 256 * column + n_cuts[column] + 1
+        _unpack_some(counters, first, last, shift, mask, keep, out, channel)
+        _unpack_some(counters, max(last, first + 255), first + 256, shift, mask, keep, out, channel)
 
 
 @inlined

@@ -284,52 +284,6 @@ def _sort(keys, bins, count):
         gap = gap * 3 // 8  # 109, 40, 15, 5, 1
 
 
-@bare
-def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left):
-    # The score of the best set of categories to send left, -inf where none is allowed. Sets are the first of the
-    # categories in the order by the first output, then by the second, and so on. The search ends at the first of them
-    # whose score is enough, and then goes_left (256,) says which bins it sends left: categories that the rows have
-    # none of go where missing values go, and those, where there are none, to the heavier side.
-    first, n_bins = BINS * column, columns.n_cuts[column] + 1
-    outputs = total.shape[0] - 1
-    keys, bins = scratch.keys, scratch.bins
-    left, right, value = scratch.sides[0], scratch.sides[1], scratch.values[0]
-    most = -np.inf
-    for output in range(outputs):
-        count = 0
-        for place in range(n_bins + 1):
-            b = place if place < n_bins else MISSING
-            w = np.float64(sums[first + b, outputs])
-            if w > 0.0 and (place == n_bins or b < MISSING):
-                s = np.float64(sums[first + b, output])
-                keys[count] = s / w if abs(s) > limits.noise * w else 0.0
-                bins[count] = b
-                count += 1
-        _sort(keys, bins, count)
-        for j in range(outputs + 1):
-            left[j] = 0
-        for i in range(count - 1):
-            for j in range(outputs + 1):
-                left[j] += sums[first + bins[i], j]
-                right[j] = total[j] - left[j]
-            if min(left[outputs], right[outputs]) < limits.least:
-                continue
-            score = worth(left[:outputs], left[outputs], limits, bounds, value)
-            score += worth(right[:outputs], right[outputs], limits, bounds, value)
-            most = max(most, score)
-            if score >= enough:
-                lost = left[outputs] > right[outputs]
-                for place in range(count):
-                    if bins[place] == MISSING:
-                        lost = place <= i
-                for b in range(BINS):
-                    goes_left[b] = lost
-                for place in range(count):
-                    goes_left[bins[place]] = place <= i
-                return score
-    return most
-
-
 @inlined
 def _largest(scores, ordered):
     if ordered:
@@ -346,17 +300,88 @@ def _largest(scores, ordered):
 
 
 @inlined
+def _score_runs(sums, first, bins, total, limits, bounds, scratch, scores):
+    # scores[i] of sending the first i + 1 of these categories left.
+    outputs = total.shape[0] - 1
+    left, right, value = scratch.sides[0], scratch.sides[1], scratch.values[0]
+    for j in range(outputs + 1):
+        left[j] = 0
+    for i in range(scores.shape[0]):
+        for j in range(outputs + 1):
+            left[j] += sums[first + bins[i], j]
+            right[j] = total[j] - left[j]
+        scores[i] = -np.inf
+        if min(left[outputs], right[outputs]) >= limits.least:
+            scores[i] = worth(left[:outputs], left[outputs], limits, bounds, value)
+            scores[i] += worth(right[:outputs], right[outputs], limits, bounds, value)
+
+
+@bare
+def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left):
+    # The score of the best set of categories to send left, -inf where none is allowed. Sets are the first of the
+    # categories in the order by the first output, then by the second, and so on. The search ends at the first of them
+    # whose score is enough, and then goes_left (256,) says which bins it sends left: categories that the rows have
+    # none of go where missing values go, and those, where there are none, to the heavier side.
+    first, n_bins = BINS * column, columns.n_cuts[column] + 1
+    outputs = total.shape[0] - 1
+    keys, bins, left, left_mass = scratch.keys, scratch.bins, scratch.left, scratch.left_mass
+    most = -np.inf
+    for output in range(outputs):
+        count = 0
+        for place in range(n_bins + 1):
+            b = place if place < n_bins else MISSING
+            w = np.float64(sums[first + b, outputs])
+            if w > 0.0 and (place == n_bins or b < MISSING):
+                s = np.float64(sums[first + b, output])
+                keys[count] = s / w if abs(s) > limits.noise * w else 0.0
+                bins[count] = b
+                count += 1
+        if count < 2:
+            return -np.inf
+        _sort(keys, bins, count)
+        scores = scratch.scores[: count - 1]
+        so_far, mass_so_far = 0, 0
+        for i in range(count - 1):
+            so_far += sums[first + bins[i], 0]
+            mass_so_far += sums[first + bins[i], outputs]
+            left[i], left_mass[i] = so_far, mass_so_far
+        if outputs > 1 or limits.criterion != LEAST_SQUARES:
+            _score_runs(sums, first, bins, total, limits, bounds, scratch, scores)
+        elif limits.ordered:
+            low, high = bounds[0, 0], bounds[1, 0]
+            _score_bounded(left, left_mass, 0, 0, total[0], total[1], limits, low, high, 0, 0, scores)
+        else:
+            _score_free(left, left_mass, 0, 0, total[0], total[1], limits, scores)
+        most = max(most, _largest(scores, limits.ordered))
+        if most < enough:
+            continue
+        i = 0
+        while scores[i] < enough:
+            i += 1
+        lost = 2 * left_mass[i] > total[outputs]
+        for place in range(count):
+            if bins[place] == MISSING:
+                lost = place <= i
+        for b in range(BINS):
+            goes_left[b] = lost
+        for place in range(count):
+            goes_left[bins[place]] = place <= i
+        return scores[i]
+    return most
+
+
+@inlined
 def score_columns(sums, groups, columns, total, limits, bounds, allowed, scratch, best):
     """best[c] = the score of column c's best cut, -inf where it has none, for the columns of some groups of eight.
 
     `sums` (columns * 256, k + 1) is the histogram of the set, its last channel the mass, and `total` (k + 1,)
     its sum over any one column. No side may have less than the least mass.
     """
-    scores = scratch.scores
+    scores, light = scratch.scores, total[total.shape[0] - 1] < 2 * limits.least
     for group in groups:
         for column in range(8 * group, 8 * (group + 1)):
             best[column] = -np.inf
-            if not allowed[column] or columns.n_cuts[column] == 0:
+            if light or not allowed[column] or columns.n_cuts[column] == 0:
                 continue
             if columns.categorical[column]:
                 best[column] = _best_subset(
