@@ -437,6 +437,7 @@ def grow(
 
     `masses` are those of all rows, where some are drawn: the tree keeps the cover of its nodes.
     """
+    growth = growth._replace(max_leaves=_most_leaves(growth, rows.n))
     search, allowed = _search(bins, growth, features)
     tree = _plant(rows, fixed.outputs, growth, search, allowed)
     # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
@@ -458,6 +459,12 @@ def grow(
     leaf = ground.leaves(shape)
     cover = shape.masses if masses is None else _cover(rows, shape, leaf, masses)
     return Grown(shape, sums, held, tree.bounds[shape.leaf_nodes], leaf, cover)
+
+
+def _most_leaves(growth: Growth, n: int) -> int:
+    """What a tree of so many rows can have: arrays are as long as that."""
+    full = 2 ** min(growth.max_depth or 62, 62)
+    return max(2, min(growth.max_leaves, full, n))
 
 
 def _cover(rows: Rows, shape: Shape, leaf: np.ndarray, masses: np.ndarray) -> np.ndarray:
