@@ -40,5 +40,7 @@ def models(names, folder, environment):
 
 @pytest.mark.full
 def test_every_recorded_fit_is_the_same_without_vector_instructions(tmp_path):
-    for name, one, other in zip(CASES, models(CASES, tmp_path, {}), models(CASES, tmp_path, PLAIN), strict=True):
+    for name, one, other in zip(
+        CASES, models(CASES, tmp_path, {}), models(CASES, tmp_path, PLAIN), strict=True
+    ):
         assert one == other, name

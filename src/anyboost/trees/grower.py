@@ -230,15 +230,12 @@ def _column_word(key, column):
 
 
 @bare
-def _draw(search, tree, node):
-    """The columns that a node looks at: of those that it may, the share with the smallest words."""
-    if search.node_features == 1.0:
-        return
-    key, own, looked = tree.nodes[node].key, tree.allowed[node], tree.looked[node]
+def _draw(share, key, own, looked):
+    """The columns that a node looks at: of its own, the share with the smallest words."""
     count = 0
     for c in range(own.shape[0]):
         count += own[c]
-    wanted, limit = max(1, math.ceil(search.node_features * count)), ~np.uint64(0)
+    wanted, limit = max(1, math.ceil(share * count)), ~np.uint64(0)
     for bit in range(64):  # the smallest limit that lets enough in
         lower = limit ^ (np.uint64(1) << np.uint64(63 - bit))
         count = 0
@@ -273,7 +270,8 @@ def _open(search, tree, place):
         nodes[child].depth, nodes[child].gain, nodes[child].slot = depth, -1.0, -1
         nodes[child].key = mixed(nodes[parent].key + np.uint64(1 + child - left))
         _allow(search, tree, child, parent)
-        _draw(search, tree, child)
+        if search.node_features < 1.0:
+            _draw(search.node_features, nodes[child].key, tree.allowed[child], tree.looked[child])
     # Children are younger than every other leaf: the list stays in order of age.
     for younger in range(place, state.n_leaves - 1):
         tree.leaves[younger] = tree.leaves[younger + 1]
@@ -541,7 +539,7 @@ def _plant(rows: Rows, outputs: int, growth: Growth, search: Search, allowed: np
     tree.bounds[0, 0] = -tree.bounds[0, 1]
     tree.nodes[0]["key"] = growth.key
     if growth.node_features < 1.0:
-        _draw(search, tree, 0)
+        _draw(growth.node_features, np.uint64(growth.key), tree.allowed[0], tree.looked[0])
     tree.holder[0] = 0
     state = tree.state[0]
     state["n_leaves"], state["n_nodes"], state["waiting"], state["large"] = 1, 1, 1, -1

@@ -345,11 +345,8 @@ def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, 
             so_far += sums[first + bins[i], 0]
             mass_so_far += sums[first + bins[i], outputs]
             left[i], left_mass[i] = so_far, mass_so_far
-        if outputs > 1 or limits.criterion != LEAST_SQUARES:
+        if outputs > 1 or limits.criterion != LEAST_SQUARES or limits.ordered:
             _score_runs(sums, first, bins, total, limits, bounds, scratch, scores)
-        elif limits.ordered:
-            low, high = bounds[0, 0], bounds[1, 0]
-            _score_bounded(left, left_mass, 0, 0, total[0], total[1], limits, low, high, 0, 0, scores)
         else:
             _score_free(left, left_mass, 0, 0, total[0], total[1], limits, scores)
         most = max(most, _largest(scores, limits.ordered))
