@@ -214,14 +214,16 @@ def _slot(tree, other):
 @inlined
 def _allow(search, tree, node, parent):
     # The columns that a child of a split node may be cut along.
-    column, sets = tree.nodes[parent].column, search.together.shape[0]
-    for c in range(tree.allowed.shape[1]):
-        tree.allowed[node, c] = tree.allowed[parent, c] and sets == 0
+    # Fields of tuples are taken once: each look at one costs time to compile.
+    allowed, own_sets, together = tree.allowed, tree.sets, search.together
+    column, sets = tree.nodes[parent].column, together.shape[0]
+    for c in range(allowed.shape[1]):
+        allowed[node, c] = allowed[parent, c] and sets == 0
     for s in range(sets):
-        tree.sets[node, s] = tree.sets[parent, s] and search.together[s, column]
-        if tree.sets[node, s]:
-            for c in range(tree.allowed.shape[1]):
-                tree.allowed[node, c] |= search.together[s, c] and tree.allowed[parent, c]
+        own_sets[node, s] = own_sets[parent, s] and together[s, column]
+        if own_sets[node, s]:
+            for c in range(allowed.shape[1]):
+                allowed[node, c] |= together[s, c] and allowed[parent, c]
 
 
 @inlined
@@ -249,22 +251,23 @@ def _draw(share, key, own, looked):
 @inlined
 def _open(search, tree, place):
     # Split a leaf: its children, and what has to be counted for them.
-    state, nodes = tree.state[0], tree.nodes
-    parent = tree.leaves[place]
+    state, nodes, leaves, totals, lefts = tree.state[0], tree.nodes, tree.leaves, tree.totals, tree.lefts
+    bounds, holder, limits = tree.bounds, tree.holder, search.limits
+    parent = leaves[place]
     left, right = state.n_nodes, state.n_nodes + 1
     state.parent, state.waiting = parent, 0
     state.n_nodes += 2
     nodes[parent].left = left
     depth, slot = nodes[parent].depth + 1, nodes[parent].slot
-    for j in range(tree.totals.shape[1]):
-        tree.totals[left, j] = tree.lefts[parent, j]
-        tree.totals[right, j] = tree.totals[parent, j] - tree.lefts[parent, j]
+    for j in range(totals.shape[1]):
+        totals[left, j] = lefts[parent, j]
+        totals[right, j] = totals[parent, j] - lefts[parent, j]
     columns, column = search.columns, nodes[parent].column
     if 0 <= nodes[parent].cut < columns.n_thresholds[column]:
         nodes[parent].order = columns.signs[column]
     part_bounds(
-        nodes[parent].order, tree.totals[left], tree.totals[right], search.limits, tree.bounds[parent],
-        tree.bounds[left], tree.bounds[right],
+        nodes[parent].order, totals[left], totals[right], limits, bounds[parent],
+        bounds[left], bounds[right],
     )  # fmt: skip
     for child in (left, right):
         nodes[child].depth, nodes[child].gain, nodes[child].slot = depth, -1.0, -1
@@ -274,26 +277,26 @@ def _open(search, tree, place):
             _draw(search.node_features, nodes[child].key, tree.allowed[child], tree.looked[child])
     # Children are younger than every other leaf: the list stays in order of age.
     for younger in range(place, state.n_leaves - 1):
-        tree.leaves[younger] = tree.leaves[younger + 1]
-    tree.leaves[state.n_leaves - 1], tree.leaves[state.n_leaves] = left, right
+        leaves[younger] = leaves[younger + 1]
+    leaves[state.n_leaves - 1], leaves[state.n_leaves] = left, right
     state.n_leaves += 1
     if state.n_leaves == search.max_leaves or depth == search.max_depth:
         if slot >= 0:
-            tree.holder[slot] = -1
+            holder[slot] = -1
         return
-    last = tree.totals.shape[1] - 1
+    last = totals.shape[1] - 1
     state.small, state.large = left, right
-    if tree.totals[right, last] < tree.totals[left, last]:
+    if totals[right, last] < totals[left, last]:
         state.small, state.large = right, left
-    if tree.totals[state.large, last] < 2 * search.limits.least:  # neither can be split again
+    if totals[state.large, last] < 2 * limits.least:  # neither can be split again
         if slot >= 0:
-            tree.holder[slot] = -1
+            holder[slot] = -1
         return
     state.both = slot < 0
     for child in (state.large, state.small):
         if slot < 0 or child == state.small:
             slot = _slot(tree, state.large)
-        tree.holder[slot] = child
+        holder[slot] = child
         nodes[child].slot = slot
     state.waiting = 1
 
@@ -301,24 +304,31 @@ def _open(search, tree, place):
 @inlined
 def _take_in(search, tree, scratch):
     # The best cuts of the nodes that were waited for, by the scores of their columns.
-    state, nodes = tree.state[0], tree.nodes
+    state, nodes, best, allowed, goes_left = (
+        tree.state[0],
+        tree.nodes,
+        tree.best,
+        tree.allowed,
+        tree.goes_left,
+    )
+    slab, totals, bounds, lefts, limits = tree.slab, tree.totals, tree.bounds, tree.lefts, search.limits
     state.waiting = 0
     for which in range(2):
         node = state.small if which == 0 else state.large
         if node < 0:
             continue
-        sums = tree.slab[nodes[node].slot]
+        sums = slab[nodes[node].slot]
         column, cut, gain = choose_cut(
-            sums, search.columns, tree.totals[node], search.limits, tree.bounds[node], tree.best[which],
-            scratch, tree.goes_left[node],
+            sums, search.columns, totals[node], limits, bounds[node], best[which],
+            scratch, goes_left[node],
         )  # fmt: skip
         nodes[node].column, nodes[node].cut, nodes[node].gain = column, cut, gain
-        if not search.limits.ordered and search.node_features == 1.0:
+        if not limits.ordered and search.node_features == 1.0:
             # What no cut parts here, for a side would be too light, none parts below.
-            for c in range(tree.best.shape[1]):
-                tree.allowed[node, c] &= tree.best[which, c] > -np.inf
+            for c in range(best.shape[1]):
+                allowed[node, c] &= best[which, c] > -np.inf
         if column >= 0:
-            gather(sums, column, tree.goes_left[node], tree.lefts[node])
+            gather(sums, column, goes_left[node], lefts[node])
         else:
             tree.holder[nodes[node].slot] = -1
             nodes[node].slot = -1
@@ -330,29 +340,28 @@ def _survey(groups, search, tree, inside, scratch):
 
     The lighter child is counted, and subtracted from what was its parent's histogram and becomes the other's.
     """
-    state, nodes, columns = tree.state[0], tree.nodes, search.columns
+    state, nodes, slab, columns = tree.state[0], tree.nodes, tree.slab, search.columns
+    words, listed, n_cuts = inside.words, inside.list, columns.n_cuts
     small, large = state.small, state.large
-    if inside.words.size:
+    if words.size:
         first = nodes[state.parent].start if state.both else nodes[small].start
         for which in range(1 + state.both):
             node = nodes[small if which == 0 else large]
-            rows, sums = inside.list[node.start : node.stop], tree.slab[node.slot]
+            rows, sums = listed[node.start : node.stop], slab[node.slot]
             if inside.vectors.size:
-                count_vectors(
-                    inside.words, groups, columns.n_cuts, inside.n_columns, inside.vectors, rows, True, sums
-                )
+                count_vectors(words, groups, n_cuts, inside.n_columns, inside.vectors, rows, True, sums)
             for j in range(inside.taken.shape[0]):
                 taken = inside.taken[j, node.start - first : node.stop - first]
                 count_columns(
-                    inside.words, groups, columns.n_cuts, inside.n_columns, taken, rows, inside.chunk, inside.shift,
+                    words, groups, n_cuts, inside.n_columns, taken, rows, inside.chunk, inside.shift,
                     j, scratch.counters, sums,
                 )  # fmt: skip
     if large >= 0 and not state.both:
-        subtract(tree.slab[nodes[large].slot], tree.slab[nodes[small].slot], groups, columns.n_cuts)
+        subtract(slab[nodes[large].slot], slab[nodes[small].slot], groups, n_cuts)
     for which in range(1 + (large >= 0)):
         node = small if which == 0 else large
         score_columns(
-            tree.slab[nodes[node].slot], groups, columns, tree.totals[node], search.limits, tree.bounds[node],
+            slab[nodes[node].slot], groups, columns, tree.totals[node], search.limits, tree.bounds[node],
             tree.looked[node], scratch, tree.best[which],
         )  # fmt: skip
 
@@ -376,15 +385,15 @@ def _assist(sync, search, tree, inside, scratch):
 @inlined
 def _part(tree, inside):
     # Rows of the node that was split, to its children.
-    nodes = tree.nodes
+    nodes, spare = tree.nodes, inside.spare
     parent = tree.state[0].parent
     start, stop, column = nodes[parent].start, nodes[parent].stop, nodes[parent].column
     own, table = inside.list[start:stop], tree.goes_left[parent].view(np.uint8)
     words, n_left = inside.words[column >> 3], 0
     if own.size:
-        n_left = partition_part(words, 8 * (column & 7), table, own, inside.spare, 0, stop - start)
+        n_left = partition_part(words, 8 * (column & 7), table, own, spare, 0, stop - start)
         for r in range(stop - start - n_left):
-            own[n_left + r] = inside.spare[r]
+            own[n_left + r] = spare[r]
     left = nodes[parent].left
     nodes[left].start, nodes[left].stop = start, start + n_left
     nodes[left + 1].start, nodes[left + 1].stop = start + n_left, stop
@@ -393,7 +402,9 @@ def _part(tree, inside):
 @bare
 def _advance(sync, search, tree, inside, scratch):
     """Grow on from where `tree` stands; whether it waits for rows that are not `inside`."""
-    state, nodes, groups = tree.state[0], tree.nodes, search.groups.shape[0]
+    state, nodes, all_groups = tree.state[0], tree.nodes, search.groups
+    groups, listed, columns, taken = all_groups.shape[0], inside.list, inside.columns, inside.taken
+    elsewhere = inside.words.size == 0
     while True:
         if state.waiting:
             _take_in(search, tree, scratch)
@@ -401,17 +412,17 @@ def _advance(sync, search, tree, inside, scratch):
         if place < 0:
             return False
         _open(search, tree, place)
-        if inside.words.size == 0:
+        if elsewhere:
             return True
         _part(tree, inside)
         if state.waiting:
             counted = nodes[state.parent if state.both else state.small]
-            for j in range(inside.columns.shape[0]):
-                take_channel(inside.columns[j], inside.list[counted.start : counted.stop], inside.taken[j])
+            for j in range(columns.shape[0]):
+                take_channel(columns[j], listed[counted.start : counted.stop], taken[j])
             publish(sync)
             number = claim(sync, groups)
             while number >= 0:
-                _survey(search.groups[number : number + 1], search, tree, inside, scratch)
+                _survey(all_groups[number : number + 1], search, tree, inside, scratch)
                 finish(sync)
                 number = claim(sync, groups)
             wait(sync, groups)

@@ -375,12 +375,13 @@ def score_columns(sums, groups, columns, total, limits, bounds, allowed, scratch
     its sum over any one column. No side may have less than the least mass.
     """
     scores, light = scratch.scores, total[total.shape[0] - 1] < 2 * limits.least
+    n_cuts, categorical = columns.n_cuts, columns.categorical
     for group in groups:
         for column in range(8 * group, 8 * (group + 1)):
             best[column] = -np.inf
-            if light or not allowed[column] or columns.n_cuts[column] == 0:
+            if light or not allowed[column] or n_cuts[column] == 0:
                 continue
-            if columns.categorical[column]:
+            if categorical[column]:
                 best[column] = _best_subset(
                     sums, column, columns, total, limits, bounds, np.inf, scratch, allowed
                 )
