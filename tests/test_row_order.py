@@ -35,7 +35,9 @@ def test_the_order_of_rows_makes_no_difference(name, weights):
     check_order(dict(fingerprints.CASES[name]), weights)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize(
+    "weights", ["floats", *(pytest.param(name, marks=pytest.mark.full) for name in ("none", "whole"))]
+)
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_order_of_rows_makes_no_difference_where_some_are_drawn(name, weights):
     check_order({**fingerprints.CASES[name], "row_fraction": 0.6, "feature_fraction": 0.7}, weights)

@@ -29,7 +29,13 @@ DRAWS = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("draws", DRAWS)
+@pytest.mark.parametrize(
+    "draws",
+    [
+        pytest.param(name, marks=pytest.mark.full if name in ("drawn rows", "held-out rows") else ())
+        for name in DRAWS
+    ],
+)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_every_check_of_scikit_learn_passes(model, draws):
     model = clone(model).set_params(**DRAWS[draws])

@@ -148,7 +148,9 @@ def trees_of(ensemble):
 NODES = ("feature", "threshold", "left", "missing_left", "category_sets", "value", "cover", "gain")
 
 
-@pytest.mark.parametrize("weights", ["none", "whole", "floats"])
+@pytest.mark.parametrize(
+    "weights", ["floats", *(pytest.param(name, marks=pytest.mark.full) for name in ("none", "whole"))]
+)
 @pytest.mark.parametrize("name", CASES)
 def test_three_parts_make_the_same_model(name, weights):
     case = dict(fingerprints.CASES[name])

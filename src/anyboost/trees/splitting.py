@@ -145,18 +145,21 @@ def _real(whole):
 
 
 @inlined
+def _sides(here, here_mass, total, mass, noise):
+    # The sums and the masses on the left and the right of a cut, as floats.
+    w, v = _real(here_mass), _real(mass - here_mass)
+    a, c = _real(here), _real(total - here)
+    return (a if abs(a) > noise * w else 0.0), w, (c if abs(c) > noise * v else 0.0), v
+
+
+@inlined
 def _score_free(left, left_mass, lost, lost_mass, total, mass, limits, scores):
     # Least squares with one output, the common case: one division a cut, no branch, several cuts at a time. `lost` is
     # what goes left of missing values.
     noise, l2, least = limits.noise, limits.l2, limits.least
     for i in range(scores.shape[0]):
-        here, here_mass = left[i] + lost, left_mass[i] + lost_mass
-        a = _real(here)
-        c = _real(total - here)
-        w = _real(here_mass)
-        v = _real(mass - here_mass)
-        a = a if abs(a) > noise * w else 0.0
-        c = c if abs(c) > noise * v else 0.0
+        here_mass = left_mass[i] + lost_mass
+        a, w, c, v = _sides(left[i] + lost, here_mass, total, mass, noise)
         w += l2
         v += l2
         score = (a * a * v + c * c * w) / (w * v)
@@ -168,13 +171,8 @@ def _score_bounded(left, left_mass, lost, lost_mass, total, mass, limits, low, h
     # The same within bounds; the first `n_ordered` cuts must be in order.
     noise, l2, least = limits.noise, limits.l2, limits.least
     for i in range(scores.shape[0]):
-        here, here_mass = left[i] + lost, left_mass[i] + lost_mass
-        a = _real(here)
-        c = _real(total - here)
-        w = _real(here_mass)
-        v = _real(mass - here_mass)
-        a = a if abs(a) > noise * w else 0.0
-        c = c if abs(c) > noise * v else 0.0
+        here_mass = left_mass[i] + lost_mass
+        a, w, c, v = _sides(left[i] + lost, here_mass, total, mass, noise)
         w += l2
         v += l2
         p, q = a / w, c / v
