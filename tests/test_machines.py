@@ -15,7 +15,6 @@ PLAIN = {
     "NUMBA_CPU_NAME": "generic",
     "NUMBA_CPU_FEATURES": "",
     "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX2 FMA3 AVX512F AVX512_SKX",  # as old and new NumPy name them
-    "NUMBA_CACHE_DIR": "",  # set below: kernels of the two kinds must not meet
 }
 
 
@@ -28,9 +27,8 @@ def models(names, folder, environment):
     )
     here = str(Path(__file__).parent)
     own = {**os.environ, **environment, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
-    own["NUMBA_CACHE_DIR"] = str(folder) if environment else os.environ.get("NUMBA_CACHE_DIR", "")
-    if not own["NUMBA_CACHE_DIR"]:
-        del own["NUMBA_CACHE_DIR"]
+    if environment:  # kernels of the two kinds must not meet
+        own["NUMBA_CACHE_DIR"] = str(folder)
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(names)], env=own, capture_output=True, text=True, check=False
     )

@@ -47,7 +47,7 @@ def kernel(function=None, *, fastmath=False, cached=True, **further):
 
 
 def bare(function):
-    """A kernel that makes no arrays. It counts no references, so it compiles in two thirds of the time."""
+    """A kernel that makes no arrays, and counts no references to those it is given."""
     return kernel(function, _nrt=False)
 
 

@@ -6,15 +6,14 @@ over one that does not. Medians of fits that take turns. Frames need ANYBOOST_DA
 """
 
 import argparse
-from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import anyboost as ab
 from anyboost import datasets
+from anyboost.benchmarks.one_row import interleaved
 
 CLASSES = ("adult", "bank")
 FRAMES = (*CLASSES, "ames", "diamonds")
@@ -33,19 +32,6 @@ def frame(name: str) -> tuple[Any, np.ndarray]:
     return table, np.asarray(data.y)
 
 
-def interleaved(calls: dict[str, Callable[[], Any]], turns: int) -> dict[str, float]:
-    """The median seconds of each call, over turns in which they alternate."""
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        call()
-    for _ in range(turns):
-        for name, call in calls.items():
-            began = perf_counter()
-            call()
-            seconds[name].append(perf_counter() - began)
-    return {name: float(np.median(found)) for name, found in seconds.items()}
-
-
 def race(name: str, threads: int, turns: int = TURNS) -> tuple[float, float]:
     """Seconds of a whole fit, ours and LightGBM's."""
     import lightgbm
@@ -59,6 +45,7 @@ def race(name: str, threads: int, turns: int = TURNS) -> tuple[float, float]:
             "theirs": lambda: theirs(n_estimators=ROUNDS, n_jobs=threads, verbose=-1).fit(X, y),
         },
         turns,
+        in_a_turn=1,
     )
     return found["ours"], found["theirs"]
 
@@ -76,6 +63,7 @@ def monotone(rows: int, threads: int, turns: int = TURNS) -> float:
             "monotone": lambda: fit(learner=ab.weak.Tree(31, monotone=(1,) + 49 * (0,))),
         },
         turns,
+        in_a_turn=1,
     )
     return found["monotone"] / found["plain"]
 

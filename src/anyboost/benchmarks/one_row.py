@@ -18,14 +18,16 @@ CALLS = 300
 TURNS = 5
 
 
-def interleaved(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+def interleaved(
+    calls: dict[str, Callable[[], Any]], turns: int = TURNS, in_a_turn: int = CALLS // TURNS
+) -> dict[str, float]:
     """The median seconds of each call, over turns in which they alternate."""
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
-    for _ in range(TURNS):
+    for _ in range(turns):
         for name, call in calls.items():
-            for _ in range(CALLS // TURNS):
+            for _ in range(in_a_turn):
                 began = perf_counter()
                 call()
                 seconds[name].append(perf_counter() - began)
