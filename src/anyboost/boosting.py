@@ -51,12 +51,13 @@ class Watch:
 
 
 class Options(NamedTuple):
-    """What a projection sees of the sample; a run keeps it, so that it is resumed with the same."""
+    """What a projection sees of the sample, and what is recorded; a run keeps it, to be resumed with the same."""
 
     row_fraction: float = 1.0
     feature_fraction: float = 1.0
     max_bins: int = 255
     categorical: tuple[int, ...] = ()
+    record: str = "full"
 
     @classmethod
     def check(cls, resume: "Run | None", **given: Any) -> "Options":
@@ -70,6 +71,7 @@ class Options(NamedTuple):
         checks.fraction(chosen.row_fraction, "row_fraction", zero=False)
         checks.fraction(chosen.feature_fraction, "feature_fraction", zero=False)
         checks.count(chosen.max_bins, "max_bins", least=2, most=255)
+        checks.choice(chosen.record, "record", ("full", "light"))
         return chosen
 
 
@@ -117,7 +119,13 @@ class Run:
     @property
     def witnesses(self) -> list[Witness]:
         """The proofs behind `floor`."""
-        evidence = self.state.evidence
+        evidence, state = self.state.evidence, self.state
+        stale = evidence.latest is None or evidence.latest[0] != state.round
+        if evidence.light and stale and self.functional is not None and self.space is not None:
+            # The gradient where the model is now; others that a light run has looked at are of rounds 1, 2, 4, ...
+            gradient = self.functional.subgradient(state.scores)
+            slope = self.space.inner(gradient, state.scores, less=state.start)
+            evidence.see(state.round, state.loss, gradient, slope)
         return evidence.witnesses + evidence.current(self._support)
 
     @property
@@ -130,7 +138,8 @@ class Run:
     def floor(self, radius: float | None = None) -> float:
         """Certified: no start + sum c_m h_m with sum |c_m| <= radius, |h_m| <= 1, h_m in H, has a smaller loss.
 
-        By default the radius is the model's own, `norm`. A floor is never under the infimum of the loss.
+        By default the radius is the model's own, `norm`. A floor is never under the infimum of the loss. That of a run
+        with `record="light"` is looser: it rests on gradients of a few rounds, not on sums of all.
         """
         return self._floor(radius, estimate=False)
 
@@ -177,6 +186,8 @@ def boost(
     feature_fraction: float | None = None,
     max_bins: int | None = None,
     categorical: Any = None,
+    curvature: bool | str = "auto",
+    record: str | None = None,
     n_threads: int | None = None,
     random_state: int | None = None,
 ) -> Run:
@@ -205,6 +216,10 @@ def boost(
         drawn by what they hold, not by their place: a row of whole weight m as m rows, each by itself.
     max_bins : most bins a column, 2 to 255, the default.
     categorical : columns that hold categories, as numbers or as a mask: codes 0, 1, 2, ..., NaN where missing.
+    curvature : True to project in the metric of the loss's curvature, as Newton's method does, False not to; "auto" is
+        what the descent says, and False where that says "auto" too.
+    record : "full", the default, or "light": norms, edges and coefficients of the steps are then None, and the floor is
+        looser. The model is the same, and rounds are quicker.
     n_threads : None for all cores. The model does not depend on it.
     random_state : seed for the sampling, and for learners that draw random numbers; None is 0, so that the same call
         gives the same model.
@@ -216,7 +231,9 @@ def boost(
         weak.get(_choice("learner", learner, resume, "stump")),
         descents.get(_choice("descent", descent, resume, "residual")),
     )
+    method = method._replace(descent=_bent(method.descent, curvature, resume))
     weak.admit_atoms(method.learner, method.descent)
+    weak.admit_curvature(method.learner, method.descent, method.loss)
     checks.count(rounds, "rounds", least=0)
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sparse = weak.takes(method.learner).sparse
@@ -233,6 +250,7 @@ def boost(
         feature_fraction=feature_fraction,
         max_bins=max_bins,
         categorical=columns,
+        record=record,
     )
     weak.admit_weights(method.learner, sample.weights)
     weak.admit(method.learner, sample.X, options.categorical, sample.outputs)
@@ -304,6 +322,21 @@ def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     return earlier
 
 
+def _bent(descent: Descent, curvature: Any, resume: Run | None) -> Descent:
+    """The descent with the curvature that is asked for; a run that is resumed keeps its own."""
+    asked = descents.check_curvature(curvature)
+    if asked == "auto":
+        return descent
+    if resume is not None and asked != descent.curved:
+        raise ValueError(f"curvature is {descent.curved} in the run to resume, got {asked}; leave it out")
+    if asked and descent.atom_size is not None:
+        raise ValueError(
+            f"descent {type(descent).__name__} steps along atoms in the flat metric: leave curvature out, or use "
+            "naive, repeated or residual"
+        )
+    return descent.having(curvature=asked)
+
+
 def _seed(random_state: int | None, resume: Run | None) -> int:
     if random_state is not None:
         checks.count(random_state, "random_state", least=0)
@@ -335,7 +368,15 @@ def _begin(
     if not math.isfinite(start_loss):
         raise ValueError(f"start gives a loss of {start_loss}; use another start")
     ensemble = Ensemble(constant, sample.X.shape[1], offset_given)
-    state = State(start, start, np.zeros_like(start), start_loss, start_loss, ensemble, Evidence(start.shape))
+    state = State(
+        start,
+        start,
+        np.zeros_like(start),
+        start_loss,
+        start_loss,
+        ensemble,
+        Evidence(start.shape, options.record == "light"),
+    )
     watch = None if valid is None else _watch(method.loss, valid, ensemble, space.n_threads)
     descent = method.descent.settle(method.loss, functional, space, start, method.learner.exact_leaves)
     return Run(

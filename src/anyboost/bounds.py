@@ -46,6 +46,7 @@ def gamma(run: Trace) -> float:
 
     A round that found nothing to project sets no edge; a projection that came out zero has edge 0.
     """
+    _recorded(run)
     edges = [
         shape.edge
         for step, shape in zip(run.steps, run.state.geometry, strict=True)
@@ -56,6 +57,7 @@ def gamma(run: Trace) -> float:
 
 def gradient_bound(run: Trace) -> float:
     """G, the largest norm of a subgradient that the run met."""
+    _recorded(run)
     return float(max((step.gradient_norm for step in run.steps), default=0.0))
 
 
@@ -238,11 +240,23 @@ def _schedule(run: Trace, theorem: str, schedule: str, scale: float) -> None:
 
 
 def _projected(run: Trace, theorem: str) -> None:
-    """Refuse directions that are not sums of exact ray projections."""
+    """Refuse directions that are not sums of exact ray projections in L2(P)."""
+    _recorded(run)
+    if run.descent.curved:
+        raise ValueError(
+            f"{theorem} is about projections in L2(P), and this run projected in the metric of its loss's curvature: "
+            "use curvature=False, or run.floor, which certifies any run"
+        )
     if run.descent.atom_size is not None:
         raise ValueError(f"{theorem} is about projections, but the run used {run.descent}: use Naive")
     if run.learner.exact_leaves:
         raise ValueError(f'{theorem} is about projections, and leaf="exact" steps past them: use leaf="mean"')
+
+
+def _recorded(run: Trace) -> None:
+    """Refuse a run that has no norms and edges."""
+    if len(run.state.geometry) < len(run.steps):
+        raise ValueError('bounds need the norms and edges of every round: run with record="full"')
 
 
 def _strong(run: Trace, theorem: str) -> float:

@@ -57,10 +57,12 @@ def floor(witnesses: Iterable[Witness], radius: float, *, estimate: bool = False
 class Evidence:
     """What a run keeps for its floor: weighted sums of subgradients, and witnesses at t = 1, 2, 4, 8, ...
 
-    Early witnesses matter: a run that leaves the ball of radius C only loosens the later ones.
+    Early witnesses matter: a run that leaves the ball of radius C only loosens the later ones. A `light` one keeps no
+    sums, and its witnesses are gradients of single rounds: they prove less, and cost next to nothing.
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], light: bool = False) -> None:
+        self.light = light
         self.rounds = 0
         self.witnesses: list[Witness] = []
         self.shape = shape
@@ -68,7 +70,7 @@ class Evidence:
         self.intercept = np.zeros(3)
         self.last_intercept = 0.0
         self.last_gradient = np.zeros(shape)
-        self._sums = np.zeros((3, math.prod(shape)))
+        self._sums = np.zeros((3, 0 if light else math.prod(shape)))
         self._waiting: list[tuple[np.ndarray, np.ndarray]] = []  # weights and gradients not yet in the sums
         self._n_threads = 1
         self.latest: tuple[int, list[Witness]] | None = None  # the last answer of `current`, and its round
@@ -86,8 +88,13 @@ class Evidence:
     def gradient(self, sums: np.ndarray) -> None:
         self._sums, self._waiting = sums, []
 
+    def due(self, t: int) -> bool:
+        """Whether round t is to be added."""
+        return not self.light or t & (t - 1) == 0
+
     def add(
         self,
+        t: int,
         loss: float,
         gradient: np.ndarray,
         slope: float,
@@ -96,20 +103,25 @@ class Evidence:
         n_threads: int = 1,
     ) -> None:
         """Take in round t: R(f_t), g_t, <g_t, f_t - a> and the step size."""
+        self.see(t, loss, gradient, slope)
+        if not self.light:
+            self._sum_up(np.array([step, 1.0, float(t)]), n_threads)
+        if t & (t - 1) == 0:
+            self.witnesses += self._look(support)
+
+    def see(self, t: int, loss: float, gradient: np.ndarray, slope: float) -> None:
+        """What witnesses of round t alone rest on."""
+        self.rounds, self.last_intercept, self.last_gradient = t, loss - slope, gradient
+
+    def _sum_up(self, weights: np.ndarray, n_threads: int) -> None:
         from anyboost.backends.vectors import AT_ONCE
 
-        self.rounds += 1
-        weights = np.array([step, 1.0, float(self.rounds)])
         self.weight += weights
-        self.intercept += weights * (loss - slope)
-        self._waiting.append((weights, gradient.reshape(-1)))
+        self.intercept += weights * self.last_intercept
+        self._waiting.append((weights, self.last_gradient.reshape(-1)))
         self._n_threads = n_threads
         if len(self._waiting) == AT_ONCE:  # several in one pass over the sums, which are larger than a cache
             _ = self.gradient
-        self.last_intercept = loss - slope
-        self.last_gradient = gradient
-        if self.rounds & (self.rounds - 1) == 0:
-            self.witnesses += self._look(support)
 
     def current(self, support: Support) -> list[Witness]:
         """The witnesses of all rounds so far."""
@@ -127,7 +139,9 @@ class Evidence:
 
     def _look(self, support: Support) -> list[Witness]:
         last = self._witness(self.last_intercept, self.last_gradient, "last", support)
-        given = [name for name, weight in zip(SUMMED, self.weight, strict=True) if weight > 0]
+        given = [
+            name for name, weight in zip(SUMMED, self.weight, strict=True) if weight > 0
+        ]  # none of a light one
         if self.rounds == 1:  # whatever its weight, there is but one gradient
             return [last._replace(weighting=name) for name in given] + [last]
         sums = dict(zip(SUMMED, zip(self.weight, self.intercept, self.gradient, strict=True), strict=True))

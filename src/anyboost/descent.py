@@ -2,8 +2,12 @@
 
     g = a subgradient of R at f
     D = memory * D + g
-    repeat:   h = the projection of D onto H,   c = <h, D> / ||h||^2,   D = D - c h
+    repeat:   h = the projection of D onto H,   c = <h, D> / ||h||^2,   D = D - c kappa h
     f = f_0 + (1 - shrink) (f - f_0) - eta * (the sum of the c h)
+
+kappa is 1, and norms are those of L2(P); with the dial `curvature` it is that of the loss at f, row by row, and norms
+are those of its metric: then a projection is a step of Newton's. D stays a covector, in units of g: after a projection
+<D, h> = 0 whatever curvature the next round has.
 
 | preset    | memory | projections in round t                 | shrink                       | source          |
 |-----------|--------|----------------------------------------|------------------------------|-----------------|
@@ -20,6 +24,8 @@ A descent that is given no step takes one that suits the loss, in its own unit (
 | where                                     | eta                | because                               |
 |-------------------------------------------|--------------------|---------------------------------------|
 | leaves hold exact steps                   | 1 / sqrt(t)        | a share of a minimizing step descends |
+| curvature, no memory                      | 1 / 2              | half of Newton's step                 |
+| curvature and memory                      | 0.3 / sqrt(t)      | as below, in units of Newton's step   |
 | no memory, gradients Lambda-Lipschitz     | 1 / Lambda         | every round descends (Theorem 3)      |
 | memory, squared loss (lambda = Lambda)    | 1 / (lambda t)     | Theorem 6; it is Naive with 1 / Lambda |
 | else                                      | a / sqrt(t)        | Theorems 5 and 7                      |
@@ -42,12 +48,13 @@ from anyboost import checks, steps
 from anyboost.certificates import Evidence, edge
 from anyboost.ensemble import Ensemble
 from anyboost.space import Space
-from anyboost.weak import AnyProjection, Learner
+from anyboost.weak import AnyProjection, Learner, project
 
 if TYPE_CHECKING:
     from anyboost.losses import Functional, Loss
 
 WITH_MEMORY = 0.3  # of Polyak's step, which is for a gradient alone
+NEWTON = 0.5  # of Newton's step, which would overshoot where the curvature falls
 NEAR = 1e-3  # the share of a step over which a slope is compared
 MOST_PROJECTIONS = 1000  # in one round, where only a tolerance is given
 ROUNDING = 1e-12  # what is left of a gradient after this is rounding, and not projected again
@@ -57,13 +64,16 @@ ROUNDING = 1e-12  # what is left of a gradient after this is rounding, and not p
 class Descent:
     """The loop's dials. `projections=None` means t in round t, or as many as `tolerance` asks for.
 
-    Without a `step`, the run takes one that suits the loss: see the table in `anyboost.descent`.
+    Without a `step`, the run takes one that suits the loss: see the table in `anyboost.descent`. With `curvature` it
+    projects in the metric of the loss's curvature; "auto" is up to who runs it: `boost` does not, the estimators do
+    where the loss has one.
     """
 
     step: steps.StepLike | None = None
     memory: float = 0.0
     projections: int | None = 1
     tolerance: float | None = None
+    curvature: bool | str = "auto"
 
     def __post_init__(self) -> None:
         if self.step is not None:
@@ -73,6 +83,12 @@ class Descent:
             checks.count(self.projections, "projections", least=1)
         if self.tolerance is not None:
             checks.positive(self.tolerance, "tolerance")
+        check_curvature(self.curvature)
+
+    @property
+    def curved(self) -> bool:
+        """Whether it projects in the metric of the loss's curvature."""
+        return self.curvature is True
 
     def settle(
         self, loss: "Loss", R: "Functional", L2: Space, f0: np.ndarray, exact_leaves: bool
@@ -82,6 +98,8 @@ class Descent:
             return self
         if exact_leaves:
             return self.having(step=steps.InverseSqrt(1.0))
+        if self.curved:
+            return self.having(step=steps.InverseSqrt(WITH_MEMORY) if self.memory else steps.Constant(NEWTON))
         if not self.memory and math.isfinite(loss.smoothness):
             return self.having(step=steps.Constant(1.0 / loss.smoothness))
         if self.memory and loss.strong_convexity == loss.smoothness:
@@ -121,16 +139,31 @@ class Descent:
         """D, what the learner is to approximate."""
         return L2.scale_and_add(self.memory, state.residual, g) if self.memory else g
 
+    def metric(self, R: "Functional", L2: Space, state: "State", D: np.ndarray) -> Space:
+        """The space in which D is projected: that of the sample, or one curved by max(kappa, |D| / farthest)."""
+        if not self.curved:
+            return L2
+        kappa = R.curvature(state.scores) if state.curvature is None else state.curvature
+        assert kappa is not None  # `boost` has asked the loss
+        return L2.curved(L2.at_least(kappa, D, R.farthest))
+
     def shrink(self, eta: float, alignment: float) -> float:
         """The share of f - f_0 to take away, given <g, f - f_0>, g being a subgradient at f."""
         return 0.0
 
 
+def check_curvature(curvature: Any) -> bool | str:
+    """True, False or "auto", and nothing else."""
+    if not isinstance(curvature, bool | np.bool_) and curvature != "auto":
+        raise ValueError(f'curvature must be True, False or "auto", got {curvature!r}')
+    return curvature if isinstance(curvature, str) else bool(curvature)
+
+
 class Naive(Descent):
     """Algorithm 1: project the gradient, step, forget the rest."""
 
-    def __init__(self, step: steps.StepLike | None = None) -> None:
-        super().__init__(step)
+    def __init__(self, step: steps.StepLike | None = None, curvature: bool | str = "auto") -> None:
+        super().__init__(step, curvature=curvature)
 
 
 class Repeated(Descent):
@@ -144,8 +177,9 @@ class Repeated(Descent):
         step: steps.StepLike | None = None,
         projections: int | None = None,
         tolerance: float | None = None,
+        curvature: bool | str = "auto",
     ) -> None:
-        super().__init__(step, projections=projections, tolerance=tolerance)
+        super().__init__(step, projections=projections, tolerance=tolerance, curvature=curvature)
 
 
 class Residual(Descent):
@@ -154,8 +188,10 @@ class Residual(Descent):
     `memory` under 1 forgets a share of it each round: for rich learners, which overfit with 1.
     """
 
-    def __init__(self, step: steps.StepLike | None = None, memory: float = 1.0) -> None:
-        super().__init__(step, memory=memory)
+    def __init__(
+        self, step: steps.StepLike | None = None, memory: float = 1.0, curvature: bool | str = "auto"
+    ) -> None:
+        super().__init__(step, memory=memory, curvature=curvature)
 
 
 @dataclass(frozen=True, init=False)
@@ -170,7 +206,7 @@ class Shrinking(Descent):
     unit: float = 1.0
 
     def __init__(self, step: steps.StepLike | None = None, shrinks: bool = True, unit: float = 1.0) -> None:
-        super().__init__(step)
+        super().__init__(step, curvature=False)
         if isinstance(self.step, steps.LineSearch):
             raise ValueError("step must be a schedule for Shrinking, not a LineSearch; try InverseSqrt(1.0)")
         object.__setattr__(self, "shrinks", bool(shrinks))
@@ -205,7 +241,7 @@ class Hull(Descent):
     radius: float = 1.0
 
     def __init__(self, radius: float = 1.0) -> None:
-        super().__init__(steps.FrankWolfe())
+        super().__init__(steps.FrankWolfe(), curvature=False)
         object.__setattr__(self, "radius", checks.positive(radius, "radius"))
 
     @property
@@ -265,8 +301,10 @@ def get(descent: str | Descent) -> Descent:
 
 
 def stands_for(spec: str | Descent, descent: Descent) -> bool:
-    """Whether `spec` is this descent, or one without a step that became it in a run."""
+    """Whether `spec` is this descent, or one without a step, or of curvature "auto", that became it in a run."""
     given = get(spec)
+    if given.curvature == "auto":
+        given = given.having(curvature=descent.curvature)
     if given.step is None:
         undecided = ("step", "unit") if hasattr(given, "unit") else ("step",)
         given = given.having(**{name: getattr(descent, name, None) for name in undecided})
@@ -274,15 +312,15 @@ def stands_for(spec: str | Descent, descent: Descent) -> bool:
 
 
 class Step(NamedTuple):
-    """One round, as callbacks, reports and certificates see it."""
+    """One round, as callbacks, reports and certificates see it. What a run that records lightly leaves out is None."""
 
     round: int
     learners: int  # so far
     loss: float  # after the round's update
-    gradient_norm: float  # ||g|| before it
-    edge: float  # of the round's first projection
+    gradient_norm: float | None  # ||g|| before it
+    edge: float | None  # of the round's first projection
     step_size: float
-    coefficient: float  # c of the round's first projection
+    coefficient: float | None  # c of the round's first projection
     valid_loss: float | None
     seconds: float
 
@@ -310,6 +348,7 @@ class State:
     norm: float = 0.0  # sum over terms of |c| max|h|, as they stand
     geometry: list[Geometry] = field(default_factory=list)
     gradient: np.ndarray | None = None  # at `scores`, where it is known
+    curvature: np.ndarray | None = None  # the same
 
 
 class Piece(NamedTuple):
@@ -321,10 +360,14 @@ class Piece(NamedTuple):
 
 @dataclass
 class Move:
-    """What a round found: a direction, as a sum of pieces, and what it leaves of D."""
+    """What a round found: a direction, as a sum of pieces, and what it leaves of D.
 
+    `metric` is the space it was found in; `D_norm` is the norm of D there, None where nobody asks for it.
+    """
+
+    metric: Space
     D: np.ndarray
-    D_norm: float
+    D_norm: float | None
     pieces: list[Piece] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
     coefficients: list[float] = field(default_factory=list)
@@ -343,12 +386,16 @@ class Move:
         """sum over pieces of |coefficient| max|h|."""
         return sum(abs(piece.coefficient) * piece.h.top for piece in self.pieces)
 
-    def length(self, L2: Space) -> float:
+    def geometry(self) -> Geometry:
+        assert self.D_norm is not None
+        return Geometry(min(self.edges, default=0.0), self._length(), self.D_norm)
+
+    def _length(self) -> float:
         """||direction||."""
         if len(self.pieces) == 1:
             coefficient, h = self.pieces[0]
-            return abs(coefficient) * math.sqrt(h.ray(L2, self.D)[1])
-        return L2.norm(self.direction(L2)) if self.pieces else 0.0
+            return abs(coefficient) * math.sqrt(h.ray(self.metric, self.D)[1])
+        return self.metric.square(self.direction(self.metric)) ** 0.5 if self.pieces else 0.0
 
 
 # The space that projection k of round t is given: that of the sample, or one it lends
@@ -359,48 +406,56 @@ def descend(
     R: "Functional", H: Learner, L2: Space, descent: Descent, state: State, sample: Sampling
 ) -> Iterator[Step]:
     """Advance `state` by one round for every Step taken from this iterator; it never ends by itself."""
+    evidence = state.evidence
     while True:
         began = perf_counter()
         t, f, f0 = state.round + 1, state.scores, state.start
 
         g, point, loss = descent.look(R, state)
-        g_norm = L2.norm(g)
-        if not math.isfinite(g_norm):
+        g_norm = None if evidence.light else L2.norm(g)
+        size = L2.largest(g) if g_norm is None else g_norm
+        if not math.isfinite(size):
             raise FloatingPointError(
                 f"the loss has no finite gradient after round {t - 1}: take smaller steps"
             )
         D = descent.target(R, L2, state, g)
-        move = Move(D, g_norm if D is g else L2.norm(D, "norm of D"))
-        if g_norm > 0:  # else f is optimal, and stays
+        metric = descent.metric(R, L2, state, D)
+        measured = g_norm if D is g and metric is L2 else None if evidence.light else metric.dual_norm(D)
+        move = Move(metric, D, measured)
+        if size > 0:  # else f is optimal, and stays
             if descent.atom_size is None:
-                _project(R, H, L2, descent, t, f, g_norm, move, sample)
+                _project(R, H, descent, t, f, g, move, sample)
             else:
                 _take_atom(H, L2, descent.atom_size, move)
         assert descent.step is not None  # `settle` has seen to it
         eta = steps.size(descent.step, t, partial(_slope_along, R, L2, f, move))
         if getattr(H, "one_sided", False):
             eta = max(eta, 0.0)  # a search may end on the other side, where f must not go
-        slope = L2.inner(g, point, less=f0)
+        slope = L2.inner(g, point, less=f0) if evidence.due(t) or descent.atom_size is not None else 0.0
         shrink = descent.shrink(eta, slope) if move.pieces and len(state.ensemble) else 0.0
 
-        state.evidence.add(loss, g, slope, eta, lambda G: H.support(L2, G, search=False), L2.n_threads)
+        if evidence.due(t):
+            evidence.add(t, loss, g, slope, eta, lambda G: H.support(L2, G, search=False), L2.n_threads)
         state.ensemble.add_round(shrink, [(-eta * c, h.hypothesis) for c, h in move.pieces])
         state.scores = move.take(L2, f if shrink == 0 else f0 + (1 - shrink) * (f - f0), eta)
         state.norm = (1 - shrink) * state.norm + abs(eta) * move.size
         state.residual = move.D
-        state.loss, state.gradient = R.at(state.scores)
+        state.loss, state.gradient, state.curvature = R.expand(state.scores, descent.curved)
         if not math.isfinite(state.loss):
             raise FloatingPointError(f"the loss is not finite after round {t}: take smaller steps")
         state.round = t
-        state.geometry.append(Geometry(min(move.edges, default=0.0), move.length(L2), move.D_norm))
+        edge_found = coefficient = None
+        if not evidence.light:
+            state.geometry.append(move.geometry())
+            edge_found, coefficient = (*move.edges, 0.0)[0], (*move.coefficients, 0.0)[0]
         yield Step(
             t,
             len(state.ensemble),
             state.loss,
             g_norm,
-            move.edges[0] if move.edges else 0.0,
+            edge_found,
             eta,
-            move.coefficients[0] if move.coefficients else 0.0,
+            coefficient,
             None,
             perf_counter() - began,
         )
@@ -415,43 +470,49 @@ def _slope_along(R: "Functional", L2: Space, f: np.ndarray, move: Move) -> Calla
 def _project(
     R: "Functional",
     H: Learner,
-    L2: Space,
     descent: Descent,
     t: int,
     f: np.ndarray,
-    g_norm: float,
+    g: np.ndarray,
     move: Move,
     sample: Sampling,
 ) -> None:
     """Move by projections of D: h nearest to D, c by the ray, D keeps the rest."""
-    most = descent.most_projections(t)
+    metric, most = move.metric, descent.most_projections(t)
+    enough = 0.0
+    if most > 1:
+        g_norm = move.D_norm if move.D is g and move.D_norm is not None else metric.dual_norm(g)
+        enough = descent.relative_error * g_norm
     for k in range(most):
-        if k > 0 and move.D_norm <= descent.relative_error * g_norm:
+        if k > 0 and move.D_norm is not None and move.D_norm <= enough:
             break
-        h = H.project(sample(t, k), move.D)
-        inner, square = h.ray(L2, move.D)
+        h = project(H, sample(t, k).curved(metric.kappa), move.D)
+        inner, square = h.ray(metric, move.D)
         if square == 0:
             move.edges.append(0.0)
             break
         c = h.coefficient(inner, square)
         move.pieces.append(Piece(1.0, h.leaf_step(R, f)) if H.exact_leaves else Piece(c, h))
         if H.exact_leaves and k + 1 < most:
-            f = move.pieces[-1].h.add_to(L2, f, -1.0)  # the next leaf steps start from where these end
-        move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
+            f = move.pieces[-1].h.add_to(metric, f, -1.0)  # the next leaf steps start from where these end
+        if move.D_norm is not None:
+            move.edges.append(edge(abs(inner), math.sqrt(square), move.D_norm))
         move.coefficients.append(c)
         if descent.memory or k + 1 < most:  # else nobody looks at what is left
-            move.D = h.add_to(L2, move.D, -c)
-        # c h and what is left are orthogonal, unless h bounds c; only where the rest is projected again must
-        # its norm be exact.
-        fall = inner * c if c == inner / square else c * (2 * inner - c * square)
-        shorter = math.sqrt(max(move.D_norm**2 - fall, 0.0))
-        move.D_norm = shorter if k + 1 == most else L2.norm(move.D, "norm of D")
+            move.D = h.take_off(metric, move.D, c)
+        if k + 1 < most:  # what is projected again must have an exact norm
+            move.D_norm = metric.dual_norm(move.D)
+        elif move.D_norm is not None:
+            # c h and what is left are orthogonal, unless h bounds c.
+            fall = inner * c if c == inner / square else c * (2 * inner - c * square)
+            move.D_norm = math.sqrt(max(move.D_norm**2 - fall, 0.0))
 
 
 def _take_atom(H: Learner, L2: Space, size: float, move: Move) -> None:
     """Move along the atom |h| <= 1 furthest along D, at its full size."""
     h = H.extreme(L2, move.D)
-    inner, square = h.ray(L2, move.D)
     move.pieces.append(Piece(size, h))
-    move.edges.append(edge(inner, math.sqrt(square), move.D_norm))
     move.coefficients.append(size)
+    if move.D_norm is not None:
+        inner, square = h.ray(L2, move.D)
+        move.edges.append(edge(inner, math.sqrt(square), move.D_norm))

@@ -6,6 +6,7 @@ The weights are the measure: weight 2 is the row twice, weight 0 the row deleted
 or (n, k) for k outputs. Gradients live in this space, so they carry neither weights nor 1/n.
 """
 
+import math
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -78,6 +79,7 @@ class Binned:
 
 
 MOST_WHOLE = 2**31  # a larger total of whole weights leaves too few bits to the targets
+_NOTED = 3  # arrays whose largest value is remembered: a gradient, a target and a curvature
 _FRACTIONS = 12  # weights are tried as multiples of 1/1 .. 1/12 of the smallest
 
 
@@ -132,10 +134,14 @@ class Space:
 
     `features` are the columns that a projection may use, in order, where it may not use all; `key` is what a learner
     that draws at random begins from. They differ in spaces that are `lent` to a projection.
+
+    A `curved` space measures functions by ||h||^2 = sum_n w_n kappa_n h(x_n)^2 and covectors, in units of gradients, by
+    the dual norm; their pairing <D, h> = sum_n w_n D_n h(x_n) is that of every space. `kappa` is None where it is one.
     """
 
     features: np.ndarray | None = None
     key: int = 0
+    kappa: np.ndarray | None = None
     _lender: "Space | None" = None
 
     def __init__(
@@ -159,6 +165,7 @@ class Space:
         self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
+        self._largest: list[tuple[np.ndarray, float]] = []
         self._weigh(Masses.of(weights, self.rows))
 
     def _weigh(self, measure: Masses) -> None:
@@ -183,6 +190,31 @@ class Space:
                 space.__dict__.pop(name, None)
             space._weigh(measure)
             space._views = {}
+        return space
+
+    def curved(self, kappa: np.ndarray | None) -> "Space":
+        """The same rows and measure with these curvatures, shaped like scores."""
+        if kappa is None:
+            return self
+        space = object.__new__(Space)
+        space.__dict__.update(self.__dict__)
+        space.kappa, space._lender = kappa, self.full
+        return space
+
+    def outputs(self, count: int) -> list["Space"]:
+        """The space of each of several outputs."""
+        if self.kappa is None:
+            return [self] * count
+        return [self.curved(np.ascontiguousarray(column)) for column in self.kappa.T]
+
+    def straight(self, kappa: np.ndarray) -> "Space":
+        """The space without curvature in which rows have the mass that they have in one `curved` by kappa (n,)."""
+        weights = kappa if self.mass is None else self.mass * kappa
+        drawn = np.flatnonzero(weights) if self.drawn is None else self.drawn
+        mass = weights * (self.rows.n / _total(weights, self.rows))
+        measure = Masses(mass, False, float(self.rows.n), drawn=drawn if len(drawn) < self.n else None)
+        space = self.lent(measure, self.features, self.key)
+        space.kappa = None
         return space
 
     @property
@@ -215,6 +247,33 @@ class Space:
         """||f|| = sqrt(<f, f>). Norms asked for in turns are quicker under names of their own (`kind`)."""
         return self._sum(kind, self._rows(f), self._rows(f)) ** 0.5
 
+    def square(self, h: np.ndarray) -> float:
+        """||h||^2."""
+        if self.kappa is None:
+            return self._sum("square", self._rows(h), self._rows(h))
+        return self._sum("curved square", self._rows(h * self.kappa), self._rows(h))
+
+    def dual_norm(self, D: np.ndarray, kind: str = "norm of D") -> float:
+        """The norm of a covector: max <D, h> over ||h|| <= 1, which is ||D|| where there is no curvature."""
+        if self.kappa is None:
+            return self.norm(D, kind)
+        # Where kappa is zero, so is D.
+        quotient = np.divide(D, self.kappa, out=np.zeros_like(D), where=self.kappa > 0)
+        return self._sum(kind, self._rows(D), self._rows(quotient)) ** 0.5
+
+    def largest(self, f: np.ndarray) -> float:
+        """max_n |f_n|; NaN or infinite where any is."""
+        for known, top in self._largest:
+            if known is f:
+                return top
+        from anyboost.backends.sums import largest
+
+        return largest(f, self.rows)
+
+    def know_largest(self, f: np.ndarray, largest: float) -> None:
+        """Take note of max |f|, known from the pass that made it; f must not change."""
+        self._largest = [(f, largest), *self._largest[: _NOTED - 1]]
+
     def mean(self, values: np.ndarray) -> float:
         """sum_n w_n values_n."""
         return self._sum("mean", self._rows(values), None)
@@ -225,9 +284,25 @@ class Space:
 
         return scale_and_add(factor, f, g, self.n_threads, self.empty(g.shape))
 
+    def at_least(self, kappa: np.ndarray, D: np.ndarray, farthest: float) -> np.ndarray:
+        """max(kappa, |D| / farthest): a curvature under which no step is longer than `farthest`."""
+        from anyboost.backends.vectors import at_least
+
+        if math.isinf(farthest):
+            return kappa
+        out = at_least(kappa, D, 1.0 / farthest, self.n_threads, self.empty(kappa.shape))
+        self.know_largest(out, max(self.largest(kappa), self.largest(D) / farthest))
+        return out
+
     def fixed(self, target: np.ndarray) -> "Fixed":
-        """mass_n target_n and mass_n in fixed point: what histograms add up."""
-        return self.rows.fixed(self._rows(target), self.mass, self.whole, self.fixed_mass[0], self.total)
+        """mass_n target_n, mass_n kappa_n if there is curvature, and mass_n in fixed point: what histograms add up."""
+        kappa = None if self.kappa is None else self._rows(self.kappa)
+        tops: tuple[float | None, float | None] = (None, None)
+        if self.mass is None or self.whole:
+            tops = self.largest(target), None if self.kappa is None else self.largest(self.kappa)
+        return self.rows.fixed(
+            self._rows(target), kappa, self.mass, self.whole, self.fixed_mass[0], self.total, tops
+        )
 
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:

@@ -52,7 +52,7 @@ def unpacked(fixed):
 def in_fixed_point(a, mass=None, whole=True):
     rows = Here(len(a))
     masses = np.ones(len(a), dtype=np.int64) if mass is None else sums.fixed_mass(mass, whole, rows)[0]
-    return sums.fixed(a, mass, whole, masses, masses.sum(), rows)
+    return sums.fixed(a, None, mass, whole, masses, masses.sum(), (None, None), rows)
 
 
 @settings(deadline=None, max_examples=60)

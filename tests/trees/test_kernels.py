@@ -43,7 +43,7 @@ def test_histogram_adds_every_row_to_its_bin(n, outputs, mass, some):
     rows = Here(n)
     masses = np.ones(n, dtype=np.int64) if weights is None else sums.fixed_mass(weights, whole, rows)[0]
     target = random.normal(size=(n, outputs))
-    fixed = sums.fixed(target, weights, whole, masses, masses.sum(), rows)
+    fixed = sums.fixed(target, None, weights, whole, masses, masses.sum(), (None, None), rows)
     assert (fixed.shift > 0) == (outputs == 1 and (mass in ("ones", "whole")))
     rows = np.sort(random.choice(n, 701, replace=False)).astype(np.uint32) if some else None
     found = histogram(words, fixed, rows, n_columns)

@@ -13,12 +13,14 @@ import numpy as np
 _MOST = 16
 
 
-def _references(arrays: list[np.ndarray]) -> list[int]:
-    return [sys.getrefcount(array) for array in arrays]
+def _unheld(arrays: list[np.ndarray]) -> int:
+    for array in arrays:
+        return sys.getrefcount(array)
+    return 0
 
 
-# Of an array that only its list holds; Pythons differ in how they count.
-_UNHELD = _references([np.empty(0)])[0]
+# References to an array that only a list, and a loop over it, hold; Pythons differ in how they count.
+_UNHELD = _unheld([np.empty(0)])
 
 
 class Arena:
@@ -30,8 +32,8 @@ class Arena:
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
         """Like np.empty."""
         wanted = (shape,) if isinstance(shape, int) else tuple(shape)
-        for array, references in zip(self._arrays, _references(self._arrays), strict=True):
-            if references == _UNHELD and array.shape == wanted and array.dtype == dtype:
+        for array in self._arrays:
+            if array.shape == wanted and array.dtype == dtype and sys.getrefcount(array) == _UNHELD:
                 return array
         fresh = np.empty(wanted, dtype=dtype)
         if len(self._arrays) < _MOST:

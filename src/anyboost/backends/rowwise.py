@@ -11,6 +11,7 @@ from types import FunctionType
 
 from anyboost.backends import elementary
 from anyboost.backends.compiler import kernel, part
+from anyboost.backends.sums import add_term, magnitude
 
 _OURS = {math.exp: elementary.exp, math.log: elementary.log, math.log1p: elementary.log1p}
 
@@ -52,19 +53,61 @@ def _curvature_vectors(scores, y, parameter, curvatures):
         row(scores[i], y[i], parameter, curvatures[i])  # noqa: F821
 
 
+# What a round of a descent sees: values are added up, at a scale (see `sums.settle`), and not written down. What it
+# does not ask for, or does not have, is None, and compiled code is without it.
+
+
+def _round(scores, y, mass, parameter, scale, slopes, curvatures):
+    high, low, top, steepest, most_curved = 0, 0, 0, 0, 0
+    for i in range(scores.size):
+        value, slope, curvature = row(scores[i], y[i], parameter)  # noqa: F821
+        slopes[i] = slope
+        steepest = max(steepest, magnitude(slope))
+        if curvatures is not None:
+            curvatures[i] = curvature
+            most_curved = max(most_curved, magnitude(curvature))
+        if mass is not None:
+            value = mass[i] * value
+        high, low, top = add_term(value * scale, high, low, top)
+    return high, low, top, steepest, most_curved
+
+
+def _round_of_vectors(scores, y, mass, parameter, scale, slopes):
+    high, low, top, steepest = 0, 0, 0, 0
+    for i in range(len(scores)):
+        value = row(scores[i], y[i], parameter, slopes[i])  # noqa: F821
+        for j in range(slopes.shape[1]):
+            steepest = max(steepest, magnitude(slopes[i, j]))
+        if mass is not None:
+            value = mass[i] * value
+        high, low, top = add_term(value * scale, high, low, top)
+    return high, low, top, steepest, 0
+
+
+_USED = {"add_term": add_term, "magnitude": magnitude}
+_LOOPS = {
+    # (several scores, what is asked for)
+    (False, "both"): _values_and_slopes,
+    (False, "curvatures"): _curvatures,
+    (False, "round"): _round,
+    (True, "both"): _values_and_vectors,
+    (True, "curvatures"): _curvature_vectors,
+    (True, "round"): _round_of_vectors,
+}
+
+
 @cache
-def over_rows(definition, several=False, curvature=False):
-    """A compiled (scores, y, parameter, values, slopes), or one for (..., curvatures), that fills the last ones."""
-    if curvature:
-        loop = _curvature_vectors if several else _curvatures
-    else:
-        loop = _values_and_vectors if several else _values_and_slopes
+def over_rows(definition, several=False, asked="both"):
+    """A compiled loop over rows: (scores, y, parameter, values, slopes) that fills the last ones for "both",
+    (scores, y, parameter, curvatures) for "curvatures", and for "round" what a round of a descent sees.
+    """
+    loop = _LOOPS[several, asked]
     # Kept beside the file of the definition, so that it is compiled again when that changes.
     source = definition.__code__
     # Of others' code the file does not tell whether it has changed, and what is closed over is new in every process.
     own = definition.__module__.startswith("anyboost.") and definition.__closure__ is None
     code = loop.__code__.replace(co_filename=source.co_filename, co_firstlineno=source.co_firstlineno)
-    names = {"row": scalar(definition), "__name__": definition.__module__}
+    names = {"row": scalar(definition), "__name__": definition.__module__, **_USED}
     loop = FunctionType(code, names, f"{definition.__qualname__}{loop.__name__}")
     loop.__qualname__ = loop.__name__
     return kernel(loop, cached=own)

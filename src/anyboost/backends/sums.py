@@ -56,18 +56,18 @@ def _as_int(x):
 
 
 @inlined
-def _magnitude(x):
+def magnitude(x):
     # |x| as the bits of a float64: they are ordered like the numbers, with NaN above all.
     return np.float64(abs(x)).view(np.int64)
 
 
 @inlined
-def _add(term, high, low, top):
+def add_term(term, high, low, top):
     # One more term: in two integers, the second for what rounding to the first cuts off.
     whole = term + _ROUNDER
     high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
     low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
-    return high, low, max(top, _magnitude(term))
+    return high, low, max(top, magnitude(term))
 
 
 @kernel
@@ -75,7 +75,7 @@ def _largest(a, start, stop):
     a = a[start:stop]
     top = 0
     for i in range(a.size):
-        top = max(top, _magnitude(a[i]))
+        top = max(top, magnitude(a[i]))
     return top
 
 
@@ -85,7 +85,7 @@ def _sum_block(a, scale, start, stop):
     a = a[start:stop]
     high, low, top = 0, 0, 0
     for i in range(a.size):
-        high, low, top = _add(a[i] * scale, high, low, top)
+        high, low, top = add_term(a[i] * scale, high, low, top)
     return high, low, top
 
 
@@ -94,7 +94,7 @@ def _dot_block(a, b, scale, start, stop):
     a, b = a[start:stop], b[start:stop]
     high, low, top = 0, 0, 0
     for i in range(a.size):
-        high, low, top = _add(a[i] * b[i] * scale, high, low, top)
+        high, low, top = add_term(a[i] * b[i] * scale, high, low, top)
     return high, low, top
 
 
@@ -103,7 +103,7 @@ def _dot_of_three_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
     high, low, top = 0, 0, 0
     for i in range(a.size):
-        high, low, top = _add(a[i] * b[i] * c[i] * scale, high, low, top)
+        high, low, top = add_term(a[i] * b[i] * c[i] * scale, high, low, top)
     return high, low, top
 
 
@@ -112,11 +112,11 @@ def _dot_with_difference_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
     high, low, top = 0, 0, 0
     for i in range(a.size):
-        high, low, top = _add(a[i] * (b[i] - c[i]) * scale, high, low, top)
+        high, low, top = add_term(a[i] * (b[i] - c[i]) * scale, high, low, top)
     return high, low, top
 
 
-def _as_float(bits: int) -> float:
+def as_float(bits: int) -> float:
     return float(np.int64(bits).view(np.float64))
 
 
@@ -153,7 +153,7 @@ def settle(block: Block, n_terms: int, n_here: int, rows: Parts, guess: int) -> 
     exponent = guess
     while True:
         found = threads.over_blocks(partial(block, math.ldexp(1.0, exponent)), n_here, rows.n_threads)
-        top = _as_float(int(rows.most(max(part[2] for part in found))))
+        top = as_float(int(rows.most(max(part[2] for part in found))))
         if 0.0 < top < math.inf:
             wanted = exponent + room - math.frexp(top)[1]
             if wanted > room - _SMALLEST_EXPONENT:
@@ -205,7 +205,7 @@ def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
 @kernel
 def _leaf_largest(leaf, values, out):
     for i in range(leaf.size):
-        out[leaf[i]] = max(out[leaf[i]], _magnitude(values[i]))
+        out[leaf[i]] = max(out[leaf[i]], magnitude(values[i]))
 
 
 @kernel
@@ -238,11 +238,11 @@ def leaf_sums(leaf: np.ndarray, values: np.ndarray, n_leaves: int) -> np.ndarray
 
 
 class Fixed(NamedTuple):
-    """mass_n target_n and mass_n as integers: what histograms add up.
+    """mass_n target_n, mass_n kappa_n where there is curvature, and mass_n as integers: what histograms add up.
 
-    Where masses are small whole numbers and there is one output, `channels` is (n, 1) and packs both in one
-    number, target * 2^shift + mass: one addition counts both, and the sum over up to `chunk` rows can be taken
-    apart again. Else shift is 0 and the mass is the last of the outputs + 1 channels.
+    The mass is the last channel, after a target an output and a curvature an output. Where masses are small whole
+    numbers and there is one output, the last two share one, number * 2^shift + mass: one addition counts both, and the
+    sum over up to `chunk` rows can be taken apart again. Else shift is 0.
     """
 
     channels: np.ndarray
@@ -250,6 +250,12 @@ class Fixed(NamedTuple):
     chunk: int
     unit: float  # of the targets
     outputs: int
+    kappa_unit: float | None = None  # of the curvatures, where there are any
+
+    @property
+    def sums(self) -> int:
+        """How many numbers a histogram has for a bin."""
+        return self.outputs * (1 if self.kappa_unit is None else 2) + 1
 
 
 @kernel
@@ -266,8 +272,25 @@ def _fix_packed_weighted(a, mass, scale, shift, start, stop, out):
         out[i] = mass[i] * ((_as_int(a[i] * scale) << shift) + 1)
 
 
+@inlined
+def _up(x):
+    # The next integer from x on, so that what is positive stays so.
+    whole = x + _ROUNDER
+    return np.float64(whole).view(np.int64) - _ROUNDER_BITS + (whole - _ROUNDER < x)
+
+
 @kernel
-def _fix_channels(a, mass, fixed_mass, scale, start, stop, out):
+def _fix_curved(a, kappa, masses, scale, kappa_scale, shift, start, stop, targets, others):
+    # Of one output, the targets by themselves and curvature and mass together.
+    a, kappa, targets, others = a[start:stop], kappa[start:stop], targets[start:stop], others[start:stop]
+    for i in range(a.size):
+        mass = 1 if masses is None else masses[start + i]
+        targets[i] = mass * _as_int(a[i] * scale)
+        others[i] = mass * ((_up(kappa[i] * kappa_scale) << shift) + 1)
+
+
+@kernel
+def _fix_channels(a, kappa, mass, fixed_mass, scale, kappa_scale, start, stop, out):
     # Whole masses multiply the rounded target, so that a row of mass m counts exactly as much as m rows; others
     # (`mass` is empty for whole ones) are rounded with it.
     outputs = a.shape[1]
@@ -277,7 +300,12 @@ def _fix_channels(a, mass, fixed_mass, scale, start, stop, out):
                 out[i, j] = _as_int(mass[i] * a[i, j] * scale)
             else:
                 out[i, j] = fixed_mass[i] * _as_int(a[i, j] * scale)
-        out[i, outputs] = fixed_mass[i]
+            if kappa is not None:
+                if mass.size:
+                    out[i, outputs + j] = _up(mass[i] * kappa[i, j] * kappa_scale)
+                else:
+                    out[i, outputs + j] = fixed_mass[i] * _up(kappa[i, j] * kappa_scale)
+        out[i, out.shape[1] - 1] = fixed_mass[i]
 
 
 def fixed_mass(mass: np.ndarray, whole: bool, rows: Parts) -> tuple[np.ndarray, float]:
@@ -288,37 +316,60 @@ def fixed_mass(mass: np.ndarray, whole: bool, rows: Parts) -> tuple[np.ndarray, 
     return np.rint(mass * math.ldexp(1.0, -exponent)).astype(np.int64), math.ldexp(1.0, exponent)
 
 
+def largest(a: np.ndarray, rows: Parts) -> float:
+    """max |a|; NaN or infinite where any is."""
+    flat = a.reshape(-1)
+    found = threads.over_blocks(partial(_largest, flat), len(flat), rows.n_threads)
+    return as_float(int(rows.most(max(found))))
+
+
 def fixed(
     a: np.ndarray,
+    kappa: np.ndarray | None,
     mass: np.ndarray | None,
     whole: bool,
     masses: np.ndarray,
     total: float,
+    tops: tuple[float | None, float | None],
     rows: Parts,
     arena: Arena | None = None,
 ) -> Fixed:
-    """The targets (n, k) in fixed point; `masses` are those of `fixed_mass`, `total` their sum where they are whole.
+    """Targets and curvatures (n, k) in fixed point; `masses` are those of `fixed_mass`, `total` their sum if whole.
 
     The largest |a|, or |mass a| where masses are not whole, takes `target_bits` bits, and each term is rounded
-    by at most half a unit. A non-finite term gives a NaN unit.
+    by at most half a unit; curvatures likewise, but they are rounded up: none that is positive vanishes. A non-finite
+    term gives a NaN unit. `tops` are max |a| and max kappa where they are known.
     """
     n, outputs, n_threads = *a.shape, rows.n_threads
-    flat = a.reshape(-1)
-    scaled = flat if whole or mass is None else flat * _spread(mass, outputs)
-    top = _as_float(
-        int(rows.most(max(threads.over_blocks(partial(_largest, scaled), len(scaled), n_threads))))
-    )
-    if not math.isfinite(top):
-        nothing = fixed(np.zeros_like(a), mass, whole, masses, total, rows)
-        return nothing._replace(unit=math.nan)
     held = int(total) if whole else rows.n
-    exponent = math.frexp(top)[1] - target_bits(held) if top >= SMALLEST else 0
-    scale = math.ldexp(1.0, -exponent) if top >= SMALLEST else 0.0
-    unit = math.ldexp(1.0, exponent)
+    spread = None if whole or mass is None else _spread(mass, outputs).reshape(a.shape)
+    scale, unit = _scaled(a, spread, tops[0], held, rows)
+    kappa_scale, kappa_unit = (0.0, None) if kappa is None else _scaled(kappa, spread, tops[1], held, rows)
+    if math.isnan(unit) or (kappa_unit is not None and math.isnan(kappa_unit)):
+        nothing = np.zeros_like(a)
+        found = fixed(
+            nothing, None if kappa is None else nothing, mass, whole, masses, total, (0.0, 0.0), rows
+        )
+        return found._replace(unit=math.nan)
+    arena = arena or Arena()
     shift = min(PACKED_BITS, held.bit_length())
     chunk = n if held < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max()))
     if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
-        packed = (arena or Arena()).empty(n, np.int64)
+        flat = a.reshape(-1)
+        if kappa is not None:
+            both = arena.empty((2, n), np.int64)
+            fix = partial(
+                _fix_curved,
+                flat,
+                kappa.reshape(-1),
+                None if mass is None else masses,
+                scale,
+                kappa_scale,
+                shift,
+            )
+            threads.over_blocks(lambda start, stop: fix(start, stop, both[0], both[1]), n, n_threads)
+            return Fixed(both.T, shift, chunk, unit, outputs, kappa_unit)
+        packed = arena.empty(n, np.int64)
         fix = (
             partial(_fix_packed, flat, scale, shift)
             if mass is None
@@ -326,10 +377,27 @@ def fixed(
         )
         threads.over_blocks(lambda start, stop: fix(start, stop, packed), n, n_threads)
         return Fixed(packed[:, None], shift, chunk, unit, outputs)
-    few = outputs + 1 <= FEW_CHANNELS
-    out = np.empty((n, outputs + 1), dtype=np.int64, order="F" if few else "C")
-    ceiling = np.empty(0) if mass is None or whole else mass
+    found = Fixed(np.empty(0), 0, n, unit, outputs, kappa_unit)
+    few = found.sums <= FEW_CHANNELS
+    out = np.empty((n, found.sums), dtype=np.int64, order="F" if few else "C")
+    real = np.empty(0) if mass is None or whole else mass
     threads.over_blocks(
-        lambda start, stop: _fix_channels(a, ceiling, masses, scale, start, stop, out), n, n_threads
+        lambda start, stop: _fix_channels(a, kappa, real, masses, scale, kappa_scale, start, stop, out),
+        n,
+        n_threads,
     )
-    return Fixed(out, 0, n, unit, outputs)
+    return found._replace(channels=out)
+
+
+def _scaled(
+    a: np.ndarray, mass: np.ndarray | None, top: float | None, held: int, rows: Parts
+) -> tuple[float, float]:
+    """By what (n, k) numbers, times a mass, are multiplied before they are rounded, and what a unit is then worth."""
+    if top is None or mass is not None:
+        top = largest(a if mass is None else a * mass, rows)
+    if not math.isfinite(top):
+        return 0.0, math.nan
+    if top < SMALLEST:
+        return 0.0, 1.0
+    exponent = math.frexp(top)[1] - target_bits(held)
+    return math.ldexp(1.0, -exponent), math.ldexp(1.0, exponent)

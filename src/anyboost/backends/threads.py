@@ -95,9 +95,9 @@ def over_blocks(
     function: Callable[[int, int], T], n_rows: int, n_threads: int, smallest: int = 150_000
 ) -> list[T]:
     """What `function(start, stop)` gives for each of a few ranges that make up all rows."""
+    if n_threads == 1 or n_rows < 2 * smallest:
+        return [function(0, n_rows)]
     ranges = blocks(n_rows, n_threads, smallest)
-    if len(ranges) == 1:
-        return [function(*ranges[0])]
     results: dict[int, T] = {}
 
     def task(index: int) -> None:

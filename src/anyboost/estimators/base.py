@@ -52,6 +52,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         outputs: str = "auto",
         leaf: str = "auto",
         memory: Any = "auto",
+        curvature: bool | str = "auto",
         learner: Any = None,
         descent: Any = None,
         init: Any = None,
@@ -82,6 +83,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         self.outputs = outputs
         self.leaf = leaf
         self.memory = memory
+        self.curvature = curvature
         self.learner = learner
         self.descent = descent
         self.init = init

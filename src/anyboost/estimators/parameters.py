@@ -4,12 +4,17 @@ The automatic dials, by what is known of the loss (see docs/estimators.md for th
 
 | loss | leaf values | step | memory |
 |---|---|---|---|
+| with curvature, that is not the same everywhere (logistic, softmax, Huber, counts, Cox, ranking) | mean | rate | 0 |
+| other row-wise losses of one score (squared, absolute, hinge) | exact | rate | 0.5 |
+| quantiles, and other row-wise losses of several scores | exact | rate | 0 |
+| others that couple rows (tails, worst groups) | mean | rate times a line search | 0 |
+
+and with curvature=False, where a loss has one:
+
 | smooth with constant Lambda, not strongly convex (logistic, Huber) | mean | rate / Lambda | 0 |
 | softmax of K classes | mean | rate K, at most 1 / Lambda | 0 |
-| other row-wise losses of one score (squared, absolute, hinge, counts) | exact | rate | 0.5 |
-| quantiles, and other row-wise losses of several scores | exact | rate | 0 |
-| pairs and hazards (ranking, Cox) | mean | rate | 0 |
-| others that couple rows (tails, worst groups) | mean | rate times a line search | 0 |
+| counts | exact | rate | 0.5 |
+| pairs and hazards | mean | rate | 0 |
 """
 
 import inspect
@@ -51,8 +56,28 @@ class Dials(NamedTuple):
     step: Any
 
 
-def automatic(loss: Loss, rate: float, outputs: int) -> Dials:
+def curved(estimator: Any, loss: Loss, learner: Learner | None) -> bool:
+    """Whether a fit follows the curvature of its loss; `learner` is None for a tree of the estimator's own."""
+    asked = descents.check_curvature(estimator.curvature)
+    if asked == "auto" and estimator.descent is not None:
+        asked = descents.get(estimator.descent).curvature
+    if asked != "auto":
+        return bool(asked)
+    if (
+        not loss.has_curvature or loss.strong_convexity == loss.smoothness
+    ):  # where it is constant, flat is the same
+        return False
+    if estimator.descent is not None and descents.get(estimator.descent).atom_size is not None:
+        return False
+    if learner is None:
+        return bool(estimator.leaf != "exact")
+    return not learner.exact_leaves and weak.can_follow(learner, loss)
+
+
+def automatic(loss: Loss, rate: float, outputs: int, curved: bool) -> Dials:
     """The dials that the table above gives a loss."""
+    if curved:
+        return Dials("mean", 0.0, steps.Constant(rate))
     if not isinstance(loss, RowwiseLoss):
         return Dials("mean", 0.0, mean_step(loss, rate, outputs))
     if loss.strong_convexity == 0 and math.isfinite(loss.smoothness):
@@ -90,6 +115,7 @@ def check(estimator: Any) -> None:
     checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact"))
     if not (isinstance(own["memory"], str) and own["memory"] == "auto"):
         checks.fraction(own["memory"], "memory")
+    descents.check_curvature(own["curvature"])
     if not isinstance(own["warm_start"], bool | np.bool_):
         raise ValueError(f"warm_start must be True or False, got {own['warm_start']!r}")
     stopping = own["early_stopping"]
@@ -194,21 +220,24 @@ class Method(NamedTuple):
 def method(estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None) -> Method:
     """The learner and the descent that the parameters describe."""
     rate = float(estimator.learning_rate)
-    leaf, memory, step = automatic(loss, rate, outputs)
-    if estimator.learner is not None:
-        learner = weak.get(estimator.learner)
+    given = None if estimator.learner is None else weak.get(estimator.learner)
+    bent = curved(estimator, loss, given)
+    leaf, memory, step = automatic(loss, rate, outputs, bent)
+    learner: Learner
+    if given is not None:
+        learner = given
         chosen = "exact" if learner.exact_leaves else "mean"
     else:
         chosen = leaf if estimator.leaf == "auto" else estimator.leaf
         learner = _tree(estimator, chosen, outputs, columns, names)
     if estimator.descent is not None:
-        return Method(learner, descents.get(estimator.descent))
+        return Method(learner, descents.get(estimator.descent).having(curvature=bent))
     if chosen != leaf:
         memory = 0.0
         step = steps.Constant(rate) if chosen == "exact" else mean_step(loss, rate, outputs)
     if not isinstance(estimator.memory, str):
         memory = float(estimator.memory)
-    return Method(learner, descents.Descent(step, memory=memory))
+    return Method(learner, descents.Descent(step, memory=memory, curvature=bent))
 
 
 def _tree(estimator: Any, leaf: str, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:

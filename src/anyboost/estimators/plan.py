@@ -193,6 +193,7 @@ class Plan:
             found.append(("learner", run.learner, learner))
         if estimator.descent is None:
             found.append(("memory", run.descent.memory, descent.memory))
+            found.append(("curvature", run.descent.curved, descent.curved))
             found.append(("descent", run.descent.having(step=descent.step), descent))
         elif not descents.stands_for(descent, run.descent):
             found.append(("descent", run.descent, descent))
@@ -237,6 +238,7 @@ class Plan:
             feature_fraction=float(estimator.max_features),
             max_bins=int(estimator.max_bins),
             categorical=self.columns.categorical,
+            record="light",
             n_threads=self.n_threads,
             random_state=seed,
         )

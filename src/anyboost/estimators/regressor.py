@@ -58,6 +58,9 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         Leaf values: the mean gradient, or the step that minimizes the loss in the leaf.
     memory : "auto" or float in [0, 1], default "auto"
         How much of what a tree missed of the gradient is carried into the next round.
+    curvature : "auto" or bool, default "auto"
+        Whether trees are fitted in the metric of the loss's curvature, as Newton's method does. "auto" does where the
+        loss has one and leaves are not "exact".
     learner : weak learner or its name, or a scikit-learn estimator, default None
         Anything of `anyboost.weak`, such as "linear" or "net", instead of a tree with the parameters above.
     descent : Descent or its name, default None
@@ -130,6 +133,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         outputs: str = "auto",
         leaf: str = "auto",
         memory: Any = "auto",
+        curvature: bool | str = "auto",
         learner: Any = None,
         descent: Any = None,
         init: Any = None,
@@ -161,6 +165,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
             outputs=outputs,
             leaf=leaf,
             memory=memory,
+            curvature=curvature,
             learner=learner,
             descent=descent,
             init=init,

@@ -115,7 +115,7 @@ def measure(case: Any, tick: Tick) -> dict[str, Any]:
         "test": [test.value(start)] + [test.value(f) for f in run.ensemble.staged_predict(data.test.X)],
         "best_round": run.best_round,
         "edge": float(np.mean([step.edge for step in run.steps])),
-        "leftover": run.state.geometry[-1].leftover / run.steps[-1].gradient_norm,
+        "leftover": run.state.geometry[-1].leftover / (run.steps[-1].gradient_norm or 1.0),
         **paths_of(run.best, data),
     }
 

@@ -13,7 +13,7 @@ from anyboost import losses
 from anyboost.descent import Descent, Step
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, parameters, stopping
 from anyboost.estimators.base import BaseBoosting
-from anyboost.files import ensembles, parts
+from anyboost.files import ensembles, history, parts
 from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, is_text, real, unsigned
 from anyboost.losses import Cox, Loss, MultiQuantile
@@ -22,7 +22,8 @@ from anyboost.tables import MOST_LEVELS, Columns, Levels
 CLASSES = {cls.__name__: cls for cls in (BoostingClassifier, BoostingRanker, BoostingRegressor)}
 KINDS_OF_LABELS: dict[str, Any] = {"text": np.str_, "whole": np.int64, "real": np.float64, "flag": np.bool_}
 LEFT_OUT = ("callbacks",)  # parameters that only a fit in this process can mean something by
-LATER = ("quantile",)  # written only where set, for older files have none
+LATER = {"quantile": None, "curvature": "auto"}  # written only where set, for older files have none
+_OF_STEPS = ("gradient_norm", "edge", "step_size", "coefficient")
 MOST_NAMES = 1 << 20
 MOST_DEPTH = 3
 
@@ -38,7 +39,7 @@ def pack(model: BaseBoosting) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     steps = model.steps_
     tensors |= {
         "train.scores": finite(model.train_score_, "training losses"),
-        "steps": finite([_numbers(step) for step in steps], "steps").reshape(-1, 4),
+        "steps": history.pack(steps, _OF_STEPS),
         "step.learners": unsigned([step.learners for step in steps]),
         "seconds": finite([step.seconds for step in steps], "seconds"),
     }
@@ -60,14 +61,10 @@ def pack(model: BaseBoosting) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, tensors
 
 
-def _numbers(step: Step) -> tuple[float, float, float, float]:
-    return step.gradient_norm, step.edge, step.step_size, step.coefficient
-
-
 def _pack_parameters(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in model.get_params(deep=False).items():
-        if name in LEFT_OUT or (name in LATER and value is None):
+        if name in LEFT_OUT or (name in LATER and value == LATER[name]):
             continue
         if isinstance(value, Loss):
             found[name] = {"loss": parts.encode_loss(value)}
@@ -274,8 +271,8 @@ def _check_outputs(loss: Loss, outputs: int) -> None:
 
 
 def _unpack_history(header: Fields, tensors: Tensors, kept: int) -> dict[str, Any]:
-    numbers = tensors.floats("steps", (None, 4))
-    rounds = len(numbers)
+    found = history.unpack(tensors, _OF_STEPS)
+    rounds = len(found)
     train = tensors.floats("train.scores", (rounds + 1,))
     learners = tensors.indices("step.learners", rounds, 0, 2**32 - 1).tolist()
     seconds = tensors.floats("seconds", (rounds,)).tolist()
@@ -283,8 +280,15 @@ def _unpack_history(header: Fields, tensors: Tensors, kept: int) -> dict[str, An
     if tensors.has("valid.losses"):  # older files have none
         valid = tensors.floats("valid.losses", (rounds,), infinite=True, nan=True).tolist()
     steps = [
-        Step(t + 1, learners[t], -float(train[t + 1]), *row, valid[t], seconds[t])  # type: ignore[call-arg]
-        for t, row in enumerate(numbers.tolist())
+        Step(
+            round=t + 1,
+            learners=learners[t],
+            loss=-float(train[t + 1]),
+            valid_loss=valid[t],
+            seconds=seconds[t],
+            **found[t],
+        )
+        for t in range(rounds)
     ]
     best = header.count("best_iteration", 0, rounds)
     if kept not in (best, rounds):

@@ -39,10 +39,10 @@ LEARNERS: Table = {
     "Classifier": (weak.Classifier, ("both_signs",)),
 }
 DESCENTS: Table = {
-    "Descent": (Descent, ("step", "memory", "projections", "tolerance")),
-    "Naive": (descents.Naive, ("step",)),
-    "Repeated": (descents.Repeated, ("step", "projections", "tolerance")),
-    "Residual": (descents.Residual, ("step", "memory")),
+    "Descent": (Descent, ("step", "memory", "projections", "tolerance", "curvature")),
+    "Naive": (descents.Naive, ("step", "curvature")),
+    "Repeated": (descents.Repeated, ("step", "projections", "tolerance", "curvature")),
+    "Residual": (descents.Residual, ("step", "memory", "curvature")),
     "Shrinking": (descents.Shrinking, ("step", "shrinks", "unit")),
     "Hull": (descents.Hull, ("radius",)),
 }
@@ -58,10 +58,11 @@ LATER = (
     "node_features",
     "standardize",
     "unit",
+    "curvature",
 )
 TEXTS = ("leaf", "growth", "outputs")
 LISTS = ("monotone", "interactions")
-FLAGS = ("both_signs", "shrinks", "standardize")
+FLAGS = ("both_signs", "shrinks", "standardize", "curvature")
 LINKS = {
     "identity": links.IDENTITY,
     "log": links.LOG,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.descent import Step
-from anyboost.files import ensembles
+from anyboost.files import ensembles, history
 from anyboost.files.container import Fault
 from anyboost.files.estimators import _pack_parameters, _unpack_parameter
 from anyboost.files.fields import Fields, Tensors, finite, real, unsigned
@@ -18,6 +18,7 @@ from anyboost.planning.planners import GridPlanner, LatticePlanner, get
 
 PLANNERS: dict[str, Any] = {cls.__name__: cls for cls in (GridPlanner, LatticePlanner)}
 LEFT_OUT = ("callbacks", "planner")
+_OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient", "seconds")
 
 
 def pack(model: MaxMarginPlanner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -33,9 +34,8 @@ def pack(model: MaxMarginPlanner) -> tuple[dict[str, Any], dict[str, np.ndarray]
         )
     ensemble, tensors = ensembles.pack(model.ensemble_)
     steps = model.steps_
-    columns = [(s.loss, s.gradient_norm, s.edge, s.step_size, s.coefficient, s.seconds) for s in steps]
     tensors |= {
-        "steps": finite(columns, "steps").reshape(-1, 6),
+        "steps": history.pack(steps, _OF_STEPS),
         "step.learners": unsigned([step.learners for step in steps]),
     }
     if steps and steps[0].valid_loss is not None:
@@ -113,12 +113,11 @@ def _unpack_name(name: Any, planner: Any) -> Any:
 
 
 def _unpack_steps(tensors: Tensors) -> list[Step]:
-    columns = tensors.floats("steps", (None, 6)).tolist()
-    learners = tensors.indices("step.learners", len(columns), 0, 2**32 - 1).tolist()
-    valid: list[Any] = [None] * len(columns)
+    found = history.unpack(tensors, _OF_STEPS)
+    learners = tensors.indices("step.learners", len(found), 0, 2**32 - 1).tolist()
+    valid: list[Any] = [None] * len(found)
     if tensors.has("valid.losses"):
-        valid = tensors.floats("valid.losses", (len(columns),)).tolist()
+        valid = tensors.floats("valid.losses", (len(found),)).tolist()
     return [
-        Step(t + 1, learners[t], *row[:5], valid[t], row[5])  # type: ignore[call-arg]
-        for t, row in enumerate(columns)
+        Step(round=t + 1, learners=learners[t], valid_loss=valid[t], **row) for t, row in enumerate(found)
     ]

@@ -11,12 +11,13 @@ from anyboost.boosting import Options, Run, Watch
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence, Witness
 from anyboost.descent import Geometry, State, Step
 from anyboost.ensemble import Ensemble
-from anyboost.files import ensembles, parts
+from anyboost.files import ensembles, history, parts
 from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, real
 from anyboost.losses import Loss
 
 MOST_WITNESSES = 4 * 64  # four at each power of two
+_OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")
 
 
 def pack(run: Run) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -72,20 +73,18 @@ def _witness_list(witness: Witness) -> list[Any]:
 def _pack_sample(run: Run) -> dict[str, np.ndarray]:
     """What is kept for each training row, each validation row and each round."""
     state, evidence, watch = run.state, run.state.evidence, run.watch
-    columns = [
-        (step.loss, step.gradient_norm, step.edge, step.step_size, step.coefficient) for step in run.steps
-    ]
     tensors = {
         "scores": finite(state.scores, "scores"),
         "residual": finite(state.residual, "residuals"),
-        "steps": finite(columns, "steps").reshape(-1, 5),
+        "steps": history.pack(run.steps, _OF_STEPS),
         "seconds": finite([step.seconds for step in run.steps], "seconds"),
-        "geometry": finite(state.geometry, "norms").reshape(-1, 3),
     }
-    for name, gradient in zip(SUMMED, evidence.gradient, strict=True):
-        tensors[f"gradient.{name}"] = finite(gradient.reshape(evidence.shape), "gradients")
-    if evidence.rounds:
-        tensors["gradient.last"] = finite(evidence.last_gradient, "gradients")
+    if not evidence.light:
+        tensors["geometry"] = finite(state.geometry, "norms").reshape(-1, 3)
+        for name, gradient in zip(SUMMED, evidence.gradient, strict=True):
+            tensors[f"gradient.{name}"] = finite(gradient.reshape(evidence.shape), "gradients")
+        if evidence.rounds:
+            tensors["gradient.last"] = finite(evidence.last_gradient, "gradients")
     if state.ensemble.needs_offset:
         tensors["offset"] = finite(state.start, "start scores")
     if watch is not None:
@@ -115,8 +114,10 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
     start = tensors.floats("offset", shape) if ensemble.needs_offset else _constant(ensemble, n)
     watch = _unpack_watch(tensors, ensemble)
     steps = _unpack_steps(tensors, ensemble, watch)
-    geometry = [Geometry(*row) for row in tensors.floats("geometry", (rounds, 3)).tolist()]
-    evidence = _unpack_evidence(header.fields("evidence"), tensors, rounds, shape)
+    geometry = []
+    if options.record == "full":
+        geometry = [Geometry(*row) for row in tensors.floats("geometry", (rounds, 3)).tolist()]
+    evidence = _unpack_evidence(header.fields("evidence"), tensors, rounds, shape, options.record == "light")
     header.done()
     loss_now = steps[-1].loss if steps else start_loss
     state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, norm, geometry)
@@ -124,10 +125,11 @@ def unpack(header: Fields, tensors: Tensors, given: dict[str, Any]) -> Run:
 
 
 def _pack_options(options: Options) -> dict[str, Any]:
-    """The options; `categorical` only where there are such columns, for older files have none."""
+    """The options; some only where they say something, for older files have none."""
     packed = options._asdict()
-    columns = packed.pop("categorical")
-    return packed | ({"categorical": list(columns)} if columns else {})
+    columns, record = packed.pop("categorical"), packed.pop("record")
+    packed |= {"categorical": list(columns)} if columns else {}
+    return packed | ({"record": record} if record != "full" else {})
 
 
 def _unpack_options(header: Fields) -> Options:
@@ -139,6 +141,10 @@ def _unpack_options(header: Fields) -> Options:
         if any(type(column) is not int or column < 0 for column in columns):
             raise header.refusal("categorical")
         options = options._replace(categorical=tuple(columns))
+    if header.has("record"):
+        options = options._replace(record="light")
+        if header.text("record") != "light":
+            raise header.refusal("record")
     if not (0 < options.row_fraction <= 1 and 0 < options.feature_fraction <= 1):
         raise Fault("its projections see no share of the sample")
     header.done()
@@ -188,24 +194,29 @@ def _unpack_watch(tensors: Tensors, ensemble: Ensemble) -> Watch | None:
 def _unpack_steps(tensors: Tensors, ensemble: Ensemble, watch: Watch | None) -> list[Step]:
     """The Steps; what the ensemble and the validation losses say already is not stored twice."""
     rounds = ensemble.n_rounds
-    columns = tensors.floats("steps", (rounds, 5)).tolist()
+    found = history.unpack(tensors, _OF_STEPS, rounds)
     seconds = tensors.floats("seconds", (rounds,)).tolist()
     learners = np.searchsorted(ensemble.rounds, np.arange(1, rounds + 1), side="right").tolist()
     valid = [None] * rounds if watch is None else watch.losses[1:]
     return [
-        Step(t + 1, learners[t], *columns[t], valid[t], seconds[t])  # type: ignore[call-arg]
+        Step(round=t + 1, learners=learners[t], valid_loss=valid[t], seconds=seconds[t], **found[t])
         for t in range(rounds)
     ]
 
 
-def _unpack_evidence(header: Fields, tensors: Tensors, rounds: int, shape: tuple[int, ...]) -> Evidence:
-    evidence = Evidence(shape)
+def _unpack_evidence(
+    header: Fields, tensors: Tensors, rounds: int, shape: tuple[int, ...], light: bool
+) -> Evidence:
+    evidence = Evidence(shape, light)
     evidence.rounds = rounds
     weight, intercept = header.fields("weight"), header.fields("intercept")
     evidence.weight = np.array([weight.real(name) for name in SUMMED])
     evidence.intercept = np.array([intercept.real(name) for name in SUMMED])
     evidence.last_intercept = intercept.real("last")
-    evidence.gradient = np.array([tensors.floats(f"gradient.{name}", shape).reshape(-1) for name in SUMMED])
+    if not light:
+        evidence.gradient = np.array(
+            [tensors.floats(f"gradient.{name}", shape).reshape(-1) for name in SUMMED]
+        )
     evidence.witnesses = [_unpack_witness(w, rounds) for w in header.items("witnesses", MOST_WITNESSES)]
     current = [_unpack_witness(w, rounds) for w in header.items("current", len(WEIGHTINGS))]
     summed = [name for name, total in zip(SUMMED, evidence.weight, strict=True) if total > 0]
@@ -213,7 +224,8 @@ def _unpack_evidence(header: Fields, tensors: Tensors, rounds: int, shape: tuple
     if [(witness.weighting, witness.rounds) for witness in current] != [(name, rounds) for name in usable]:
         raise Fault("it lacks a witness of its last round")
     if rounds:
-        evidence.last_gradient = tensors.floats("gradient.last", shape)
+        if not light:
+            evidence.last_gradient = tensors.floats("gradient.last", shape)
         evidence.latest = (rounds, current)
     for part in (weight, intercept, header):
         part.done()

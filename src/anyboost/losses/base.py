@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from anyboost import checks
 from anyboost.backends import definitions, threads
+from anyboost.backends.sums import Parts, as_float, settle
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.search import monotone_zeros, zeros_and_fading
@@ -30,6 +31,7 @@ from anyboost.losses.sums import balance, total
 Array = npt.NDArray[Any]
 
 FARTHEST_CONSTANT = 10.0
+FAR = 8.0  # a step in which a curvature that changes by no more than a factor of e a unit is trusted
 _BLOCK = 65_536  # numbers in a block: smaller ones cost more in handing the interpreter from thread to thread
 
 
@@ -40,6 +42,10 @@ class Measure(Protocol):
     total: float
     mass: Floats | None
     n_threads: int
+
+    @property
+    def rows(self) -> Parts:
+        """The rows, which may lie in parts."""
 
     @property
     def fixed_mass(self) -> tuple[Array, float]:
@@ -54,6 +60,9 @@ class Measure(Protocol):
 
     def empty(self, shape: int | tuple[int, ...], /) -> Floats:
         """An uninitialized array, perhaps one that was used before."""
+
+    def know_largest(self, values: Floats, largest: float, /) -> None:
+        """Take note of max |values|, known from the pass that made them."""
 
 
 class Functional(ABC):
@@ -78,6 +87,15 @@ class Functional(ABC):
     def curvature(self, scores: Floats) -> Floats | None:
         """The curvature of R in L2(P) at every score, shaped like them; None where it has none."""
         return None
+
+    def expand(self, scores: Floats, curvature: bool) -> tuple[float, Floats, Floats | None]:
+        """R(scores), a subgradient there and, where asked for, the curvature: together where that is cheaper."""
+        return *self.at(scores), self.curvature(scores) if curvature else None
+
+    @property
+    def farthest(self) -> float:
+        """The loss's `farthest`."""
+        return math.inf
 
     @property
     def infimum(self) -> float:
@@ -167,6 +185,11 @@ class Loss(ABC):
     def has_curvature(self) -> bool:
         """Whether its functional has a `curvature`."""
         return False
+
+    @property
+    def farthest(self) -> float:
+        """How far, in units of scores, a step may trust the curvature: FAR where |l'''| <= l'', else any way."""
+        return math.inf
 
     def check(self, y: Any) -> Array:
         """Validated contiguous targets: float64, or int64 for class numbers."""
@@ -321,7 +344,7 @@ class RowwiseLoss(Loss):
         its second derivative, or that of a parabola above it with its value and slope at the score where the second
         derivative would mislead. For several scores the diagonal, or a diagonal above the matrix.
         """
-        compute = self.kernel(curvature=True)
+        compute = self.kernel("curvatures")
         if compute is None:
             raise TypeError(f"the loss {self.name} has no curvature: ask `has_curvature` first")
         scores, y = self._arrays(scores, y)
@@ -333,17 +356,15 @@ class RowwiseLoss(Loss):
         """What the loss of each row is under for no score, (n,)."""
         return np.full(len(y), self.infimum)
 
-    def kernel(self, curvature: bool = False) -> Callable[..., None] | None:
-        """A compiled (scores, y, parameter, values, slopes) that fills the last two, where there is a definition.
-
-        With `curvature`, a (scores, y, parameter, curvatures).
+    def kernel(self, asked: str = "both") -> Callable[..., Any] | None:
+        """A compiled loop over rows for "both", "curvatures" or a "round" (see `rowwise.over_rows`); None: there is none.
         """
-        definition = self.row_curvatures if curvature and self.vector else self.row
-        if definition is None or (curvature and not self.has_curvature):
+        definition = self.row_curvatures if asked == "curvatures" and self.vector else self.row
+        if definition is None or (asked == "curvatures" and not self.has_curvature):
             return None
         from anyboost.backends.rowwise import over_rows
 
-        return cast(Callable[..., None], over_rows(definition, self.vector, curvature))
+        return cast(Callable[..., Any], over_rows(definition, self.vector, asked))
 
     def _arrays(self, scores: Any, y: Any) -> tuple[Floats, Array]:
         """As kernels take them: in one layout, so that they are compiled for no other."""
@@ -479,12 +500,7 @@ class RowwiseFunctional(Functional):
 
     def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int) -> None:
         self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
-
-    @cached_property
-    def _kernel(self) -> tuple[Callable[..., None] | None, Any]:
-        """The loss's, and its parameter."""
-        compute = self.loss.kernel()
-        return compute, None if compute is None else self.loss.parameter
+        self._scale = 0  # of the sum of losses: a guess (see `sums.settle`)
 
     def value(self, scores: Floats) -> float:
         return self.at(scores)[0]
@@ -493,27 +509,60 @@ class RowwiseFunctional(Functional):
         return self.at(scores)[1]
 
     def at(self, scores: Floats) -> tuple[float, Floats]:
-        values, gradient = self.space.empty(len(scores)), self.space.empty(scores.shape)
-        compute, parameter = self._kernel
+        return self.expand(scores, False)[:2]
+
+    def expand(self, scores: Floats, curvature: bool) -> tuple[float, Floats, Floats | None]:
+        gradient, bent = self.space.empty(scores.shape), None
+        compute = self._of_round
         if compute is not None:
-
-            def one(start: int, stop: int) -> None:
-                part = slice(start, stop)
-                compute(scores[part], self.y[part], parameter, values[part], gradient[part])
-
-            threads.over_blocks(one, len(scores), self.space.n_threads)
+            bent = self.space.empty(scores.shape) if curvature and not self.loss.vector else None
+            mean = self._pass(compute, scores, gradient, bent)
         else:
-            # What a loss computes on the way to its result stays in the cache when asked for a block at a time.
-            n, rows = len(scores), max(1, _BLOCK // self.outputs)
-
-            def block(index: int) -> None:
-                part = slice(rows * index, min(rows * (index + 1), n))
-                values[part], gradient[part] = self.loss.both(scores[part], self.y[part])
-
-            threads.each(block, -(-n // rows), self.space.n_threads)
-        mean = float(self.space.mean(values))
+            mean = self._by_blocks(scores, gradient)
         self.loss.verify(scores, self.y, mean, gradient)
-        return mean, gradient
+        return mean, gradient, self.curvature(scores) if curvature and bent is None else bent
+
+    @cached_property
+    def _of_round(self) -> Callable[..., Any] | None:
+        return self.loss.kernel("round")
+
+    def _pass(
+        self, compute: Callable[..., Any], scores: Floats, gradient: Floats, bent: Floats | None
+    ) -> float:
+        """The mean loss; one pass over the rows fills in the rest."""
+        space, parameter, tops = self.space, self.loss.parameter, []
+
+        def block(scale: float, start: int, stop: int) -> tuple[int, int, int]:
+            part = slice(start, stop)
+            mass = None if space.mass is None else space.mass[part]
+            asked = (
+                (gradient[part],)
+                if self.loss.vector
+                else (gradient[part], None if bent is None else bent[part])
+            )
+            *found, steepest, _ = compute(scores[part], self.y[part], mass, parameter, scale, *asked)
+            tops.append(steepest)
+            return tuple(found)
+
+        total, self._scale = settle(block, space.rows.n, len(scores), space.rows, self._scale)
+        space.know_largest(gradient, as_float(int(space.rows.most(max(tops)))))
+        return total / space.total
+
+    def _by_blocks(self, scores: Floats, gradient: Floats) -> float:
+        """The same for a loss without a compiled loop."""
+        # What a loss computes on the way to its result stays in the cache when asked for a block at a time.
+        n, rows, values = len(scores), max(1, _BLOCK // self.outputs), self.space.empty(len(scores))
+
+        def block(index: int) -> None:
+            part = slice(rows * index, min(rows * (index + 1), n))
+            values[part], gradient[part] = self.loss.both(scores[part], self.y[part])
+
+        threads.each(block, -(-n // rows), self.space.n_threads)
+        return float(self.space.mean(values))
+
+    @property
+    def farthest(self) -> float:
+        return self.loss.farthest
 
     def curvature(self, scores: Floats) -> Floats | None:
         return self.loss.curvatures(scores, self.y) if self.loss.has_curvature else None

@@ -121,6 +121,10 @@ class Sum(RowwiseLoss):
     def has_curvature(self) -> bool:
         return all(loss.has_curvature for _, loss in self.terms)
 
+    @property
+    def farthest(self) -> float:
+        return max(loss.farthest for _, loss in self.terms)
+
     def steepest(self, reach: float, label_bound: float) -> float:
         return sum(factor * loss.steepest(reach, label_bound) for factor, loss in self.terms)
 
@@ -211,6 +215,10 @@ class CoupledSum(Loss):
     def has_curvature(self) -> bool:
         return all(loss.has_curvature for _, loss in self.terms)
 
+    @property
+    def farthest(self) -> float:
+        return max(loss.farthest for _, loss in self.terms)
+
     def check(self, y: Any) -> Array:
         checked = [loss.check(y) for _, loss in self.terms]
         return checked[0]
@@ -245,6 +253,10 @@ class SumFunctional(Functional):
     @property
     def kinked(self) -> bool:
         return any(part.kinked for _, part in self.parts)
+
+    @property
+    def farthest(self) -> float:
+        return max(part.farthest for _, part in self.parts)
 
     def value(self, scores: Floats) -> float:
         return sum(factor * part.value(scores) for factor, part in self.parts)

@@ -14,7 +14,7 @@ from anyboost import checks
 from anyboost.backends import definitions
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, RowwiseLoss
+from anyboost.losses.base import FAR, Array, RowwiseLoss
 from anyboost.losses.elementary import exp_of, log_each, log_of
 from anyboost.losses.search import FADE
 from anyboost.losses.sums import log_sums, total
@@ -23,6 +23,7 @@ from anyboost.losses.sums import log_sums, total
 class _LogMean(RowwiseLoss):
     """Slope exp((1 - power) f) (exp(f) - y): Poisson (1), Tweedie (between), Gamma (2)."""
 
+    farthest = FAR
     power: float
     link_ = links.LOG
     center = definitions.LOG_MEAN

@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.backends import definitions
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, RowwiseLoss, no_best_constant
+from anyboost.losses.base import FAR, Array, RowwiseLoss, no_best_constant
 from anyboost.losses.elementary import exp_of, log_of
 from anyboost.losses.quantiles import weighted_quantiles
 from anyboost.losses.search import FADE
@@ -30,6 +30,7 @@ class Logistic(RowwiseLoss):
     P(+1) = 1 / (1 + exp(-f)).
     """
 
+    farthest = FAR
     infimum = 0.0
     domain = domains.SIGNS
     link_ = links.SIGN_LOGISTIC
@@ -68,6 +69,7 @@ class Exponential(RowwiseLoss):
     P(+1) = 1 / (1 + exp(-2 f)).
     """
 
+    farthest = FAR
     infimum = 0.0
     domain = domains.SIGNS
     link_ = links.SIGN_HALF_LOGISTIC

@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.backends import definitions
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import FARTHEST_CONSTANT, Array, RowwiseLoss, no_best_constant
+from anyboost.losses.base import FAR, FARTHEST_CONSTANT, Array, RowwiseLoss, no_best_constant
 from anyboost.losses.elementary import log_of
 from anyboost.losses.sums import leaf_sums
 
@@ -43,6 +43,7 @@ class Softmax(RowwiseLoss):
     Link: the class of the largest score; probabilities exp(f_k) / sum_j exp(f_j).
     """
 
+    farthest = FAR
     infimum = 0.0
     domain = domains.CLASSES
     shift_invariant = True

@@ -80,6 +80,10 @@ class Multioutput(RowwiseLoss):
     def has_curvature(self) -> bool:
         return self.loss.has_curvature
 
+    @property
+    def farthest(self) -> float:
+        return self.loss.farthest
+
     def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
         values, slopes = self.loss.both(scores.ravel(), y.ravel())
         return values.reshape(scores.shape).sum(axis=1), slopes.reshape(scores.shape)

@@ -143,8 +143,10 @@ class Pointwise(RowwiseLoss):
     def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
         return self.values(scores, y), self.subgradients(scores, y)
 
-    def kernel(self, curvature: bool = False) -> Callable[..., None] | None:
-        return None if curvature else _fused(self.value_function, self.subgradient_function)
+    def kernel(self, asked: str = "both") -> Callable[..., Any] | None:
+        if asked == "curvatures":
+            return None
+        return _fused(self.value_function, self.subgradient_function, self.curvature_function, asked)
 
     def verify(self, scores: Floats, y: Array, mean: float, slopes: Floats) -> None:
         # A sum shows whether it is worth looking for a NaN; infinities of both signs make it look in vain.
@@ -212,18 +214,21 @@ class Pointwise(RowwiseLoss):
 
 
 @lru_cache(maxsize=128)
-def _fused(value: Scalar, subgradient: Scalar) -> Callable[..., None] | None:
-    """Both functions in one compiled loop over rows, as fast as a built-in loss; None where they cannot be."""
-    if _compiled(value)[0] is None or _compiled(subgradient)[0] is None:
+def _fused(
+    value: Scalar, subgradient: Scalar, curvature: Scalar | None, asked: str
+) -> Callable[..., Any] | None:
+    """The functions in one compiled loop over rows, as fast as a built-in loss; None where they cannot be."""
+    given = [function for function in (value, subgradient, curvature) if function is not None]
+    if any(_compiled(function)[0] is None for function in given):
         return None
     from anyboost.backends.rowwise import over_rows, scalar
 
-    value_of, slope_of = scalar(value), scalar(subgradient)
+    value_of, slope_of, curvature_of = scalar(value), scalar(subgradient), scalar(given[-1])
 
     def row(f: float, y: float, _: float) -> tuple[float, float, float]:
-        return value_of(f, y), slope_of(f, y), 0.0
+        return value_of(f, y), slope_of(f, y), curvature_of(f, y)
 
-    return cast(Callable[..., None], over_rows(row))
+    return cast(Callable[..., Any], over_rows(row, asked=asked))
 
 
 @lru_cache(maxsize=128)

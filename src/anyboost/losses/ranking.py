@@ -15,7 +15,7 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.losses import links
-from anyboost.losses.base import Array, Functional, Loss, Measure
+from anyboost.losses.base import FAR, Array, Functional, Loss, Measure
 
 
 class Queries(NamedTuple):
@@ -77,6 +77,7 @@ class RankLogistic(_Ranking):
     Targets: real grades. Visits every pair, one at a time: memory O(n).
     """
 
+    farthest = FAR
     kinked = False
     has_curvature = True
 
@@ -141,6 +142,10 @@ class RankFunctional(Functional):
     @property
     def kinked(self) -> bool:
         return self.loss.kinked
+
+    @property
+    def farthest(self) -> float:
+        return self.loss.farthest
 
     def best_constant(self) -> float:
         return 0.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, Functional, Loss, Measure
+from anyboost.losses.base import FAR, Array, Functional, Loss, Measure
 from anyboost.losses.elementary import accumulated_logs, exp_each, log_each
 from anyboost.losses.sums import leaf_sums, log_sums, total
 
@@ -27,6 +27,7 @@ class Cox(Loss):
     log hazard ratios; a constant changes nothing, so they start at 0. Link: the hazard ratio exp(f).
     """
 
+    farthest = FAR
     domain = domains.SIGNED_TIMES
     has_curvature = True
 
@@ -85,6 +86,8 @@ class CoxFunctional(Functional):
     @property
     def kinked(self) -> bool:
         return False
+
+    farthest = FAR
 
     def best_constant(self) -> float:
         return 0.0

@@ -74,9 +74,16 @@ class Rows(Protocol):
         """sum_n mass_n <a_n, b_n - less_n>, and its exponent (see `sums.dot`)."""
 
     def fixed(
-        self, a: np.ndarray, mass: np.ndarray | None, whole: bool, masses: np.ndarray, total: float
+        self,
+        a: np.ndarray,
+        kappa: np.ndarray | None,
+        mass: np.ndarray | None,
+        whole: bool,
+        masses: np.ndarray,
+        total: float,
+        tops: tuple[float | None, float | None],
     ) -> "Fixed":
-        """mass_n a_n and mass_n in fixed point (see `sums.fixed`)."""
+        """mass_n a_n, mass_n kappa_n and mass_n in fixed point (see `sums.fixed`)."""
 
     def quantiles(
         self,
@@ -126,11 +133,18 @@ class Here:
         return sums.dot(a, b, mass, self, guess, less)
 
     def fixed(
-        self, a: np.ndarray, mass: np.ndarray | None, whole: bool, masses: np.ndarray, total: float
+        self,
+        a: np.ndarray,
+        kappa: np.ndarray | None,
+        mass: np.ndarray | None,
+        whole: bool,
+        masses: np.ndarray,
+        total: float,
+        tops: tuple[float | None, float | None],
     ) -> "Fixed":
         from anyboost.backends import sums
 
-        return sums.fixed(a, mass, whole, masses, total, self, self.arena)
+        return sums.fixed(a, kappa, mass, whole, masses, total, tops, self, self.arena)
 
     def quantiles(
         self,

@@ -1,7 +1,24 @@
 """Weak learners: the sets H of functions that a descent may step along."""
 
-from anyboost.weak.admission import admit, admit_atoms, admit_values, admit_weights, takes
-from anyboost.weak.base import AnyProjection, Hypothesis, LeafProjection, Learner, Projection, Support, Takes
+from anyboost.weak.admission import (
+    admit,
+    admit_atoms,
+    admit_curvature,
+    admit_values,
+    admit_weights,
+    can_follow,
+    takes,
+)
+from anyboost.weak.base import (
+    AnyProjection,
+    Hypothesis,
+    LeafProjection,
+    Learner,
+    Projection,
+    Support,
+    Takes,
+    project,
+)
 from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
 from anyboost.weak.estimator import Estimator
@@ -27,9 +44,12 @@ __all__ = [
     "Tree",
     "admit",
     "admit_atoms",
+    "admit_curvature",
     "admit_values",
     "admit_weights",
+    "can_follow",
     "get",
+    "project",
     "stands_for",
     "takes",
 ]

@@ -47,6 +47,30 @@ def admit_weights(learner: Learner, weights: np.ndarray | None) -> None:
         )
 
 
+def can_follow(learner: Learner, loss: Any) -> bool:
+    """Whether a learner can project in the metric of the loss's curvature."""
+    return getattr(learner, "curved", False) or (takes(learner).weights and not loss.vector)
+
+
+def admit_curvature(learner: Learner, descent: Any, loss: Any) -> None:
+    """Refuse a descent in the metric of a curvature that the loss has not, or that the learner cannot follow."""
+    if not descent.curved:
+        return
+    if not loss.has_curvature:
+        raise ValueError(f"curvature is True, but the loss {loss.name} has none: leave curvature out")
+    if can_follow(learner, loss):
+        return
+    if loss.vector:
+        raise ValueError(
+            f"curvature differs from score to score of the loss {loss.name}, which {_who(learner)} cannot follow: "
+            "use a tree, or leave curvature out"
+        )
+    raise ValueError(
+        f"curvature gives rows unequal weights, and {_who(learner)} cannot be fitted with weights: leave it out, "
+        "or use an estimator whose fit takes sample_weight"
+    )
+
+
 def admit_atoms(learner: Learner, descent: Any) -> None:
     """Refuse a descent along extreme atoms with a learner that has no way to find them."""
     if descent.atom_size is not None and not takes(learner).atoms:

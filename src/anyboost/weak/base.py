@@ -75,11 +75,19 @@ class Projection:
 
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""
-        return space.inner(self.values, target), space.inner(self.values, self.values)
+        return space.inner(self.values, target), space.square(self.values)
 
     def coefficient(self, inner: float, square: float) -> float:
         """c, by which the descent multiplies h: that of the ray."""
         return inner / square
+
+    def take_off(self, space: Space, target: np.ndarray, c: float) -> np.ndarray:
+        """target - c kappa h."""
+        return (
+            self.add_to(space, target, -c)
+            if space.kappa is None
+            else target - c * (space.kappa * self.values)
+        )
 
     def leaf_step(self, R: Any, scores: np.ndarray) -> "Projection":
         raise TypeError(f"{type(self.hypothesis).__name__} has no leaves to fill")
@@ -93,8 +101,9 @@ class Projection:
 class LeafProjection:
     """A tree on the sample: the leaf of each row, the leaves' values (leaves, k), the shape of scores.
 
-    `moments` are the integral of the target over each leaf (leaves, k) and the measure of each (leaves,), where the
-    learner has them: they give the ray of any values in the leaves, by the `measure` they are of. `least` and `most`
+    `moments` are the integral of the target over each leaf (leaves, k) and the measure of each, or that of its
+    curvature, (leaves, 1 or k), where the learner has them: they give the ray of any values in the leaves, by the
+    `measure` they are of. `least` and `most`
     bound the coefficient c of h: a penalized tree must not be stretched back, nor a monotone one turned over. `amend`
     makes values that the loss would like in the leaves such as the learner may give.
     """
@@ -123,12 +132,22 @@ class LeafProjection:
         if self.moments is not None and self.measure is space.measure:
             integrals, measures = self.moments
             inner = float((self.leaf_values * integrals).sum())
-            return inner, float((self.leaf_values**2).sum(axis=1) @ measures)
-        return space.inner(self.values, target), space.inner(self.values, self.values)
+            if measures.shape[1] == 1:
+                return inner, float((self.leaf_values**2).sum(axis=1) @ measures[:, 0])
+            return inner, float((self.leaf_values**2 * measures).sum())
+        return space.inner(self.values, target), space.square(self.values)
 
     def coefficient(self, inner: float, square: float) -> float:
         """c, by which the descent multiplies h: that of the ray, within the bounds of h."""
         return min(max(inner / square, self.least), self.most)
+
+    def take_off(self, space: Space, target: np.ndarray, c: float) -> np.ndarray:
+        """target - c kappa h."""
+        return (
+            self.add_to(space, target, -c)
+            if space.kappa is None
+            else target - c * (space.kappa * self.values)
+        )
 
     def leaf_step(self, R: Any, scores: np.ndarray) -> "LeafProjection":
         """The same tree with, in each leaf, the step that minimizes the loss R there.
@@ -178,6 +197,9 @@ class AnyProjection(Protocol):
     def coefficient(self, inner: float, square: float) -> float:
         """c, by which the descent multiplies h."""
 
+    def take_off(self, space: Space, target: np.ndarray, c: float) -> np.ndarray:
+        """target - c kappa h, kappa being the curvature of the space."""
+
     def leaf_step(self, R: Any, scores: np.ndarray) -> "AnyProjection":
         """h with the steps that minimize the loss R in its leaves."""
 
@@ -211,7 +233,8 @@ class Learner(Protocol):
 
     It may also have `takes`, and `check(n_features, categorical, outputs)`, which refuses what it cannot fit before
     any work. One with a true `draws` is lent a space with a key of its own in every projection of a run, and takes
-    its random numbers from `space.random()`.
+    its random numbers from `space.random()`. One with a true `curved` knows what `space.kappa` is; others are lent a
+    space of another measure instead (see `project`).
     """
 
     @property
@@ -233,6 +256,18 @@ class Learner(Protocol):
 
         Without `search`, a learner whose bound needs no atom may put the bound in its place.
         """
+
+
+def project(learner: Learner, space: Space, target: np.ndarray) -> AnyProjection:
+    """h = argmin over H of sum_n w_n (kappa_n h_n^2 - 2 target_n h_n): the projection, in the space's metric.
+
+    To a learner that knows nothing of curvature, it is a projection of target / kappa by the measure w kappa.
+    """
+    kappa = space.kappa
+    if kappa is None or getattr(learner, "curved", False):
+        return learner.project(space, target)
+    quotient = np.divide(target, kappa, out=np.zeros_like(target), where=kappa > 0)
+    return learner.project(space.straight(kappa), quotient)
 
 
 def safe_support(learner: Learner, space: Space, target: np.ndarray, search: bool) -> Support:

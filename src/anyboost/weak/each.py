@@ -60,8 +60,17 @@ class EachProjection:
 
     def ray(self, space: Space, target: np.ndarray) -> tuple[float, float]:
         """<h, target> and ||h||^2, for the target that was projected."""
-        rays = [part.ray(space, column) for part, column in zip(self.parts, target.T, strict=True)]
+        outputs = zip(self.parts, space.outputs(len(self.parts)), target.T, strict=True)
+        rays = [part.ray(own, column) for part, own, column in outputs]
         return sum(inner for inner, _ in rays), sum(square for _, square in rays)
+
+    def take_off(self, space: Space, target: np.ndarray, c: float) -> np.ndarray:
+        """target - c kappa h."""
+        return (
+            self.add_to(space, target, -c)
+            if space.kappa is None
+            else target - c * (space.kappa * self.values)
+        )
 
     def coefficient(self, inner: float, square: float) -> float:
         """c, by which the descent multiplies h: one for all outputs."""

@@ -135,7 +135,9 @@ class Tree:
                 most=1.0 if self.l2 else np.inf,
                 amend=partial(self._amend, space.full, grown),
             )
-        return replace(found, moments=(sums / space.total, mass / space.total), measure=space.measure)
+        return replace(
+            found, moments=(sums / space.total, mass[:, None] / space.total), measure=space.measure
+        )
 
     def _amend(self, space: Space, grown: "Grown", values: np.ndarray) -> np.ndarray:
         """What the loss would like in the leaves, times W / (W + l2) over all rows, and in order."""
