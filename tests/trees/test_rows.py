@@ -18,7 +18,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional
 from anyboost.samples import Sampling
 from anyboost.space import Binned, Space
-from anyboost.trees.grower import ELSEWHERE
+from anyboost.trees.frontier import ELSEWHERE
 from anyboost.trees.rows import GroundHere, Here
 
 CASES = [name for name, case in fingerprints.CASES.items() if "row_fraction" not in case]

@@ -46,9 +46,9 @@ def kernel(function=None, *, fastmath=False, cached=True, **further):
     return compiled
 
 
-def bare(function):
-    """A kernel that makes no arrays, and counts no references to those it is given."""
-    return kernel(function, _nrt=False)
+def inner(function):
+    """A kernel that only kernels call: a way in from Python, which takes longer to compile than some, is left out."""
+    return kernel(function, no_cpython_wrapper=True)
 
 
 def inlined(function):

@@ -3,42 +3,28 @@
 The next leaf to split is the one whose best cut gains most; gains within 1e-9 of the largest are equal, and then the
 oldest leaf goes first. A tree stops where no cut gains.
 
-`_advance` is the whole of it, compiled, for every kind of tree. Rows that it can reach itself it counts and parts on
-the spot, with threads that work together: a call and a handing over a split would cost more than the split. For others
-it comes back and is called again when they have answered (see `rows`). The histogram of the lighter child is counted,
-that of the other one is what it leaves of the parent's. Open leaves keep their histograms in the slots of a slab; where
-those are too few, the leaves that gain least give theirs up, and are counted again when their turn comes.
+Here is what comes before and after: the plan, the root's histogram, and the grown tree's shape. What lies between is
+compiled (see `frontier`).
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from anyboost.backends import team, threads
-from anyboost.backends.atomics import rest
-from anyboost.backends.compiler import bare, inlined
-from anyboost.backends.draws import STEP, mixed
 from anyboost.backends.sums import Fixed
-from anyboost.backends.team import claim, finish, publish, wait
-from anyboost.trees.histogram import Root, count_columns, count_vectors, gather, subtract, take_channel
-from anyboost.trees.partition import leaf_masses, partition_part
+from anyboost.trees.binding import draw_columns
+from anyboost.trees.frontier import NODE, STATE, Search, Tree, advance
+from anyboost.trees.histogram import Root
+from anyboost.trees.partition import leaf_masses
 from anyboost.trees.rows import Ground, Rows
-from anyboost.trees.splitting import (
-    EXTREME,
-    LEAST_SQUARES,
-    TIE,
-    Columns,
-    Limits,
-    Scratch,
-    choose_cut,
-    part_bounds,
-    score_columns,
-)
+from anyboost.trees.splitting import EXTREME, LEAST_SQUARES, TIE, Limits, Rules, Scratch
 from anyboost.trees.table import BINS, GROUP, Bins
 
 MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep
-_SMALL = 300_000  # updates of the root's counters under which other threads are left alone
+_SMALL = 300_000  # updates of the root's counters, or scores, under which other threads are left alone
 
 
 class Growth(NamedTuple):
@@ -93,341 +79,6 @@ class Grown(NamedTuple):
     cover: np.ndarray  # (nodes,): the mass of all rows, also of those it was not grown on
 
 
-NODE = np.dtype(
-    [
-        ("start", np.int64),
-        ("stop", np.int64),
-        ("depth", np.int64),
-        ("slot", np.int64),  # -1 where it has none
-        ("column", np.int64),
-        ("cut", np.int64),
-        ("left", np.int64),  # 0 while it is a leaf
-        ("order", np.int64),
-        ("gain", np.float64),  # negative where no cut gains
-        ("key", np.uint64),  # that of the way to it, by which columns are drawn
-    ]
-)
-STATE = np.dtype(
-    [
-        ("n_leaves", np.int64),
-        ("n_nodes", np.int64),
-        ("parent", np.int64),  # the node that was split last
-        ("waiting", np.int64),  # whether histograms and scores of its children, or of the root, are to come
-        ("small", np.int64),  # the child to count
-        ("large", np.int64),  # the other one; -1 for the root
-        ("both", np.int64),  # whether the other one is counted too
-    ]
-)
-
-
-class Tree(NamedTuple):
-    """A tree as it grows. Arrays by node have room for all that it may get."""
-
-    state: np.ndarray  # (1,) of STATE
-    nodes: np.ndarray  # of NODE
-    totals: np.ndarray  # (nodes, k + 1): the sums of the targets, and the mass
-    lefts: np.ndarray  # the same on the left of the best cut
-    goes_left: np.ndarray
-    bounds: np.ndarray  # (nodes, 2, k)
-    allowed: np.ndarray  # (nodes, columns)
-    looked: np.ndarray  # (nodes, columns): those drawn for the node; `allowed` itself where all are
-    sets: np.ndarray  # (nodes, sets): of the sets of columns that keep together, those that hold its branch
-    leaves: np.ndarray  # nodes, in order of age
-    slab: np.ndarray  # (slots, columns * 256, k + 1)
-    holder: np.ndarray  # (slots,): the node whose histogram it is, -1 for none
-    best: np.ndarray  # (2, columns): scores of the children's columns
-
-
-class Search(NamedTuple):
-    """What does not change while a tree grows."""
-
-    groups: np.ndarray
-    columns: Columns
-    limits: Limits
-    together: np.ndarray  # (sets, columns)
-    max_leaves: int
-    max_depth: int
-    by_level: bool
-    node_features: float
-
-
-class Inside(NamedTuple):
-    """Rows that compiled code reaches itself; without `words` it has to ask for them."""
-
-    words: np.ndarray
-    n_columns: int
-    list: np.ndarray
-    spare: np.ndarray
-    columns: np.ndarray  # (channels, n), each channel by itself, or
-    vectors: np.ndarray  # (n, channels), a row's together
-    taken: np.ndarray  # (channels, rows): the columns' entries of the rows to count
-    shift: int
-    chunk: int
-
-
-_NO_CHANNELS = np.empty((0, 0), dtype=np.int64)
-_NO_ROWS = np.empty(0, dtype=np.uint32)
-ELSEWHERE = Inside(
-    np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, _NO_CHANNELS, _NO_CHANNELS, _NO_CHANNELS, 0, 1
-)
-
-
-@inlined
-def _next(search, tree):
-    # The place in `leaves` of the one to split; -1 where none can be.
-    leaves, nodes = tree.leaves[: tree.state[0].n_leaves], tree.nodes
-    level = nodes.shape[0]  # no node is as deep
-    for node in leaves:
-        if nodes[node].gain >= 0.0:
-            level = min(level, nodes[node].depth)
-    most = -1.0
-    for node in leaves:
-        if not search.by_level or nodes[node].depth == level:
-            most = max(most, nodes[node].gain)
-    if most < 0.0:
-        return -1
-    for place in range(leaves.shape[0]):
-        node = nodes[leaves[place]]
-        if (
-            node.gain >= 0.0
-            and node.gain >= most * (1.0 - TIE)
-            and (not search.by_level or node.depth == level)
-        ):
-            return place
-    return -1
-
-
-@inlined
-def _slot(tree, other):
-    # A slot for a new histogram: a free one, or that of the leaf that gains least, but not that of its sibling.
-    holder, nodes, found = tree.holder, tree.nodes, -1
-    for slot in range(holder.shape[0]):
-        if holder[slot] < 0:
-            return slot
-        worse = found < 0 or nodes[holder[slot]].gain < nodes[holder[found]].gain
-        if holder[slot] != other and worse:
-            found = slot
-    nodes[holder[found]].slot = -1
-    return found
-
-
-@inlined
-def _allow(search, tree, node, parent):
-    # The columns that a child of a split node may be cut along.
-    # Fields of tuples are taken once: each look at one costs time to compile.
-    allowed, own_sets, together = tree.allowed, tree.sets, search.together
-    column, sets = tree.nodes[parent].column, together.shape[0]
-    for c in range(allowed.shape[1]):
-        allowed[node, c] = allowed[parent, c] and sets == 0
-    for s in range(sets):
-        own_sets[node, s] = own_sets[parent, s] and together[s, column]
-        if own_sets[node, s]:
-            for c in range(allowed.shape[1]):
-                allowed[node, c] |= together[s, c] and allowed[parent, c]
-
-
-@inlined
-def _column_word(key, column):
-    return mixed(key ^ mixed(np.uint64(column + 1) * STEP))
-
-
-@bare
-def _draw(share, key, own, looked):
-    """The columns that a node looks at: of its own, the share with the smallest words."""
-    count = 0
-    for c in range(own.shape[0]):
-        count += own[c]
-    wanted, limit = max(1, math.ceil(share * count)), ~np.uint64(0)
-    for bit in range(64):  # the smallest limit that lets enough in
-        lower = limit ^ (np.uint64(1) << np.uint64(63 - bit))
-        count = 0
-        for c in range(own.shape[0]):
-            count += own[c] and _column_word(key, c) <= lower
-        limit = lower if count >= wanted else limit
-    for c in range(own.shape[0]):
-        looked[c] = own[c] and _column_word(key, c) <= limit
-
-
-@inlined
-def _open(search, tree, place):
-    # Split a leaf: its children, and what has to be counted for them.
-    state, nodes, leaves, totals, lefts = tree.state[0], tree.nodes, tree.leaves, tree.totals, tree.lefts
-    bounds, holder, limits = tree.bounds, tree.holder, search.limits
-    parent = leaves[place]
-    left, right = state.n_nodes, state.n_nodes + 1
-    state.parent, state.waiting = parent, 0
-    state.n_nodes += 2
-    nodes[parent].left = left
-    depth, slot = nodes[parent].depth + 1, nodes[parent].slot
-    for j in range(totals.shape[1]):
-        totals[left, j] = lefts[parent, j]
-        totals[right, j] = totals[parent, j] - lefts[parent, j]
-    columns, column = search.columns, nodes[parent].column
-    if 0 <= nodes[parent].cut < columns.n_thresholds[column]:
-        nodes[parent].order = columns.signs[column]
-    part_bounds(
-        nodes[parent].order, totals[left], totals[right], limits, bounds[parent],
-        bounds[left], bounds[right],
-    )  # fmt: skip
-    for child in (left, right):
-        nodes[child].depth, nodes[child].gain, nodes[child].slot = depth, -1.0, -1
-        nodes[child].key = mixed(nodes[parent].key + np.uint64(1 + child - left))
-        _allow(search, tree, child, parent)
-        if search.node_features < 1.0:
-            _draw(search.node_features, nodes[child].key, tree.allowed[child], tree.looked[child])
-    # Children are younger than every other leaf: the list stays in order of age.
-    for younger in range(place, state.n_leaves - 1):
-        leaves[younger] = leaves[younger + 1]
-    leaves[state.n_leaves - 1], leaves[state.n_leaves] = left, right
-    state.n_leaves += 1
-    if state.n_leaves == search.max_leaves or depth == search.max_depth:
-        if slot >= 0:
-            holder[slot] = -1
-        return
-    last = totals.shape[1] - 1
-    state.small, state.large = left, right
-    if totals[right, last] < totals[left, last]:
-        state.small, state.large = right, left
-    if totals[state.large, last] < 2 * limits.least:  # neither can be split again
-        if slot >= 0:
-            holder[slot] = -1
-        return
-    state.both = slot < 0
-    for child in (state.large, state.small):
-        if slot < 0 or child == state.small:
-            slot = _slot(tree, state.large)
-        holder[slot] = child
-        nodes[child].slot = slot
-    state.waiting = 1
-
-
-@inlined
-def _take_in(search, tree, scratch):
-    # The best cuts of the nodes that were waited for, by the scores of their columns.
-    state, nodes, best, allowed, goes_left = (
-        tree.state[0],
-        tree.nodes,
-        tree.best,
-        tree.allowed,
-        tree.goes_left,
-    )
-    slab, totals, bounds, lefts, limits = tree.slab, tree.totals, tree.bounds, tree.lefts, search.limits
-    state.waiting = 0
-    for which in range(2):
-        node = state.small if which == 0 else state.large
-        if node < 0:
-            continue
-        sums = slab[nodes[node].slot]
-        column, cut, gain = choose_cut(
-            sums, search.columns, totals[node], limits, bounds[node], best[which],
-            scratch, goes_left[node],
-        )  # fmt: skip
-        nodes[node].column, nodes[node].cut, nodes[node].gain = column, cut, gain
-        if not limits.ordered and search.node_features == 1.0:
-            # What no cut parts here, for a side would be too light, none parts below.
-            for c in range(best.shape[1]):
-                allowed[node, c] &= best[which, c] > -np.inf
-        if column >= 0:
-            gather(sums, column, goes_left[node], lefts[node])
-        else:
-            tree.holder[nodes[node].slot] = -1
-            nodes[node].slot = -1
-
-
-@bare
-def _survey(groups, search, tree, inside, scratch):
-    """Histograms of the nodes that wait, where rows are inside, and scores of all cuts, for some groups of columns.
-
-    The lighter child is counted, and subtracted from what was its parent's histogram and becomes the other's.
-    """
-    state, nodes, slab, columns = tree.state[0], tree.nodes, tree.slab, search.columns
-    words, listed, n_cuts = inside.words, inside.list, columns.n_cuts
-    small, large = state.small, state.large
-    if words.size:
-        first = nodes[state.parent].start if state.both else nodes[small].start
-        for which in range(1 + state.both):
-            node = nodes[small if which == 0 else large]
-            rows, sums = listed[node.start : node.stop], slab[node.slot]
-            if inside.vectors.size:
-                count_vectors(words, groups, n_cuts, inside.n_columns, inside.vectors, rows, True, sums)
-            for j in range(inside.taken.shape[0]):
-                taken = inside.taken[j, node.start - first : node.stop - first]
-                count_columns(
-                    words, groups, n_cuts, inside.n_columns, taken, rows, inside.chunk, inside.shift,
-                    j, scratch.counters, sums,
-                )  # fmt: skip
-    if large >= 0 and not state.both:
-        subtract(slab[nodes[large].slot], slab[nodes[small].slot], groups, n_cuts)
-    for which in range(1 + (large >= 0)):
-        node = small if which == 0 else large
-        score_columns(
-            slab[nodes[node].slot], groups, columns, tree.totals[node], search.limits, tree.bounds[node],
-            tree.looked[node], scratch, tree.best[which],
-        )  # fmt: skip
-
-
-@bare
-def _assist(sync, search, tree, inside, scratch):
-    # Take part in `_advance` from another thread, until it is through.
-    looks = 0
-    while True:
-        number = claim(sync, search.groups.shape[0])
-        if number == -2:
-            return
-        if number == -1:
-            looks = rest(looks)
-            continue
-        _survey(search.groups[number : number + 1], search, tree, inside, scratch)
-        finish(sync)
-        looks = 0
-
-
-@inlined
-def _part(tree, inside):
-    # Rows of the node that was split, to its children.
-    nodes, spare = tree.nodes, inside.spare
-    parent = tree.state[0].parent
-    start, stop, column = nodes[parent].start, nodes[parent].stop, nodes[parent].column
-    own, table = inside.list[start:stop], tree.goes_left[parent].view(np.uint8)
-    words, n_left = inside.words[column >> 3], 0
-    if own.size:
-        n_left = partition_part(words, 8 * (column & 7), table, own, spare, 0, stop - start)
-        for r in range(stop - start - n_left):
-            own[n_left + r] = spare[r]
-    left = nodes[parent].left
-    nodes[left].start, nodes[left].stop = start, start + n_left
-    nodes[left + 1].start, nodes[left + 1].stop = start + n_left, stop
-
-
-@bare
-def _advance(sync, search, tree, inside, scratch):
-    """Grow on from where `tree` stands; whether it waits for rows that are not `inside`."""
-    state, nodes, all_groups = tree.state[0], tree.nodes, search.groups
-    groups, listed, columns, taken = all_groups.shape[0], inside.list, inside.columns, inside.taken
-    elsewhere = inside.words.size == 0
-    while True:
-        if state.waiting:
-            _take_in(search, tree, scratch)
-        place = _next(search, tree) if state.n_leaves < search.max_leaves else -1
-        if place < 0:
-            return False
-        _open(search, tree, place)
-        if elsewhere:
-            return True
-        _part(tree, inside)
-        if state.waiting:
-            counted = nodes[state.parent if state.both else state.small]
-            for j in range(columns.shape[0]):
-                take_channel(columns[j], listed[counted.start : counted.stop], taken[j])
-            publish(sync)
-            number = claim(sync, groups)
-            while number >= 0:
-                _survey(all_groups[number : number + 1], search, tree, inside, scratch)
-                finish(sync)
-                number = claim(sync, groups)
-            wait(sync, groups)
-
-
 def least_mass(least: float) -> int:
     """The smallest whole mass that is `least`, but for rounding, and never 0; no more than any sample has."""
     return max(1, math.ceil(min(least * (1.0 - TIE), 2.0**62)))
@@ -448,7 +99,8 @@ def grow(
     """
     growth = growth._replace(max_leaves=_most_leaves(growth, rows.n))
     search, allowed = _search(bins, growth, features)
-    tree = _plant(rows, fixed.outputs, growth, search, allowed)
+    tree = _plant(rows, fixed.outputs, growth, allowed)
+    rules = _rules(bins, fixed.outputs, growth, tree)
     # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
     all_of_it = drawn is None and features is None and growth.criterion == LEAST_SQUARES
     last = rows.once(("root", tree.slab.shape[1:]), Root) if all_of_it else None
@@ -458,8 +110,7 @@ def grow(
     ground.histogram(0, ground.listed, tree.slab[0])
     first = BINS * GROUP * search.groups[0]
     tree.totals[0] = tree.slab[0, first : first + BINS].sum(axis=0)
-    _score_all(rows, search, tree, shares)
-    _run(rows, search, tree, ground, shares)
+    _run(rows, search, tree, ground, _categorical(bins), rules)
     shape = _shape(tree)
     totals = tree.totals[shape.leaf_nodes]
     sums, held = totals[:, :-1], totals[:, -1]
@@ -467,7 +118,13 @@ def grow(
     sums = np.where(np.abs(sums) > search.limits.noise * held[:, None], sums, 0)
     leaf = ground.leaves(shape)
     cover = shape.masses if masses is None else _cover(rows, shape, leaf, masses)
-    return Grown(shape, sums, held, tree.bounds[shape.leaf_nodes], leaf, cover)
+    bounds = _bounds(fixed.outputs, growth)
+    own = (
+        np.broadcast_to(bounds, (len(held), *bounds.shape))
+        if rules is None
+        else rules.bounds[shape.leaf_nodes]
+    )
+    return Grown(shape, sums, held, own, leaf, cover)
 
 
 def _most_leaves(growth: Growth, n: int) -> int:
@@ -501,77 +158,113 @@ def _search(bins: Bins, growth: Growth, features: np.ndarray | None) -> tuple[Se
         chosen = np.zeros_like(allowed)
         chosen[features] = True
         allowed &= chosen
-    categorical = np.zeros(len(n_cuts), dtype=np.bool_)
-    if bins.categories is not None:
-        categorical[: bins.n_columns] = bins.categories.first >= 0
-    signs = np.zeros(len(n_cuts), dtype=np.int64)
-    signs[: len(growth.signs or ())] = growth.signs or ()
-    together = np.zeros((len(growth.together or ()), len(n_cuts)), dtype=np.bool_)
-    for number, members in enumerate(growth.together or ()):
-        together[number, list(members)] = True
     # Groups without an allowed column are neither counted nor looked at.
     groups = np.flatnonzero(allowed.reshape(-1, GROUP).any(axis=1))
     groups = groups if len(groups) else np.zeros(1, dtype=np.int64)
-    limits = Limits(
-        growth.noise, growth.l2, least_mass(growth.least), growth.criterion, growth.signs is not None
-    )
-    columns = Columns(n_cuts, bins.n_thresholds, categorical, signs)
+    limits = Limits(growth.noise, growth.l2, least_mass(growth.least))
     depth = growth.max_depth or 2 * growth.max_leaves
-    searched = (growth.max_leaves, depth, growth.by_level, growth.node_features)
-    return Search(groups, columns, limits, together, *searched), allowed
+    return Search(groups, n_cuts, limits, growth.max_leaves, depth, growth.by_level), allowed
 
 
-def _plant(rows: Rows, outputs: int, growth: Growth, search: Search, allowed: np.ndarray) -> Tree:
+def _categorical(bins: Bins) -> np.ndarray | None:
+    if bins.categories is None or not (bins.categories.first >= 0).any():
+        return None
+    categorical = np.zeros(len(bins.n_cuts), dtype=np.bool_)
+    categorical[: bins.n_columns] = bins.categories.first >= 0
+    return categorical
+
+
+def _plant(rows: Rows, outputs: int, growth: Growth, allowed: np.ndarray) -> Tree:
     """A tree that is a root without anything counted yet."""
     n_columns, most = len(allowed), 2 * growth.max_leaves - 1
     size = (n_columns * BINS, outputs + 1)
     room = max(2, MOST_MEMORY // (8 * size[0] * size[1]))
     slots = min(growth.max_leaves, room)
     slab = rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64))
-    sets = len(search.together)
-    columns = np.zeros((most, n_columns), dtype=np.bool_)
-    columns[0] = allowed
     tree = Tree(
         np.zeros(1, dtype=STATE),
         np.zeros(most, dtype=NODE),
         np.zeros((most, outputs + 1), dtype=np.int64),
         np.zeros((most, outputs + 1), dtype=np.int64),
         np.zeros((most, BINS), dtype=np.bool_),
-        np.empty((most, 2, outputs)),
-        columns,
-        columns if growth.node_features == 1.0 else columns.copy(),
-        np.ones((most if sets else 1, sets), dtype=np.bool_),
+        np.zeros((most, n_columns), dtype=np.bool_),
         np.zeros(growth.max_leaves, dtype=np.int64),
         slab,
         np.full(slots, -1),
         np.full((2, n_columns), -np.inf),
     )
-    tree.bounds[0, 1] = 1.0 if growth.criterion == EXTREME else np.inf
-    tree.bounds[0, 0] = -tree.bounds[0, 1]
-    tree.nodes[0]["key"] = growth.key
-    if growth.node_features < 1.0:
-        _draw(growth.node_features, np.uint64(growth.key), tree.allowed[0], tree.looked[0])
+    tree.allowed[0] = allowed
     tree.holder[0] = 0
     state = tree.state[0]
     state["n_leaves"], state["n_nodes"], state["waiting"], state["large"] = 1, 1, 1, -1
     return tree
 
 
-def _run(rows: Rows, search: Search, tree: Tree, ground: Ground, shares: list[np.ndarray]) -> None:
-    """Grow from the root, whose histogram and scores are there."""
-    inside, sync, outputs = ground.inside, team.zeros(), tree.totals.shape[1] - 1
-    workers = min(rows.n_threads, len(search.groups)) - 1
-    if inside.list.size * inside.n_columns * tree.totals.shape[1] > _SMALL:
-        threads.invite(lambda: _assist(sync, search, tree, inside, Scratch.of(outputs)), workers)
-    scratch = Scratch.of(outputs)
-    try:
-        while _advance(sync, search, tree, inside, scratch):
-            _ask(rows, search, tree, ground, shares)
-    finally:
-        team.dismiss(sync)
+def _bounds(outputs: int, growth: Growth) -> np.ndarray:
+    """Those of the root, (2, outputs)."""
+    high = np.full(outputs, 1.0 if growth.criterion == EXTREME else np.inf)
+    return np.stack([-high, high])
 
 
-def _ask(rows: Rows, search: Search, tree: Tree, ground: Ground, shares: list[np.ndarray]) -> None:
+def _rules(bins: Bins, outputs: int, growth: Growth, tree: Tree) -> Rules | None:
+    """What the tree keeps to; None for plain ones."""
+    together, draws = growth.together, growth.node_features < 1.0
+    if (outputs, growth.criterion, growth.signs, together, draws) == (1, LEAST_SQUARES, None, None, False):
+        return None
+    most, n_columns = tree.allowed.shape
+    signs = np.zeros(n_columns, dtype=np.int64)
+    signs[: len(growth.signs or ())] = growth.signs or ()
+    members = np.zeros((len(together or ()), n_columns), dtype=np.bool_)
+    for number, columns in enumerate(together or ()):
+        members[number, list(columns)] = True
+    rules = Rules(
+        growth.criterion,
+        growth.signs is not None,
+        signs,
+        bins.n_thresholds,
+        members,
+        growth.node_features,
+        np.empty((most, 2, outputs)),
+        tree.allowed.copy() if draws else tree.allowed,
+        np.ones((most if together else 1, len(members)), dtype=np.bool_),
+        np.zeros(most, dtype=np.uint64),
+    )
+    rules.bounds[0] = _bounds(outputs, growth)
+    rules.keys[0] = growth.key
+    if draws:
+        draw_columns(growth.node_features, rules.keys[0], tree.allowed[0], rules.looked[0])
+    return rules
+
+
+def _run(
+    rows: Rows,
+    search: Search,
+    tree: Tree,
+    ground: Ground,
+    categorical: np.ndarray | None,
+    rules: Rules | None,
+) -> None:
+    """Grow from the root, whose histogram is there."""
+    inside, channels = ground.inside, tree.totals.shape[1]
+    work = max(inside.list.size * inside.n_columns, BINS * GROUP * len(search.groups)) * channels
+    workers = min(rows.n_threads, len(search.groups)) - 1 if work > _SMALL else 0
+
+    def take_part(sync: np.ndarray, leads: bool) -> bool:
+        return advance(sync, leads, search, tree, inside, Scratch.of(channels - 1), categorical, rules)
+
+    waits = True
+    while waits:
+        sync = team.zeros()
+        threads.invite(partial(take_part, sync, False), workers)
+        try:
+            waits = take_part(sync, True)
+        finally:
+            team.dismiss(sync)
+        if waits:
+            _ask(tree, ground)
+
+
+def _ask(tree: Tree, ground: Ground) -> None:
     """Have the rows parted, and counted for the children that wait."""
     state, nodes = tree.state[0], tree.nodes
     parent = nodes[state["parent"]]
@@ -583,18 +276,6 @@ def _ask(rows: Rows, search: Search, tree: Tree, ground: Ground, shares: list[np
         for counted in ("small", "large")[: 1 + int(state["both"])]:
             node = nodes[state[counted]]
             ground.histogram(int(node["start"]), int(node["stop"]), tree.slab[node["slot"]])
-        _score_all(rows, search, tree, shares)
-
-
-def _score_all(rows: Rows, search: Search, tree: Tree, shares: list[np.ndarray]) -> None:
-    work = BINS * GROUP * len(search.groups) * tree.totals.shape[1]
-    workers = rows.n_threads if work > _SMALL else 1
-    outputs = tree.totals.shape[1] - 1
-    threads.each(
-        lambda index: _survey(shares[index], search, tree, ELSEWHERE, Scratch.of(outputs)),
-        len(shares),
-        workers,
-    )
 
 
 def _shared(groups: np.ndarray, n_columns: int, n_threads: int) -> list[np.ndarray]:

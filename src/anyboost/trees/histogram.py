@@ -16,7 +16,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import bare, inlined
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.sums import FEW_CHANNELS, Fixed
 from anyboost.trees.table import BINS, GROUP
 
@@ -77,7 +77,7 @@ def _unpack_some(counters, first, last, shift, mask, keep, out, channel):
             counters[entry] = 0
 
 
-@bare
+@kernel
 def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
     # Add what the counters hold to the channel, and for packed ones to the next, and empty them; `fresh` sums start
     # from nothing. A column has its own bins, and that of missing values.
@@ -117,7 +117,7 @@ def _count_some(words, values, rows, first, last, counters):
         _add_word(counters, words[rows[last - 1]], values[last - 1])
 
 
-@bare
+@kernel
 def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, channel, counters, sums):
     """One channel of several groups of columns: see `count`. `counters` (2048,) are zero, and become so again."""
     # A chunk of values stays in the second cache for all of them.
@@ -138,7 +138,7 @@ def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, 
             _unpack(counters, n_cuts[8 * group :], width, shift, own, channel, first == 0)
 
 
-@bare
+@kernel
 def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums):
     """All channels of several groups of columns, a row's vector as a whole; they lie by row number, or in turn."""
     count = channels.shape[1]
@@ -163,7 +163,7 @@ def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums
                     own[j] += values[j]
 
 
-@bare
+@kernel
 def subtract(sums, part, groups, n_cuts):
     """sums -= part, in these groups of columns. Both are zero in bins beyond a column's own."""
     channels = sums.shape[1]
@@ -195,7 +195,7 @@ def gather(sums, column, goes_left, out):
                 out[j] += sums[256 * column + entry, j]
 
 
-@bare
+@kernel
 def take_channel(channel, rows, out):
     """out = the channel of some rows, in their order."""
     end = np.uint64(rows.shape[0] - 1)
@@ -220,7 +220,7 @@ def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
     return fixed._replace(channels=taken)
 
 
-@bare
+@kernel
 def _differing(old, new, start, stop, rows):
     # Every row is written down, and the next one over it where it is the same: no branch to guess wrong.
     found = np.uint64(0)

@@ -19,7 +19,8 @@ from anyboost.trees.table import Bins
 
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
-    from anyboost.trees.grower import Inside, Plan, Shape
+    from anyboost.trees.frontier import Inside
+    from anyboost.trees.grower import Plan, Shape
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ class Ground(Protocol):
 
     @property
     def inside(self) -> "Inside":
-        """What compiled code needs to count and part the rows itself; `grower.ELSEWHERE` where it has to ask."""
+        """What compiled code needs to count and part the rows itself; `frontier.ELSEWHERE` where it has to ask."""
 
     def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
         """Fill `sums` with the histogram of some rows, over all parts."""
@@ -185,7 +186,7 @@ class GroundHere:
 
     @property
     def inside(self) -> "Inside":
-        from anyboost.trees.grower import Inside
+        from anyboost.trees.frontier import Inside
         from anyboost.trees.histogram import many
 
         channels = self._fixed.channels

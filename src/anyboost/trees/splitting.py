@@ -20,13 +20,17 @@ For one output the best set of categories is a run of them in the order of their
 convex function of the sums S and the mass W on its left, so it is largest at a vertex of what (S, W) can be, and
 vertices are such runs. This holds for all that is above. With several outputs the order by each of them is tried in
 turn, and the best found is good, not best. Missing values are one more category, the last.
+
+Most trees are plain: least squares of one output, without an order. Kernels take `rules` for all others, and
+`categorical` for columns of categories; where None is passed instead, Numba leaves out what they would need, and a
+first fit does not wait until it is compiled.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import bare, inlined
+from anyboost.backends.compiler import inlined, inner
 from anyboost.trees.table import BINS, GROUP, MISSING
 
 TIE = 1e-9
@@ -38,23 +42,29 @@ CLASS = 2
 LEFT = BINS  # where in `scores` those with missing values on the left begin
 
 
-class Columns(NamedTuple):
-    """What a search has to know of the columns, padded to groups of eight."""
-
-    n_cuts: np.ndarray
-    n_thresholds: np.ndarray  # a cut beyond these parts missing values from the rest
-    categorical: np.ndarray
-    signs: np.ndarray  # 1 where the right value must not be under the left one, -1 not above, else 0
-
-
 class Limits(NamedTuple):
-    """What a search has to know of the tree: units of noise and of the penalty, the least mass, the criterion."""
+    """What a search has to know of every tree: units of noise and of the penalty, and the least mass."""
 
     noise: float
     l2: float
     least: int
+
+
+class Rules(NamedTuple):
+    """What trees that are not plain keep to; arrays by node say what that leaves to each."""
+
     criterion: int
     ordered: bool  # whether values have bounds
+    signs: (
+        np.ndarray
+    )  # by column: 1 where the right value must not be under the left one, -1 not above, else 0
+    n_thresholds: np.ndarray  # by column: a cut beyond these parts missing values from the rest
+    together: np.ndarray  # (sets, columns): a branch keeps to the columns of one of them
+    node_features: float  # the share of columns that a node looks at
+    bounds: np.ndarray  # (nodes, 2, k)
+    looked: np.ndarray  # (nodes, columns): those drawn for the node; all that it may use where none are
+    sets: np.ndarray  # (nodes, sets): those that hold the columns of its branch
+    keys: np.ndarray  # (nodes,): words by which columns are drawn
 
 
 class Scratch(NamedTuple):
@@ -85,11 +95,18 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def _worth(sums, mass, limits):
+def _plain_worth(total, mass, limits):
+    value = np.float64(total)
+    square = value * value if abs(value) > limits.noise * np.float64(mass) else 0.0
+    return square / (np.float64(mass) + limits.l2)
+
+
+@inlined
+def _worth(sums, mass, limits, criterion):
     # What a side without bounds is worth.
     total = 0.0
     nothing = limits.noise * np.float64(mass)
-    if limits.criterion == CLASS:
+    if criterion == CLASS:
         # How far the largest sum is above the mean of all: never negative.
         most = np.float64(sums[0])
         for j in range(sums.shape[0]):
@@ -101,41 +118,39 @@ def _worth(sums, mass, limits):
     for j in range(sums.shape[0]):
         value = abs(np.float64(sums[j]))
         if value > nothing:
-            total += value * value if limits.criterion == LEAST_SQUARES else value
-    return total / (np.float64(mass) + limits.l2) if limits.criterion == LEAST_SQUARES else total
-
-
-@bare
-def _free_value(total, mass, limits):
-    # What one output of a side would be filled with, were there no bounds.
-    s = np.float64(total)
-    if abs(s) <= limits.noise * np.float64(mass):
-        s = 0.0
-    if limits.criterion == LEAST_SQUARES:
-        return s / (np.float64(mass) + limits.l2)
-    return np.float64(np.sign(s))
+            total += value * value if criterion == LEAST_SQUARES else value
+    return total / (np.float64(mass) + limits.l2) if criterion == LEAST_SQUARES else total
 
 
 @inlined
-def _bounded_worth(sums, mass, limits, bounds, value):
+def free_value(total, mass, limits, criterion):
+    """What one output of a side would be filled with, were there no bounds."""
+    s = np.float64(total)
+    if abs(s) <= limits.noise * np.float64(mass):
+        s = 0.0
+    return s / (np.float64(mass) + limits.l2) if criterion == LEAST_SQUARES else np.float64(np.sign(s))
+
+
+@inlined
+def _bounded_worth(sums, mass, limits, criterion, bounds, value):
     # What a side within bounds (2, k) is worth, and in `value` (k,) what it is filled with.
     total = 0.0
     weight = np.float64(mass) + limits.l2
     for j in range(sums.shape[0]):
         s = np.float64(sums[j])
         s = s if abs(s) > limits.noise * np.float64(mass) else 0.0
-        v = min(max(_free_value(sums[j], mass, limits), bounds[0, j]), bounds[1, j])
+        v = min(max(free_value(sums[j], mass, limits, criterion), bounds[0, j]), bounds[1, j])
         value[j] = v
-        total += v * (2.0 * s - v * weight) if limits.criterion == LEAST_SQUARES else v * s
+        total += v * (2.0 * s - v * weight) if criterion == LEAST_SQUARES else v * s
     return total
 
 
-@bare
-def worth(sums, mass, limits, bounds, value):
-    """What a side is worth; `value` (k,) becomes what it is filled with, where there are bounds."""
-    if limits.ordered and limits.criterion != CLASS:  # a class has no bounds
-        return _bounded_worth(sums, mass, limits, bounds, value)
-    return _worth(sums, mass, limits)
+@inner
+def _ruled_worth(sums, mass, limits, rules, node, value):
+    # What a side is worth; `value` (k,) becomes what it is filled with, where there are bounds.
+    if rules.ordered and rules.criterion != CLASS:  # a class has no bounds
+        return _bounded_worth(sums, mass, limits, rules.criterion, rules.bounds[node], value)
+    return _worth(sums, mass, limits, rules.criterion)
 
 
 @inlined
@@ -186,7 +201,7 @@ def _score_bounded(left, left_mass, lost, lost_mass, total, mass, limits, low, h
 
 
 @inlined
-def _score_vectors(sums, first, cuts, way, total, limits, bounds, sign, n_ordered, scratch, scores):
+def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_ordered, scratch, scores):
     # Any number of outputs, any criterion.
     outputs = total.shape[0] - 1
     mass = total[outputs]
@@ -204,22 +219,43 @@ def _score_vectors(sums, first, cuts, way, total, limits, bounds, sign, n_ordere
         done = cuts[i] + 1
         scores[i] = -np.inf
         if min(left_mass, mass - left_mass) >= limits.least:
-            score = worth(left, left_mass, limits, bounds, values[0])
-            score += worth(right, mass - left_mass, limits, bounds, values[1])
-            if limits.ordered and sign != 0 and i < n_ordered:
+            score = _ruled_worth(left, left_mass, limits, rules, node, values[0])
+            score += _ruled_worth(right, mass - left_mass, limits, rules, node, values[1])
+            if rules.ordered and sign != 0 and i < n_ordered:
                 for j in range(outputs):
                     if sign * (values[1, j] - values[0, j]) < 0.0:
                         score = -np.inf
             scores[i] = score
 
 
-@bare
-def _score_cuts(sums, column, columns, total, limits, bounds, scratch):
+@inner
+def _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scratch, scores):
+    # Scores of cuts of a column of numbers, with missing values on the right (way 0) or the left.
+    first, sign = BINS * column, rules.signs[column]
+    if total.shape[0] == 2 and rules.criterion == LEAST_SQUARES:
+        low, high = rules.bounds[node, 0, 0], rules.bounds[node, 1, 0]
+        lost, lost_mass = way * sums[first + MISSING, 0], way * sums[first + MISSING, 1]
+        _score_bounded(
+            scratch.left, scratch.left_mass, lost, lost_mass, total[0], total[1], limits, low, high, sign,
+            n_ordered, scores,
+        )  # fmt: skip
+    else:
+        cuts = scratch.bins
+        _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_ordered, scratch, scores)
+
+
+@inlined
+def _is_plain(total, rules):
+    # Whether rules, where there are any, say nothing about scores.
+    return total.shape[0] == 2 and rules.criterion == LEAST_SQUARES and not rules.ordered
+
+
+@inner
+def _score_cuts(sums, column, n_cuts, total, limits, scratch, rules, node):
     # Scores of the cuts of a column of numbers, -inf where not allowed: scores[i] of the cut cuts[i] and, where the set
     # has missing values, scores[LEFT + i] with those on its left. How many there are of both. A cut after a bin without
     # rows has the sides of a lower one, and is left out.
-    first, n_cuts, sign = BINS * column, columns.n_cuts[column], columns.signs[column]
-    outputs = total.shape[0] - 1
+    first, outputs = BINS * column, total.shape[0] - 1
     cuts, left, left_mass = scratch.bins, scratch.left, scratch.left_mass
     lost_mass = sums[first + MISSING, outputs]
     count, so_far, mass_so_far = 0, 0, 0
@@ -238,18 +274,11 @@ def _score_cuts(sums, column, columns, total, limits, bounds, scratch):
         n_ordered = n_lost = count - 1
     for way in range(1 + (lost_mass > 0)):
         own = scratch.scores[:count] if way == 0 else scratch.scores[LEFT : LEFT + n_lost]
-        if outputs > 1 or limits.criterion != LEAST_SQUARES:
-            _score_vectors(sums, first, cuts, way, total, limits, bounds, sign, n_ordered, scratch, own)
-            continue
-        lost = way * sums[first + MISSING, 0]
-        mass = way * lost_mass
-        if limits.ordered:
-            low, high = bounds[0, 0], bounds[1, 0]
-            _score_bounded(
-                left, left_mass, lost, mass, total[0], total[1], limits, low, high, sign, n_ordered, own
-            )
+        if rules is None or _is_plain(total, rules):
+            lost = way * sums[first + MISSING, 0]
+            _score_free(left, left_mass, lost, way * lost_mass, total[0], total[1], limits, own)
         else:
-            _score_free(left, left_mass, lost, mass, total[0], total[1], limits, own)
+            _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scratch, own)
     return count, n_lost
 
 
@@ -283,8 +312,8 @@ def _sort(keys, bins, count):
 
 
 @inlined
-def _largest(scores, ordered):
-    if ordered:
+def _largest(scores, rules):
+    if rules is not None and rules.ordered:
         most = -np.inf
         for i in range(scores.shape[0]):
             most = max(most, scores[i])
@@ -297,8 +326,8 @@ def _largest(scores, ordered):
     return np.int64(top).view(np.float64)
 
 
-@inlined
-def _score_runs(sums, first, bins, total, limits, bounds, scratch, scores):
+@inner
+def _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores):
     # scores[i] of sending the first i + 1 of these categories left.
     outputs = total.shape[0] - 1
     left, right, value = scratch.sides[0], scratch.sides[1], scratch.values[0]
@@ -310,18 +339,17 @@ def _score_runs(sums, first, bins, total, limits, bounds, scratch, scores):
             right[j] = total[j] - left[j]
         scores[i] = -np.inf
         if min(left[outputs], right[outputs]) >= limits.least:
-            scores[i] = worth(left[:outputs], left[outputs], limits, bounds, value)
-            scores[i] += worth(right[:outputs], right[outputs], limits, bounds, value)
+            scores[i] = _ruled_worth(left[:outputs], left[outputs], limits, rules, node, value)
+            scores[i] += _ruled_worth(right[:outputs], right[outputs], limits, rules, node, value)
 
 
-@bare
-def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left):
+@inner
+def _best_subset(sums, column, n_cuts, total, limits, enough, scratch, goes_left, rules, node):
     # The score of the best set of categories to send left, -inf where none is allowed. Sets are the first of the
     # categories in the order by the first output, then by the second, and so on. The search ends at the first of them
     # whose score is enough, and then goes_left (256,) says which bins it sends left: categories that the rows have
     # none of go where missing values go, and those, where there are none, to the heavier side.
-    first, n_bins = BINS * column, columns.n_cuts[column] + 1
-    outputs = total.shape[0] - 1
+    first, n_bins, outputs = BINS * column, n_cuts + 1, total.shape[0] - 1
     keys, bins, left, left_mass = scratch.keys, scratch.bins, scratch.left, scratch.left_mass
     most = -np.inf
     for output in range(outputs):
@@ -343,11 +371,11 @@ def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, 
             so_far += sums[first + bins[i], 0]
             mass_so_far += sums[first + bins[i], outputs]
             left[i], left_mass[i] = so_far, mass_so_far
-        if outputs > 1 or limits.criterion != LEAST_SQUARES or limits.ordered:
-            _score_runs(sums, first, bins, total, limits, bounds, scratch, scores)
-        else:
+        if rules is None or _is_plain(total, rules):
             _score_free(left, left_mass, 0, 0, total[0], total[1], limits, scores)
-        most = max(most, _largest(scores, limits.ordered))
+        else:
+            _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores)
+        most = max(most, _largest(scores, rules))
         if most < enough:
             continue
         i = 0
@@ -366,37 +394,41 @@ def _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, 
 
 
 @inlined
-def score_columns(sums, groups, columns, total, limits, bounds, allowed, scratch, best):
+def score_columns(
+    sums, groups, n_cuts, categorical, total, limits, allowed, scratch, rules, node, best
+):  # fmt: skip
     """best[c] = the score of column c's best cut, -inf where it has none, for the columns of some groups of eight.
 
-    `sums` (columns * 256, k + 1) is the histogram of the set, its last channel the mass, and `total` (k + 1,)
+    `sums` (columns * 256, k + 1) is the histogram of the node, its last channel the mass, and `total` (k + 1,)
     its sum over any one column. No side may have less than the least mass.
     """
     scores, light = scratch.scores, total[total.shape[0] - 1] < 2 * limits.least
-    n_cuts, categorical = columns.n_cuts, columns.categorical
     for group in groups:
         for column in range(8 * group, 8 * (group + 1)):
             best[column] = -np.inf
             if light or not allowed[column] or n_cuts[column] == 0:
                 continue
-            if categorical[column]:
+            if categorical is not None and categorical[column]:
                 best[column] = _best_subset(
-                    sums, column, columns, total, limits, bounds, np.inf, scratch, allowed
+                    sums, column, n_cuts[column], total, limits, np.inf, scratch, allowed, rules, node
                 )
                 continue
-            count, n_lost = _score_cuts(sums, column, columns, total, limits, bounds, scratch)
+            count, n_lost = _score_cuts(sums, column, n_cuts[column], total, limits, scratch, rules, node)
             for own in (scores[:count], scores[LEFT : LEFT + n_lost]):
-                best[column] = max(best[column], _largest(own, limits.ordered))
+                best[column] = max(best[column], _largest(own, rules))
 
 
 @inlined
-def choose_cut(sums, columns, total, limits, bounds, best, scratch, goes_left):
+def choose_cut(sums, n_cuts, categorical, total, limits, best, scratch, goes_left, rules, node):
     """Column, cut and gain of the best cut; column -1 where no cut gains, cut -1 for a set of categories.
 
     goes_left (256,) says of every bin, missing values in the last, whether the cut sends it left.
     """
     outputs = total.shape[0] - 1
-    whole = worth(total[:outputs], total[outputs], limits, bounds, scratch.values[0])
+    if rules is None:
+        whole = _plain_worth(total[0], total[1], limits)
+    else:
+        whole = _ruled_worth(total[:outputs], total[outputs], limits, rules, node, scratch.values[0])
     most = -np.inf
     for column in range(best.shape[0]):
         most = max(most, best[column])
@@ -406,38 +438,16 @@ def choose_cut(sums, columns, total, limits, bounds, best, scratch, goes_left):
     column = 0
     while best[column] < enough:
         column += 1
-    if columns.categorical[column]:
-        score = _best_subset(sums, column, columns, total, limits, bounds, enough, scratch, goes_left)
+    if categorical is not None and categorical[column]:
+        score = _best_subset(
+            sums, column, n_cuts[column], total, limits, enough, scratch, goes_left, rules, node
+        )
         return column, -1, score - whole
     scores, cuts = scratch.scores, scratch.bins
-    n_lost = _score_cuts(sums, column, columns, total, limits, bounds, scratch)[1]
+    n_lost = _score_cuts(sums, column, n_cuts[column], total, limits, scratch, rules, node)[1]
     i = 0
     while scores[i] < enough and (i >= n_lost or scores[LEFT + i] < enough):
         i += 1
     lost_left = scores[i] < enough
     cut = _send(sums, column, cuts[i], lost_left, outputs, goes_left)
     return column, cut, scores[LEFT + i if lost_left else i] - whole
-
-
-@inlined
-def part_bounds(sign, left, right, limits, bounds, lower, upper):
-    """The bounds (2, k) on the left and the right of a cut of a set within `bounds`, given the sums of its sides.
-
-    Where the cut has an order, everything under its lower side stays below the mean of its two values, and everything
-    under its upper side above it. So a tree whose leaves keep their bounds keeps the order: moving along the column
-    can only move from the lower side of such a cut to the upper one.
-    """
-    outputs = bounds.shape[1]
-    for j in range(outputs):
-        low, high = bounds[0, j], bounds[1, j]
-        lower[0, j], lower[1, j] = low, high
-        upper[0, j], upper[1, j] = low, high
-        if sign == 0:
-            continue
-        p = min(max(_free_value(left[j], left[outputs], limits), low), high)
-        q = min(max(_free_value(right[j], right[outputs], limits), low), high)
-        middle = min(max((p + q) / 2, low), high)
-        if sign > 0:
-            lower[1, j], upper[0, j] = middle, middle
-        else:
-            lower[0, j], upper[1, j] = middle, middle
