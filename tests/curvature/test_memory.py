@@ -1,5 +1,7 @@
 """Memory from 0 to 1 with curvature: nothing runs away, and the loss falls."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,8 @@ from anyboost.weak import Stump, Tree
 from curvature.samples import sample, weights
 
 MEMORIES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0)
-ROUNDS = 250
+ROUNDS = 200
+LEARNERS = {"stumps": Stump(), "trees": Tree(6), "trees, l2": Tree(6, l2=1.0)}
 
 
 def noisy(n=90):
@@ -18,29 +21,37 @@ def noisy(n=90):
     return X, np.where(np.random.default_rng(0).random(n) < 0.15, -y, y)
 
 
-@pytest.mark.parametrize("eta", [0.1, 0.3])
-@pytest.mark.parametrize("learner", [Stump(), Tree(6), Tree(6, l2=1.0)])
-@pytest.mark.parametrize("memory", MEMORIES)
-def test_scores_and_residuals_stay_bounded(memory, learner, eta):
-    """No row is pushed further than a run without memory pushes it, but for some slack.
-
-    D gains at most max|g| a round; what no tree can fit (equal rows that disagree) stays in it for good.
-    """
+@cache
+def follow(learner, eta, memory):
+    """A run from 0, and the highest score of any row after any round."""
     X, y = noisy()
     highest = []
     run = ab.boost(
         X,
         y,
         "logistic",
-        learner,
+        LEARNERS[learner],
         Residual(eta, memory=memory, curvature=True),
         ROUNDS,
         start=0.0,
         callbacks=[lambda step, run: highest.append(np.abs(run.scores).max()) and None],
+        n_threads=1,
     )
+    return run, max(highest)
+
+
+@pytest.mark.parametrize(("learner", "eta"), [("stumps", 0.3), ("trees", 0.1), ("trees, l2", 0.3)])
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_scores_and_residuals_stay_bounded(memory, learner, eta):
+    """The loss gets where a run without memory gets, and no score goes far beyond the best ones.
+
+    Stumps have best scores, at most 2.9 here; trees find leaves of one class, whose rows move on for ever, by about
+    eta a round. D gains |g| < 1 a round; what no tree can fit (equal rows that disagree) stays in it for good.
+    """
+    run, highest = follow(learner, eta, memory)
+    plain, _ = follow(learner, eta, 0.0)
     losses = np.array([step.loss for step in run.steps])
-    plain = ab.boost(X, y, "logistic", learner, Residual(eta, memory=0.0, curvature=True), ROUNDS, start=0.0)
-    assert max(highest) <= (4.0 if learner.max_leaves == 2 else 8.0 * eta * ROUNDS / 4)
+    assert highest <= (4.0 if learner == "stumps" else 2.0 * eta * ROUNDS)
     assert losses.max() < run.start_loss
     assert losses[-1] <= plain.steps[-1].loss * 1.02
     assert losses[ROUNDS // 2 :].max() <= losses[: ROUNDS // 2].max()
