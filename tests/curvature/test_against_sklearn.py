@@ -15,9 +15,7 @@ CLASSES = {"logistic": ab.losses.Logistic, "poisson": ab.losses.Poisson, "softma
 
 
 @pytest.mark.parametrize("loss", HISTOGRAMS)
-@pytest.mark.parametrize(
-    "seed", [0, 2]
-)  # others have ties in the first round, where gradients take two values
+@pytest.mark.parametrize("seed", [0, 1])
 def test_same_cuts_and_values(loss, seed, monkeypatch):
     monkeypatch.setattr(CLASSES[loss], "farthest", math.inf)
     X, y, model, eta, options = fit_histograms(loss, seed)
