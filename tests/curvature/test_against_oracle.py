@@ -143,7 +143,7 @@ def test_the_cap_is_an_attribute_of_losses(monkeypatch):
         losses.Tweedie,
     ):
         assert loss.farthest == 8.0
-    for loss in (losses.Squared, losses.Huber):
+    for loss in (losses.Squared(), losses.Huber()):
         assert loss.farthest == math.inf
     X, y = sample("logistic")
     start = np.random.default_rng(4).uniform(-6.0, 6.0, len(y))

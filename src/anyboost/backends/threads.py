@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable
 from itertools import pairwise
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
-_jobs: SimpleQueue[Callable[[], None]] | None = None
+_jobs: SimpleQueue[Callable[[], Any]] | None = None
 _starting = threading.Lock()
 
 
@@ -36,12 +36,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_workers)
 
 
-def _work(jobs: SimpleQueue[Callable[[], None]]) -> None:
+def _work(jobs: SimpleQueue[Callable[[], Any]]) -> None:
     while True:
         jobs.get()()
 
 
-def _queue() -> SimpleQueue[Callable[[], None]]:
+def _queue() -> SimpleQueue[Callable[[], Any]]:
     """The queue that the workers read; they are started on first use, and die with the process."""
     global _jobs
     with _starting:
@@ -85,7 +85,7 @@ def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
             raise failure
 
 
-def invite(task: Callable[[], None], count: int) -> None:
+def invite(task: Callable[[], Any], count: int) -> None:
     """Have `task` called by up to `count` other threads, as they find time; nobody waits for them."""
     for _ in range(count):  # none: no thread is started
         _queue().put(task)

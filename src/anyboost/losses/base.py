@@ -357,7 +357,7 @@ class RowwiseLoss(Loss):
         return np.full(len(y), self.infimum)
 
     def kernel(self, asked: str = "both") -> Callable[..., Any] | None:
-        """A compiled loop over rows for "both", "curvatures" or a "round" (see `rowwise.over_rows`), if there is one."""
+        """A compiled loop over rows for "both", "curvatures" or a "round" (see `rowwise.over_rows`), where there is."""
         definition = self.row_curvatures if asked == "curvatures" and self.vector else self.row
         if definition is None or (asked == "curvatures" and not self.has_curvature):
             return None

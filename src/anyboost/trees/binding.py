@@ -25,8 +25,8 @@ def _part_bounds(sign, left, right, limits, criterion, bounds, lower, upper):
         upper[0, j], upper[1, j] = low, high
         if sign == 0:
             continue
-        p = min(max(free_value(left[j], left[outputs], limits, criterion), low), high)
-        q = min(max(free_value(right[j], right[outputs], limits, criterion), low), high)
+        p = min(max(free_value(left, outputs, j, limits, criterion), low), high)
+        q = min(max(free_value(right, outputs, j, limits, criterion), low), high)
         middle = min(max((p + q) / 2, low), high)
         if sign > 0:
             lower[1, j], upper[0, j] = middle, middle

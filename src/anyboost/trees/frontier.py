@@ -50,12 +50,14 @@ class Tree(NamedTuple):
 
     state: np.ndarray  # (1,) of STATE
     nodes: np.ndarray  # of NODE
-    totals: np.ndarray  # (nodes, k + 1): the sums of the targets, and the mass
+    totals: (
+        np.ndarray
+    )  # (nodes, channels): the sums of the targets, of curvatures, if there are any, and the mass
     lefts: np.ndarray  # the same on the left of the best cut
     goes_left: np.ndarray
     allowed: np.ndarray  # (nodes, columns)
     leaves: np.ndarray  # nodes, in order of age
-    slab: np.ndarray  # (slots, columns * 256, k + 1)
+    slab: np.ndarray  # (slots, columns * 256, channels)
     holder: np.ndarray  # (slots,): the node whose histogram it is, -1 for none
     best: np.ndarray  # (2, columns): scores of the children's columns
 
@@ -169,7 +171,7 @@ def _open(search, tree, rules, place):
 
 
 @inlined
-def _take_in(search, tree, scratch, categorical, rules):
+def _take_in(search, tree, scratch, categorical, rules, bends):
     # The best cuts of the nodes that were waited for, by the scores of their columns.
     state, nodes, best, allowed, lefts = tree.state[0], tree.nodes, tree.best, tree.allowed, tree.lefts
     slab, totals, goes_left, holder = tree.slab, tree.totals, tree.goes_left, tree.holder
@@ -180,7 +182,7 @@ def _take_in(search, tree, scratch, categorical, rules):
         sums = slab[node.slot]
         column, cut, gain = choose_cut(
             sums, search.n_cuts, categorical, totals[number], search.limits, best[which], scratch,
-            goes_left[number], rules, number,
+            goes_left[number], rules, number, bends,
         )  # fmt: skip
         node.column, node.cut, node.gain = column, cut, gain
         if rules is None or not (rules.ordered or rules.node_features < 1.0):
@@ -195,7 +197,7 @@ def _take_in(search, tree, scratch, categorical, rules):
 
 
 @inlined
-def _survey(groups, search, tree, inside, scratch, categorical, rules):
+def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
     # Histograms of the nodes that wait, where rows are inside, and scores of all cuts, for some groups of columns.
     # The lighter child is counted, and subtracted from what was its parent's histogram and becomes the other's.
     state, nodes, slab, totals, best = tree.state[0], tree.nodes, tree.slab, tree.totals, tree.best
@@ -210,8 +212,9 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules):
                 count_vectors(words, groups, n_cuts, n_columns, inside.vectors, rows, True, sums)
             for j in range(taken.shape[0]):
                 own = taken[j, node.start - first : node.stop - first]
+                shift = inside.shift if j == taken.shape[0] - 1 else 0  # the mass is with the last
                 count_columns(
-                    words, groups, n_cuts, n_columns, own, rows, inside.chunk, inside.shift,
+                    words, groups, n_cuts, n_columns, own, rows, inside.chunk, shift,
                     j, scratch.counters, sums,
                 )  # fmt: skip
     if large >= 0 and not state.both:
@@ -221,7 +224,7 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules):
         looked = tree.allowed[node] if rules is None else rules.looked[node]
         score_columns(
             slab[nodes[node].slot], groups, n_cuts, categorical, totals[node], search.limits, looked, scratch,
-            rules, node, best[which],
+            rules, node, bends, best[which],
         )  # fmt: skip
 
 
@@ -252,12 +255,12 @@ def _take_channels(tree, inside):
 
 
 @kernel
-def advance(sync, leads, search, tree, inside, scratch, categorical, rules):
+def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bends):
     """Grow on from where `tree` stands; whether it waits for rows that are not `inside`.
 
     One thread leads. Others take part in the survey of columns until they are dismissed: where nothing is left to
-    claim, the leader goes on to the next split, and they wait for it. `categorical` (columns,) and `rules` are None
-    where a tree has none.
+    claim, the leader goes on to the next split, and they wait for it. `categorical` (columns,), `rules` and `bends`
+    (256,) are None where a tree has none, or no curvature (see `splitting`).
     """
     state, groups, looks = tree.state[0], search.groups.shape[0], 0
     if leads and state.waiting:
@@ -265,7 +268,9 @@ def advance(sync, leads, search, tree, inside, scratch, categorical, rules):
     while True:
         number = claim(sync, groups)
         if number >= 0:
-            _survey(search.groups[number : number + 1], search, tree, inside, scratch, categorical, rules)
+            _survey(
+                search.groups[number : number + 1], search, tree, inside, scratch, categorical, rules, bends
+            )
             finish(sync)
             looks = 0
             continue
@@ -276,7 +281,7 @@ def advance(sync, leads, search, tree, inside, scratch, categorical, rules):
             continue
         if state.waiting:
             wait(sync, groups)
-            _take_in(search, tree, scratch, categorical, rules)
+            _take_in(search, tree, scratch, categorical, rules, bends)
         place = _next(tree, search.by_level) if state.n_leaves < search.max_leaves else -1
         if place < 0:
             return False

@@ -73,6 +73,7 @@ class Grown(NamedTuple):
 
     shape: Shape
     sums: np.ndarray  # (leaves, k)
+    weights: np.ndarray  # (leaves, k) of curvature, or (leaves, 1): by what sums are divided
     masses: np.ndarray  # (leaves,)
     bounds: np.ndarray  # (leaves, 2, k): of raw values, sum over mass
     leaf: np.ndarray  # (n,)
@@ -99,7 +100,7 @@ def grow(
     """
     growth = growth._replace(max_leaves=_most_leaves(growth, rows.n))
     search, allowed = _search(bins, growth, features)
-    tree = _plant(rows, fixed.outputs, growth, allowed)
+    tree = _plant(rows, fixed.sums, growth, allowed)
     rules = _rules(bins, fixed.outputs, growth, tree)
     # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
     all_of_it = drawn is None and features is None and growth.criterion == LEAST_SQUARES
@@ -110,10 +111,11 @@ def grow(
     ground.histogram(0, ground.listed, tree.slab[0])
     first = BINS * GROUP * search.groups[0]
     tree.totals[0] = tree.slab[0, first : first + BINS].sum(axis=0)
-    _run(rows, search, tree, ground, _categorical(bins), rules)
+    _run(rows, search, tree, ground, _categorical(bins), rules, fixed.kappa_unit is not None)
     shape = _shape(tree)
     totals = tree.totals[shape.leaf_nodes]
-    sums, held = totals[:, :-1], totals[:, -1]
+    sums, held = totals[:, : fixed.outputs], totals[:, -1]
+    weights = held[:, None] if fixed.kappa_unit is None else totals[:, fixed.outputs : -1]
     # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
     sums = np.where(np.abs(sums) > search.limits.noise * held[:, None], sums, 0)
     leaf = ground.leaves(shape)
@@ -124,7 +126,7 @@ def grow(
         if rules is None
         else rules.bounds[shape.leaf_nodes]
     )
-    return Grown(shape, sums, held, own, leaf, cover)
+    return Grown(shape, sums, weights, held, own, leaf, cover)
 
 
 def _most_leaves(growth: Growth, n: int) -> int:
@@ -143,8 +145,8 @@ def _cover(rows: Rows, shape: Shape, leaf: np.ndarray, masses: np.ndarray) -> np
 
 
 def histogram(rows: Rows, bins: Bins, fixed: Fixed) -> np.ndarray:
-    """The histogram of all rows, (columns, 256, k + 1)."""
-    sums = np.zeros((len(bins.n_cuts) * BINS, fixed.outputs + 1), dtype=np.int64)
+    """The histogram of all rows, (columns, 256, channels)."""
+    sums = np.zeros((len(bins.n_cuts) * BINS, fixed.sums), dtype=np.int64)
     shares = _shared(np.arange(len(bins.n_cuts) // GROUP), bins.n_columns, rows.n_threads)
     rows.ground(bins, fixed, Plan(None, False, shares, None)).histogram(0, 0, sums)
     return sums.reshape(len(bins.n_cuts), BINS, -1)
@@ -174,18 +176,18 @@ def _categorical(bins: Bins) -> np.ndarray | None:
     return categorical
 
 
-def _plant(rows: Rows, outputs: int, growth: Growth, allowed: np.ndarray) -> Tree:
+def _plant(rows: Rows, channels: int, growth: Growth, allowed: np.ndarray) -> Tree:
     """A tree that is a root without anything counted yet."""
     n_columns, most = len(allowed), 2 * growth.max_leaves - 1
-    size = (n_columns * BINS, outputs + 1)
+    size = (n_columns * BINS, channels)
     room = max(2, MOST_MEMORY // (8 * size[0] * size[1]))
     slots = min(growth.max_leaves, room)
     slab = rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64))
     tree = Tree(
         np.zeros(1, dtype=STATE),
         np.zeros(most, dtype=NODE),
-        np.zeros((most, outputs + 1), dtype=np.int64),
-        np.zeros((most, outputs + 1), dtype=np.int64),
+        np.zeros((most, channels), dtype=np.int64),
+        np.zeros((most, channels), dtype=np.int64),
         np.zeros((most, BINS), dtype=np.bool_),
         np.zeros((most, n_columns), dtype=np.bool_),
         np.zeros(growth.max_leaves, dtype=np.int64),
@@ -243,6 +245,7 @@ def _run(
     ground: Ground,
     categorical: np.ndarray | None,
     rules: Rules | None,
+    curved: bool,
 ) -> None:
     """Grow from the root, whose histogram is there."""
     inside, channels = ground.inside, tree.totals.shape[1]
@@ -250,7 +253,8 @@ def _run(
     workers = min(rows.n_threads, len(search.groups)) - 1 if work > _SMALL else 0
 
     def take_part(sync: np.ndarray, leads: bool) -> bool:
-        return advance(sync, leads, search, tree, inside, Scratch.of(channels - 1), categorical, rules)
+        bends = np.empty(BINS, dtype=np.int64) if curved else None
+        return advance(sync, leads, search, tree, inside, Scratch.of(channels), categorical, rules, bends)
 
     waits = True
     while waits:

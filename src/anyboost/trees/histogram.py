@@ -4,7 +4,7 @@ The channels of a row are its fixed-point targets and its mass (see `sums.Fixed`
 fills 2048 counters a channel, which stay in the first cache; where target and mass are packed into one number,
 one addition counts both. The histogram of a set is that of its parent minus that of its sibling, exactly.
 
-A histogram is (columns * 256, outputs + 1), mass last. It is zero, and stays so, in bins that a column does not have:
+A histogram is (columns * 256, channels), mass last. It is zero, and stays so, in bins that a column does not have:
 memory that is never written to is none.
 """
 
@@ -233,7 +233,7 @@ def _differing(old, new, start, stop, rows):
     return found
 
 
-@bare
+@kernel
 def _count_differing(old, new, step):
     # Of every so many rows, those in which two arrays of channels differ.
     found = 0
@@ -289,7 +289,7 @@ def count(
             channels[:, j],
             seen,
             taken.chunk,
-            taken.shift,
+            taken.shift if j == channels.shape[1] - 1 else 0,  # the mass is with the last
             j,
             counters,
             sums,

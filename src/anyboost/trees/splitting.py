@@ -7,8 +7,11 @@ of categories. With S the sums of the target, W the mass of a side and l2 the we
     ||S||_1                      the extreme atom with |h| <= 1
     max_k S_k - mean_k S_k       a class a side, projection (3)
 
-and a cut what its two sides are. A sum within `noise` units a unit of mass, which is what rounding the rows can leave
-behind, counts as zero. Scores within 1e-9 of the best are equal; then the lowest column, the lowest cut and missing
+and a cut what its two sides are. Where rows have a curvature, its sums K stand in the place of W, one an output:
+sum_k S_k^2 / (K_k + l2); the least mass of a side is still one of W. A histogram has, for every bin, the targets, the
+curvatures, if there are any, and the mass, last.
+
+A sum within `noise` units a unit of mass, which is what rounding the rows can leave behind, counts as zero. Scores within 1e-9 of the best are equal; then the lowest column, the lowest cut and missing
 values to the right win, so that ties, common with sign gradients, do not hang on rounding. The last cut of a column
 with missing values parts those from the rest, and no other cut does.
 
@@ -22,8 +25,8 @@ vertices are such runs. This holds for all that is above. With several outputs t
 turn, and the best found is good, not best. Missing values are one more category, the last.
 
 Most trees are plain: least squares of one output, without an order. Kernels take `rules` for all others, and
-`categorical` for columns of categories; where None is passed instead, Numba leaves out what they would need, and a
-first fit does not wait until it is compiled.
+`categorical` for columns of categories, and `bends`, room for sums of curvature, where there is any; where None is
+passed instead, Numba leaves out what they would need, and a first fit does not wait until it is compiled.
 """
 
 from typing import NamedTuple
@@ -76,11 +79,11 @@ class Scratch(NamedTuple):
     bins: np.ndarray  # they, or cuts
     left: np.ndarray  # (256,): sums on the left of cuts
     left_mass: np.ndarray
-    sides: np.ndarray  # (2, k + 1): sums on both sides of one cut
-    values: np.ndarray  # (2, k): what they are filled with
+    sides: np.ndarray  # (2, channels): sums on both sides of one cut
+    values: np.ndarray  # (2, channels): what they are filled with
 
     @classmethod
-    def of(cls, outputs: int) -> "Scratch":
+    def of(cls, channels: int) -> "Scratch":
         bins, left, left_mass = np.empty((3, BINS), dtype=np.int64)
         return cls(
             np.zeros(GROUP * BINS, dtype=np.int64),
@@ -89,68 +92,83 @@ class Scratch(NamedTuple):
             bins,
             left,
             left_mass,
-            np.empty((2, outputs + 1), dtype=np.int64),
-            np.empty((2, outputs)),
+            np.empty((2, channels), dtype=np.int64),
+            np.empty((2, channels)),
         )
 
 
 @inlined
-def _plain_worth(total, mass, limits):
+def _plain_worth(total, weight, mass, limits):
     value = np.float64(total)
-    square = value * value if abs(value) > limits.noise * np.float64(mass) else 0.0
-    return square / (np.float64(mass) + limits.l2)
+    if abs(value) <= limits.noise * np.float64(mass):
+        return 0.0
+    return value * value / (np.float64(weight) + limits.l2)
 
 
 @inlined
-def _worth(sums, mass, limits, criterion):
+def _weight(side, outputs, j):
+    # By what output j of a side is divided: its curvature, or the mass, which stands there where there is none.
+    return np.float64(side[outputs + (j if side.shape[0] > outputs + 1 else 0)])
+
+
+@inlined
+def _worth(side, outputs, limits, criterion):
     # What a side without bounds is worth.
     total = 0.0
-    nothing = limits.noise * np.float64(mass)
+    nothing = limits.noise * np.float64(side[side.shape[0] - 1])
     if criterion == CLASS:
         # How far the largest sum is above the mean of all: never negative.
-        most = np.float64(sums[0])
-        for j in range(sums.shape[0]):
-            value = np.float64(sums[j])
+        most = np.float64(side[0])
+        for j in range(outputs):
+            value = np.float64(side[j])
             total += value
             most = max(most, value)
-        lead = most - total / sums.shape[0]
+        lead = most - total / outputs
         return lead if lead > nothing else 0.0
-    for j in range(sums.shape[0]):
-        value = abs(np.float64(sums[j]))
+    curved = side.shape[0] > outputs + 1
+    for j in range(outputs):
+        value = abs(np.float64(side[j]))
         if value > nothing:
-            total += value * value if criterion == LEAST_SQUARES else value
-    return total / (np.float64(mass) + limits.l2) if criterion == LEAST_SQUARES else total
+            gained = value * value if criterion == LEAST_SQUARES else value
+            total += gained / (_weight(side, outputs, j) + limits.l2) if curved else gained
+    if curved or criterion != LEAST_SQUARES:
+        return total
+    return total / (np.float64(side[outputs]) + limits.l2)
 
 
 @inlined
-def free_value(total, mass, limits, criterion):
-    """What one output of a side would be filled with, were there no bounds."""
-    s = np.float64(total)
-    if abs(s) <= limits.noise * np.float64(mass):
-        s = 0.0
-    return s / (np.float64(mass) + limits.l2) if criterion == LEAST_SQUARES else np.float64(np.sign(s))
+def free_value(side, outputs, j, limits, criterion):
+    """What output j of a side would be filled with, were there no bounds."""
+    s = np.float64(side[j])
+    if abs(s) <= limits.noise * np.float64(side[side.shape[0] - 1]):
+        return 0.0
+    return (
+        s / (_weight(side, outputs, j) + limits.l2) if criterion == LEAST_SQUARES else np.float64(np.sign(s))
+    )
 
 
 @inlined
-def _bounded_worth(sums, mass, limits, criterion, bounds, value):
+def _bounded_worth(side, outputs, limits, criterion, bounds, value):
     # What a side within bounds (2, k) is worth, and in `value` (k,) what it is filled with.
     total = 0.0
-    weight = np.float64(mass) + limits.l2
-    for j in range(sums.shape[0]):
-        s = np.float64(sums[j])
-        s = s if abs(s) > limits.noise * np.float64(mass) else 0.0
-        v = min(max(free_value(sums[j], mass, limits, criterion), bounds[0, j]), bounds[1, j])
+    nothing = limits.noise * np.float64(side[side.shape[0] - 1])
+    for j in range(outputs):
+        s = np.float64(side[j])
+        s = s if abs(s) > nothing else 0.0
+        v = min(max(free_value(side, outputs, j, limits, criterion), bounds[0, j]), bounds[1, j])
         value[j] = v
+        weight = _weight(side, outputs, j) + limits.l2
         total += v * (2.0 * s - v * weight) if criterion == LEAST_SQUARES else v * s
     return total
 
 
 @inner
-def _ruled_worth(sums, mass, limits, rules, node, value):
-    # What a side is worth; `value` (k,) becomes what it is filled with, where there are bounds.
+def _ruled_worth(side, limits, rules, node, value):
+    # What a side is worth; `value` becomes what it is filled with, where there are bounds.
+    outputs = rules.bounds.shape[2]
     if rules.ordered and rules.criterion != CLASS:  # a class has no bounds
-        return _bounded_worth(sums, mass, limits, rules.criterion, rules.bounds[node], value)
-    return _worth(sums, mass, limits, rules.criterion)
+        return _bounded_worth(side, outputs, limits, rules.criterion, rules.bounds[node], value)
+    return _worth(side, outputs, limits, rules.criterion)
 
 
 @inlined
@@ -160,67 +178,79 @@ def _real(whole):
 
 
 @inlined
-def _sides(here, here_mass, total, mass, noise):
-    # The sums and the masses on the left and the right of a cut, as floats.
-    w, v = _real(here_mass), _real(mass - here_mass)
-    a, c = _real(here), _real(total - here)
-    return (a if abs(a) > noise * w else 0.0), w, (c if abs(c) > noise * v else 0.0), v
+def _kept(here, mass, noise):
+    # A sum as a float, zero where it is noise.
+    value = _real(here)
+    return value if abs(value) > noise * mass else 0.0
 
 
 @inlined
-def _score_free(left, left_mass, lost, lost_mass, total, mass, limits, scores):
-    # Least squares with one output, the common case: one division a cut, no branch, several cuts at a time. `lost` is
-    # what goes left of missing values.
+def _free_score(a, c, w, v):
+    return (a * a * v + c * c * w) / (w * v)
+
+
+@inlined
+def _bounded_score(a, c, w, v, low, high, sign, ordered):
+    p, q = a / w, c / v
+    p = p if p > low else low
+    p = p if p < high else high
+    q = q if q > low else low
+    q = q if q < high else high
+    score = p * (2.0 * a - p * w) + q * (2.0 * c - q * v)
+    return score if sign * (q - p) >= 0.0 or not ordered else -np.inf
+
+
+# Least squares with one output, the common case: no branch, several cuts at a time. `side` is what missing values add
+# on the left.
+
+
+@inner
+def _score_one(left, left_mass, side, total, limits, scores, bounds, sign, n_ordered, bends):
+    # Without bounds (None) with one division a cut; within bounds the first `n_ordered` cuts must be in order.
     noise, l2, least = limits.noise, limits.l2, limits.least
+    last = total.shape[0] - 1
+    lost, lost_mass, whole, mass = side[0], side[last], total[0], total[last]
+    lost_weight, weight = side[1], total[1]
+    low, high = -np.inf, np.inf
+    if bounds is not None:
+        low, high = bounds[0, 0], bounds[1, 0]
     for i in range(scores.shape[0]):
-        here_mass = left_mass[i] + lost_mass
-        a, w, c, v = _sides(left[i] + lost, here_mass, total, mass, noise)
+        here, here_mass = left[i] + lost, left_mass[i] + lost_mass
+        w, v = _real(here_mass), _real(mass - here_mass)
+        a, c = _kept(here, w, noise), _kept(whole - here, v, noise)
+        if bends is not None:
+            here_weight = bends[i] + lost_weight
+            w, v = _real(here_weight), _real(weight - here_weight)
+            w = w if w > 0.0 else 1.0  # then all its targets are zero
+            v = v if v > 0.0 else 1.0
         w += l2
         v += l2
-        score = (a * a * v + c * c * w) / (w * v)
+        if bounds is None:
+            score = _free_score(a, c, w, v)
+        else:
+            score = _bounded_score(a, c, w, v, low, high, sign, i < n_ordered)
         scores[i] = score if min(here_mass, mass - here_mass) >= least else -np.inf
-
-
-@inlined
-def _score_bounded(left, left_mass, lost, lost_mass, total, mass, limits, low, high, sign, n_ordered, scores):
-    # The same within bounds; the first `n_ordered` cuts must be in order.
-    noise, l2, least = limits.noise, limits.l2, limits.least
-    for i in range(scores.shape[0]):
-        here_mass = left_mass[i] + lost_mass
-        a, w, c, v = _sides(left[i] + lost, here_mass, total, mass, noise)
-        w += l2
-        v += l2
-        p, q = a / w, c / v
-        p = p if p > low else low
-        p = p if p < high else high
-        q = q if q > low else low
-        q = q if q < high else high
-        score = p * (2.0 * a - p * w) + q * (2.0 * c - q * v)
-        kept = sign * (q - p) >= 0.0 or i >= n_ordered
-        scores[i] = score if (min(here_mass, mass - here_mass) >= least) & kept else -np.inf
 
 
 @inlined
 def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_ordered, scratch, scores):
     # Any number of outputs, any criterion.
-    outputs = total.shape[0] - 1
-    mass = total[outputs]
-    left, right, values = scratch.sides[0, :outputs], scratch.sides[1, :outputs], scratch.values
-    for j in range(outputs):
+    channels, outputs = total.shape[0], rules.bounds.shape[2]
+    left, right, values = scratch.sides[0], scratch.sides[1], scratch.values
+    for j in range(channels):
         left[j] = way * sums[first + MISSING, j]
         right[j] = total[j] - left[j]
-    left_mass, done = way * sums[first + MISSING, outputs], 0
+    done = 0
     for i in range(scores.shape[0]):
         for b in range(done, cuts[i] + 1):
-            left_mass += sums[first + b, outputs]
-            for j in range(outputs):
+            for j in range(channels):
                 left[j] += sums[first + b, j]
                 right[j] -= sums[first + b, j]
         done = cuts[i] + 1
         scores[i] = -np.inf
-        if min(left_mass, mass - left_mass) >= limits.least:
-            score = _ruled_worth(left, left_mass, limits, rules, node, values[0])
-            score += _ruled_worth(right, mass - left_mass, limits, rules, node, values[1])
+        if min(left[channels - 1], right[channels - 1]) >= limits.least:
+            score = _ruled_worth(left, limits, rules, node, values[0])
+            score += _ruled_worth(right, limits, rules, node, values[1])
             if rules.ordered and sign != 0 and i < n_ordered:
                 for j in range(outputs):
                     if sign * (values[1, j] - values[0, j]) < 0.0:
@@ -229,15 +259,16 @@ def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_o
 
 
 @inner
-def _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scratch, scores):
+def _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scratch, scores, bends):
     # Scores of cuts of a column of numbers, with missing values on the right (way 0) or the left.
     first, sign = BINS * column, rules.signs[column]
-    if total.shape[0] == 2 and rules.criterion == LEAST_SQUARES:
-        low, high = rules.bounds[node, 0, 0], rules.bounds[node, 1, 0]
-        lost, lost_mass = way * sums[first + MISSING, 0], way * sums[first + MISSING, 1]
-        _score_bounded(
-            scratch.left, scratch.left_mass, lost, lost_mass, total[0], total[1], limits, low, high, sign,
-            n_ordered, scores,
+    if rules.bounds.shape[2] == 1 and rules.criterion == LEAST_SQUARES:
+        side = scratch.sides[0]
+        for j in range(side.shape[0]):
+            side[j] = way * sums[first + MISSING, j]
+        _score_one(
+            scratch.left, scratch.left_mass, side, total, limits, scores, rules.bounds[node], sign,
+            n_ordered, bends,
         )  # fmt: skip
     else:
         cuts = scratch.bins
@@ -245,27 +276,30 @@ def _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scrat
 
 
 @inlined
-def _is_plain(total, rules):
+def _is_plain(rules):
     # Whether rules, where there are any, say nothing about scores.
-    return total.shape[0] == 2 and rules.criterion == LEAST_SQUARES and not rules.ordered
+    return rules.bounds.shape[2] == 1 and rules.criterion == LEAST_SQUARES and not rules.ordered
 
 
 @inner
-def _score_cuts(sums, column, n_cuts, total, limits, scratch, rules, node):
+def _score_cuts(sums, column, n_cuts, total, limits, scratch, rules, node, bends):
     # Scores of the cuts of a column of numbers, -inf where not allowed: scores[i] of the cut cuts[i] and, where the set
     # has missing values, scores[LEFT + i] with those on its left. How many there are of both. A cut after a bin without
     # rows has the sides of a lower one, and is left out.
-    first, outputs = BINS * column, total.shape[0] - 1
+    first, last = BINS * column, total.shape[0] - 1
     cuts, left, left_mass = scratch.bins, scratch.left, scratch.left_mass
-    lost_mass = sums[first + MISSING, outputs]
-    count, so_far, mass_so_far = 0, 0, 0
+    lost_mass = sums[first + MISSING, last]
+    count, so_far, mass_so_far, weight_so_far = 0, 0, 0, 0
     for b in range(n_cuts):
-        moved = sums[first + b, outputs]
+        moved = sums[first + b, last]
         so_far += sums[first + b, 0]
         mass_so_far += moved
         cuts[count], left[count], left_mass[count] = b, so_far, mass_so_far
+        if bends is not None:
+            weight_so_far += sums[first + b, 1]
+            bends[count] = weight_so_far
         count += moved > 0
-    ended = count > 0 and left_mass[count - 1] == total[outputs] - lost_mass
+    ended = count > 0 and left_mass[count - 1] == total[last] - lost_mass
     if ended and lost_mass == 0:
         count -= 1  # nobody is on the right
     n_ordered, n_lost = count, 0
@@ -274,11 +308,13 @@ def _score_cuts(sums, column, n_cuts, total, limits, scratch, rules, node):
         n_ordered = n_lost = count - 1
     for way in range(1 + (lost_mass > 0)):
         own = scratch.scores[:count] if way == 0 else scratch.scores[LEFT : LEFT + n_lost]
-        if rules is None or _is_plain(total, rules):
-            lost = way * sums[first + MISSING, 0]
-            _score_free(left, left_mass, lost, way * lost_mass, total[0], total[1], limits, own)
+        if rules is None or _is_plain(rules):
+            side = scratch.sides[0]
+            for j in range(side.shape[0]):
+                side[j] = way * sums[first + MISSING, j]
+            _score_one(left, left_mass, side, total, limits, own, None, 0, 0, bends)
         else:
-            _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scratch, own)
+            _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scratch, own, bends)
     return count, n_lost
 
 
@@ -329,50 +365,57 @@ def _largest(scores, rules):
 @inner
 def _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores):
     # scores[i] of sending the first i + 1 of these categories left.
-    outputs = total.shape[0] - 1
+    channels = total.shape[0]
     left, right, value = scratch.sides[0], scratch.sides[1], scratch.values[0]
-    for j in range(outputs + 1):
+    for j in range(channels):
         left[j] = 0
     for i in range(scores.shape[0]):
-        for j in range(outputs + 1):
+        for j in range(channels):
             left[j] += sums[first + bins[i], j]
             right[j] = total[j] - left[j]
         scores[i] = -np.inf
-        if min(left[outputs], right[outputs]) >= limits.least:
-            scores[i] = _ruled_worth(left[:outputs], left[outputs], limits, rules, node, value)
-            scores[i] += _ruled_worth(right[:outputs], right[outputs], limits, rules, node, value)
+        if min(left[channels - 1], right[channels - 1]) >= limits.least:
+            scores[i] = _ruled_worth(left, limits, rules, node, value)
+            scores[i] += _ruled_worth(right, limits, rules, node, value)
 
 
 @inner
-def _best_subset(sums, column, n_cuts, total, limits, enough, scratch, goes_left, rules, node):
+def _best_subset(sums, column, n_cuts, total, limits, enough, scratch, goes_left, rules, node, bends):
     # The score of the best set of categories to send left, -inf where none is allowed. Sets are the first of the
     # categories in the order by the first output, then by the second, and so on. The search ends at the first of them
     # whose score is enough, and then goes_left (256,) says which bins it sends left: categories that the rows have
     # none of go where missing values go, and those, where there are none, to the heavier side.
-    first, n_bins, outputs = BINS * column, n_cuts + 1, total.shape[0] - 1
+    first, n_bins, last = BINS * column, n_cuts + 1, total.shape[0] - 1
     keys, bins, left, left_mass = scratch.keys, scratch.bins, scratch.left, scratch.left_mass
+    outputs = 1 if rules is None else rules.bounds.shape[2]
     most = -np.inf
     for output in range(outputs):
         count = 0
         for place in range(n_bins + 1):
             b = place if place < n_bins else MISSING
-            w = np.float64(sums[first + b, outputs])
-            if w > 0.0 and (place == n_bins or b < MISSING):
+            mass = np.float64(sums[first + b, last])
+            if mass > 0.0 and (place == n_bins or b < MISSING):
                 s = np.float64(sums[first + b, output])
-                keys[count] = s / w if abs(s) > limits.noise * w else 0.0
+                weight = _weight(sums[first + b], outputs, output)
+                keys[count] = s / weight if abs(s) > limits.noise * mass else 0.0
                 bins[count] = b
                 count += 1
         if count < 2:
             return -np.inf
         _sort(keys, bins, count)
         scores = scratch.scores[: count - 1]
-        so_far, mass_so_far = 0, 0
+        so_far, mass_so_far, weight_so_far = 0, 0, 0
         for i in range(count - 1):
             so_far += sums[first + bins[i], 0]
-            mass_so_far += sums[first + bins[i], outputs]
+            mass_so_far += sums[first + bins[i], last]
             left[i], left_mass[i] = so_far, mass_so_far
-        if rules is None or _is_plain(total, rules):
-            _score_free(left, left_mass, 0, 0, total[0], total[1], limits, scores)
+            if bends is not None:
+                weight_so_far += sums[first + bins[i], 1]
+                bends[i] = weight_so_far
+        if rules is None or _is_plain(rules):
+            nothing = scratch.sides[0]
+            nothing[:] = 0
+            _score_one(left, left_mass, nothing, total, limits, scores, None, 0, 0, bends)
         else:
             _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores)
         most = max(most, _largest(scores, rules))
@@ -381,7 +424,7 @@ def _best_subset(sums, column, n_cuts, total, limits, enough, scratch, goes_left
         i = 0
         while scores[i] < enough:
             i += 1
-        lost = 2 * left_mass[i] > total[outputs]
+        lost = 2 * left_mass[i] > total[last]
         for place in range(count):
             if bins[place] == MISSING:
                 lost = place <= i
@@ -395,11 +438,11 @@ def _best_subset(sums, column, n_cuts, total, limits, enough, scratch, goes_left
 
 @inlined
 def score_columns(
-    sums, groups, n_cuts, categorical, total, limits, allowed, scratch, rules, node, best
+    sums, groups, n_cuts, categorical, total, limits, allowed, scratch, rules, node, bends, best
 ):  # fmt: skip
     """best[c] = the score of column c's best cut, -inf where it has none, for the columns of some groups of eight.
 
-    `sums` (columns * 256, k + 1) is the histogram of the node, its last channel the mass, and `total` (k + 1,)
+    `sums` (columns * 256, channels) is the histogram of the node, its last channel the mass, and `total` (channels,)
     its sum over any one column. No side may have less than the least mass.
     """
     scores, light = scratch.scores, total[total.shape[0] - 1] < 2 * limits.least
@@ -410,25 +453,27 @@ def score_columns(
                 continue
             if categorical is not None and categorical[column]:
                 best[column] = _best_subset(
-                    sums, column, n_cuts[column], total, limits, np.inf, scratch, allowed, rules, node
+                    sums, column, n_cuts[column], total, limits, np.inf, scratch, allowed, rules, node, bends
                 )
                 continue
-            count, n_lost = _score_cuts(sums, column, n_cuts[column], total, limits, scratch, rules, node)
+            count, n_lost = _score_cuts(
+                sums, column, n_cuts[column], total, limits, scratch, rules, node, bends
+            )
             for own in (scores[:count], scores[LEFT : LEFT + n_lost]):
                 best[column] = max(best[column], _largest(own, rules))
 
 
 @inlined
-def choose_cut(sums, n_cuts, categorical, total, limits, best, scratch, goes_left, rules, node):
+def choose_cut(sums, n_cuts, categorical, total, limits, best, scratch, goes_left, rules, node, bends):
     """Column, cut and gain of the best cut; column -1 where no cut gains, cut -1 for a set of categories.
 
     goes_left (256,) says of every bin, missing values in the last, whether the cut sends it left.
     """
-    outputs = total.shape[0] - 1
+    last = total.shape[0] - 1
     if rules is None:
-        whole = _plain_worth(total[0], total[1], limits)
+        whole = _plain_worth(total[0], total[1], total[last], limits)
     else:
-        whole = _ruled_worth(total[:outputs], total[outputs], limits, rules, node, scratch.values[0])
+        whole = _ruled_worth(total, limits, rules, node, scratch.values[0])
     most = -np.inf
     for column in range(best.shape[0]):
         most = max(most, best[column])
@@ -440,14 +485,14 @@ def choose_cut(sums, n_cuts, categorical, total, limits, best, scratch, goes_lef
         column += 1
     if categorical is not None and categorical[column]:
         score = _best_subset(
-            sums, column, n_cuts[column], total, limits, enough, scratch, goes_left, rules, node
+            sums, column, n_cuts[column], total, limits, enough, scratch, goes_left, rules, node, bends
         )
         return column, -1, score - whole
     scores, cuts = scratch.scores, scratch.bins
-    n_lost = _score_cuts(sums, column, n_cuts[column], total, limits, scratch, rules, node)[1]
+    n_lost = _score_cuts(sums, column, n_cuts[column], total, limits, scratch, rules, node, bends)[1]
     i = 0
     while scores[i] < enough and (i >= n_lost or scores[LEFT + i] < enough):
         i += 1
     lost_left = scores[i] < enough
-    cut = _send(sums, column, cuts[i], lost_left, outputs, goes_left)
+    cut = _send(sums, column, cuts[i], lost_left, last, goes_left)
     return column, cut, scores[LEFT + i if lost_left else i] - whole

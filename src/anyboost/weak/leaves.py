@@ -30,7 +30,7 @@ def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.n
     category_set = np.full(len(tree.feature), -1, dtype=np.int32)
     category_set[sets] = np.arange(np.count_nonzero(sets))
     bits = np.packbits(tree.goes_left[sets], axis=1, bitorder="little")
-    mass_unit = space.fixed_mass[1]
+    weight_unit = space.fixed_mass[1] if fixed.kappa_unit is None else fixed.kappa_unit
     return TreeFunction(
         feature=tree.feature,
         threshold=np.where(inside & ~sets, threshold, 0.0),
@@ -42,7 +42,7 @@ def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.n
         value=value,
         categories=bins.categories if sets.any() else None,
         cover=grown.cover * space.full.weight_unit,
-        gain=tree.gain * (fixed.unit**2 / mass_unit / space.total),
+        gain=tree.gain * (fixed.unit**2 / weight_unit / space.total),
     )
 
 

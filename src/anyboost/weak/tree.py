@@ -8,7 +8,7 @@ For two leaves the greedy search sees every tree of the class, so both are exact
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ class Tree:
 
     `outputs="each"` grows a tree an output in place of one with vectors in its leaves: a richer class.
 
+    In a space with curvature K, the sum of weight times curvature, stands in the place of W, an output its own; the
+    least weight of a leaf is still one of W.
+
     `node_features` is the share of columns that a node may be cut along, drawn anew for each node.
 
     A missing value goes where it gains more, right where both ways gain the same; from a node that saw none in
@@ -56,6 +59,7 @@ class Tree:
     interactions: tuple[tuple[int, ...], ...] | None = None
     outputs: str = "joint"
     node_features: float = 1.0
+    curved: ClassVar[bool] = True  # projections know of a space's curvature
 
     def __post_init__(self) -> None:
         checks.count(self.max_leaves, "max_leaves", least=2)
@@ -106,7 +110,8 @@ class Tree:
     def project(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
         if self._splits(target):
-            return EachProjection([self._project(space, column) for column in _columns(target)])
+            outputs = zip(space.outputs(target.shape[1]), _columns(target), strict=True)
+            return EachProjection([self._project(own, column) for own, column in outputs])
         return self._project(space, target)
 
     def _splits(self, target: np.ndarray) -> bool:
@@ -118,13 +123,15 @@ class Tree:
         from anyboost.weak.leaves import fill
 
         fixed = space.fixed(target)
-        grown = grow(space.rows, space.bins, fixed, self._growth(space, LEAST_SQUARES), *space.seen)
-        unit = space.fixed_mass[1]
-        mass = grown.masses * unit
+        growth = self._growth(space, LEAST_SQUARES, fixed.kappa_unit)
+        grown = grow(space.rows, space.bins, fixed, growth, *space.seen)
+        unit = space.fixed_mass[1] if fixed.kappa_unit is None else fixed.kappa_unit
+        weights = grown.weights * unit
         sums = grown.sums * fixed.unit
-        penalty = self.l2 / space.weight_unit * unit
-        # A leaf can be massless only where a row's weight is lost against the others' in fixed point.
-        leaf_values = sums / np.where(mass > 0, mass + penalty, 1.0)[:, None]
+        penalty = self.l2 / space.weight_unit * space.fixed_mass[1]
+        # A leaf can be without weight where a row's is lost against the others' in fixed point, or where curvature and
+        # target are zero.
+        leaf_values = sums / np.where(weights > 0, weights + penalty, 1.0)
         if self.one_sided:
             leaf_values = np.clip(leaf_values, *(grown.bounds * (fixed.unit / unit)).swapaxes(0, 1))
         found = fill(space, grown, fixed, leaf_values, target.shape)
@@ -133,23 +140,24 @@ class Tree:
                 found,
                 least=0.0 if self.one_sided else -np.inf,
                 most=1.0 if self.l2 else np.inf,
-                amend=partial(self._amend, space.full, grown),
+                amend=partial(self._amend, space.full, grown, None if fixed.kappa_unit is None else weights),
             )
-        return replace(
-            found, moments=(sums / space.total, mass[:, None] / space.total), measure=space.measure
-        )
+        return replace(found, moments=(sums / space.total, weights / space.total), measure=space.measure)
 
-    def _amend(self, space: Space, grown: "Grown", values: np.ndarray) -> np.ndarray:
-        """What the loss would like in the leaves, times W / (W + l2) over all rows, and in order."""
+    def _amend(
+        self, space: Space, grown: "Grown", curvature: np.ndarray | None, values: np.ndarray
+    ) -> np.ndarray:
+        """What the loss would like in the leaves, times W / (W + l2) over all rows or K / (K + l2), and in order."""
         from anyboost.weak.leaves import clip_leaves
 
         if self.l2:
             penalty = self.l2 / space.weight_unit * space.fixed_mass[1]
-            mass = grown.cover[grown.shape.leaf_nodes] * space.fixed_mass[1]
-            values = values * (mass / (mass + penalty))[:, None]
+            mass = (grown.cover[grown.shape.leaf_nodes] * space.fixed_mass[1])[:, None]
+            weights = mass if curvature is None else curvature
+            values = values * (weights / (weights + penalty))
         return clip_leaves(grown, values) if self.one_sided else values
 
-    def _growth(self, space: Space, criterion: int) -> "Growth":
+    def _growth(self, space: Space, criterion: int, kappa_unit: float | None = None) -> "Growth":
         from anyboost.trees.grower import Growth
         from anyboost.trees.splitting import LEAST_SQUARES, NOISE
 
@@ -167,7 +175,9 @@ class Tree:
             self.growth == "depth",
             NOISE * space.fixed_mass[1],
             self.min_leaf_weight / space.weight_unit,
-            self.l2 / space.weight_unit,
+            self.l2 / space.weight_unit
+            if kappa_unit is None
+            else self.l2 / (space.measure.unit * kappa_unit),
             tuple(-sign for sign in self.monotone or ()) if self.one_sided else None,
             together,
             self.node_features
