@@ -53,6 +53,7 @@ class Rows(Protocol):
     n: int  # in all parts
     n_threads: int
     arena: Arena
+    own: slice  # where those of this part lie among the gathered ones
 
     def add(self, counts: Any) -> Any:
         """Whole numbers, summed over the parts."""
@@ -78,6 +79,11 @@ class Rows(Protocol):
     ) -> "Fixed":
         """mass_n a_n and mass_n in fixed point (see `sums.fixed`)."""
 
+    def leaf_sums(
+        self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
+    ) -> np.ndarray:
+        """The sum of `values` in each leaf, of which there are `n_terms` (see `sums.leaf_sums`)."""
+
     def quantiles(
         self,
         values: np.ndarray,
@@ -97,6 +103,8 @@ class Rows(Protocol):
 
 class Here:
     """The rows of this process."""
+
+    own = slice(None)
 
     def __init__(self, n: int, n_threads: int = 1) -> None:
         self.n = n
@@ -143,6 +151,13 @@ class Here:
         from anyboost.backends.select import quantiles
 
         return quantiles(values, weights, leaf.astype(np.int32, copy=False), n_leaves, level, self)
+
+    def leaf_sums(
+        self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
+    ) -> np.ndarray:
+        from anyboost.backends import sums
+
+        return sums.leaf_sums(leaf.astype(np.int32, copy=False), values, n_leaves, self, n_terms)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         if key not in self._kept:
