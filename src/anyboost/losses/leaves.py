@@ -43,11 +43,11 @@ class Leaves:
 
     def masses(self) -> Floats:
         """sum of w."""
-        return self._sums(self.weights)
+        return self._sums_and_sizes(self.weights)[0]
 
     def sums(self, values: npt.NDArray[Any]) -> Floats:
         """sum of w * values; NaN or infinite where a value is."""
-        return self._sums(self.weights * values)
+        return self._sums_and_sizes(self.weights * values)[0]
 
     def means(self, values: npt.NDArray[Any]) -> Floats:
         """The weighted mean of `values`; 0 without weight."""
@@ -61,8 +61,7 @@ class Leaves:
         midpoint rule. Slopes of convex losses stay monotone in sign: as the score grows, positive values only
         grow and negative ones only shrink.
         """
-        terms = self.weights * values
-        sums, sizes = self._sums(terms), self._sums(np.abs(terms))
+        sums, sizes = self._sums_and_sizes(self.weights * values)
         return np.where((np.abs(sums) > _TIE * sizes) | np.isinf(sums), sums, 0.0)
 
     def log_sums(self, powers: Floats, factors: npt.NDArray[Any] | None = None) -> Floats:
@@ -82,7 +81,7 @@ class Leaves:
         """Weighted quantiles (see `backends.select.quantiles`): midpoints where many are, 0 without weight."""
         return self.rows.quantiles(values, self.weights, self.leaf, self.n, level)
 
-    def _sums(self, terms: Floats) -> Floats:
+    def _sums_and_sizes(self, terms: Floats) -> tuple[Floats, Floats]:
         return self.rows.leaf_sums(self.leaf, terms, self.n, self._n_terms)
 
 

@@ -81,8 +81,8 @@ class Rows(Protocol):
 
     def leaf_sums(
         self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
-    ) -> np.ndarray:
-        """The sum of `values` in each leaf, of which there are `n_terms` (see `sums.leaf_sums`)."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of `values` and of their sizes in each leaf; there are `n_terms` (see `sums.leaf_sums`)."""
 
     def quantiles(
         self,
@@ -140,6 +140,13 @@ class Here:
 
         return sums.fixed(a, mass, whole, masses, total, self, self.arena)
 
+    def leaf_sums(
+        self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        from anyboost.backends import sums
+
+        return sums.leaf_sums(leaf.astype(np.int32, copy=False), values, n_leaves, self, n_terms)
+
     def quantiles(
         self,
         values: np.ndarray,
@@ -151,13 +158,6 @@ class Here:
         from anyboost.backends.select import quantiles
 
         return quantiles(values, weights, leaf.astype(np.int32, copy=False), n_leaves, level, self)
-
-    def leaf_sums(
-        self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
-    ) -> np.ndarray:
-        from anyboost.backends import sums
-
-        return sums.leaf_sums(leaf.astype(np.int32, copy=False), values, n_leaves, self, n_terms)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         if key not in self._kept:
