@@ -103,7 +103,7 @@ class Units:
     def held_out(self, share: float, strata: np.ndarray | None = None) -> np.ndarray:
         """How many units of each row are held out: those of smallest key, a share of all and of each stratum.
 
-        All are those of this part. One unit at least, where any stratum has two; in each stratum one stays.
+        One unit at least, where any stratum has two; in each stratum one stays. For rows in one place.
         """
         row = self._owners if len(self._owners) else np.arange(self.n)
         stratum = np.zeros(len(row), dtype=np.intp)

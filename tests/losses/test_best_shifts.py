@@ -12,7 +12,17 @@ from anyboost.losses import RowwiseLoss
 from anyboost.losses.leaves import Leaves
 from anyboost.space import Space
 from anyboost.trees.rows import Here
-from losses.registry import CASES, CLASSES, SCALAR, VECTOR, best_constant, scores, targets, weights
+from losses.registry import (
+    CASES,
+    CLASSES,
+    SCALAR,
+    VECTOR,
+    Halfway,
+    best_constant,
+    scores,
+    targets,
+    weights,
+)
 
 every_loss = pytest.mark.parametrize("case", CASES, ids=str)
 every_scalar_loss = pytest.mark.parametrize("case", SCALAR, ids=str)
@@ -174,16 +184,6 @@ def test_unseen_classes_get_a_constant_too(case):
 
     R = case.loss.on([0, 0, 1], Measure(), outputs=2)
     assert R.best_constant().shape == (2,)
-
-
-class Halfway(losses.Absolute):
-    """Its steps are its own: half of the exact ones."""
-
-    def best_shifts(self, scores, y, weights, leaf, n_leaves, directions=None):
-        return 0.5 * super().best_shifts(scores, y, weights, leaf, n_leaves, directions)
-
-    def best_constant(self, y, sample_weight=None, outputs=None):
-        return 0.5 * super().best_constant(y, sample_weight, outputs)
 
 
 def test_a_loss_may_have_steps_of_its_own():

@@ -21,6 +21,7 @@ from anyboost.samples import Sampling
 from anyboost.space import Binned, Space
 from anyboost.trees.grower import ELSEWHERE
 from anyboost.trees.rows import GroundHere, Here
+from losses.registry import Halfway
 
 
 class Meeting:
@@ -155,6 +156,7 @@ def test_three_parts_make_the_same_model(name, weights):
 
 REAL = (
     *("squared", "absolute", "quantile:0.9", "huber:0.5", "expectile:0.8", "multi_quantile:0.1,0.5,0.9"),
+    Halfway(),
     losses.Absolute() + losses.Huber(0.5),
     losses.MultiQuantile((0.2, 0.7)) + losses.Crossing(0.1),
     losses.Multioutput("absolute"),

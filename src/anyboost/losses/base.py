@@ -123,7 +123,7 @@ class Functional(ABC):
         for number in range(n_leaves):
             rows = np.flatnonzero(leaf == number)
             along = np.ones(len(rows)) if directions is None else directions[np.full(len(rows), number)]
-            pull = (weights[rows] * along.T).T.ravel()
+            pull = (weights[rows] * along.T).T.ravel()  # of each score, in the place of its row's weight
             one = Leaves(np.zeros(pull.size, dtype=np.int32), 1, pull, everyone, int(everyone.add(pull.size)))
             begin = current[rows]
 

@@ -1,8 +1,10 @@
-"""The seam: what a tree and the loop ask of rows, wherever these are.
+"""The seam: what trees, losses, draws and the loop ask of rows, wherever these are.
 
 Sums over rows are sums of whole numbers; the rest is largest values. So rows may lie in several parts, each of which
 answers for its own: parts that `add` up their whole numbers and take the `most` of their extremes agree, in every bit,
-with rows that lie in one place. All parts run the same loop, each on arrays of its own rows.
+with rows that lie in one place. All parts run the same loop, each on arrays of its own rows: whatever decides how it
+goes on must come from such an answer. What no sum tells, as which rows are the worst or copies of each other, a part
+sees where it has all of them `gather`ed.
 
 `Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most` and `gather`; rows
 on another device answer all of `Rows` and `Ground` themselves.
