@@ -23,6 +23,8 @@ from anyboost.trees.grower import ELSEWHERE
 from anyboost.trees.rows import GroundHere, Here
 from losses.registry import Halfway
 
+FULL = pytest.mark.full
+
 
 class Meeting:
     """Where the parts hand in what they have, and take home what all of them have."""
@@ -126,7 +128,7 @@ NODES = ("feature", "threshold", "left", "missing_left", "category_sets", "value
 
 
 @pytest.mark.parametrize(
-    "weights", ["floats", *(pytest.param(name, marks=pytest.mark.full) for name in ("none", "whole"))]
+    "weights", ["floats", *(pytest.param(name, marks=FULL) for name in ("none", "whole"))]
 )
 @pytest.mark.parametrize("name", fingerprints.CASES)
 def test_three_parts_make_the_same_model(name, weights):
@@ -154,20 +156,34 @@ def test_three_parts_make_the_same_model(name, weights):
                 np.testing.assert_array_equal(getattr(one, array), getattr(other, array))
 
 
-REAL = (
-    *("squared", "absolute", "quantile:0.9", "huber:0.5", "expectile:0.8", "multi_quantile:0.1,0.5,0.9"),
-    Halfway(),
-    losses.Absolute() + losses.Huber(0.5),
-    losses.MultiQuantile((0.2, 0.7)) + losses.Crossing(0.1),
-    losses.Multioutput("absolute"),
-    losses.CVaR("absolute", 0.8),
-    losses.CVaR("huber", 0.5) + 0.5 * losses.Squared(),
-    losses.WorstGroup("quantile:0.8"),
-    losses.WorstGroup("multi_quantile:0.1,0.5"),
-    losses.pointwise(lambda f, y: (f - y) ** 4, lambda f, y: 4 * (f - y) ** 3, name="fourth"),
-)
-OTHERS = ("hinge", "squared_hinge", "multiclass_hinge", "rank_hinge", *fingerprints.TRANSCENDENTAL)
 MULTICLASS = losses.Softmax() + losses.MulticlassHinge()
+LOSSES = [  # one a kind of sum, and the others
+    *("absolute", "huber:0.5", "exponential", "poisson", "rank_hinge", "cox", Halfway()),
+    losses.MultiQuantile((0.2, 0.7)) + losses.Crossing(0.1),
+    losses.CVaR("absolute", 0.8),
+    losses.WorstGroup("quantile:0.8"),
+    *(
+        pytest.param(loss, marks=FULL)
+        for loss in (
+            *("squared", "quantile:0.9", "expectile:0.8", "multi_quantile:0.1,0.5,0.9", "hinge"),
+            *(
+                "squared_hinge",
+                "multiclass_hinge",
+                "logistic",
+                "softmax",
+                "gamma",
+                "tweedie",
+                "rank_logistic",
+            ),
+            MULTICLASS,
+            losses.Absolute() + losses.Huber(0.5),
+            losses.Multioutput("absolute"),
+            losses.CVaR("huber", 0.5) + 0.5 * losses.Squared(),
+            losses.WorstGroup("multi_quantile:0.1,0.5"),
+            losses.pointwise(lambda f, y: (f - y) ** 4, lambda f, y: 4 * (f - y) ** 3, name="fourth"),
+        )
+    ),
+]
 
 
 def looks(R, scores, leaf, directions):
@@ -180,7 +196,7 @@ def looks(R, scores, leaf, directions):
     return same, (gradient, gradient if curvature is None else curvature, envelope)
 
 
-@pytest.mark.parametrize("loss", [*REAL, *OTHERS, MULTICLASS], ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_losses_of_parts_are_those_of_all(loss):
     loss = losses.get(loss)
     X, y, groups = fingerprints.data("softmax" if loss is MULTICLASS else loss.name)
@@ -213,7 +229,9 @@ def test_losses_of_parts_are_those_of_all(loss):
 
 
 @pytest.mark.parametrize("fraction", [0.5, 1e-9, 1.0 - 1e-9])
-@pytest.mark.parametrize("weights", ["none", "whole", "mixed"])
+@pytest.mark.parametrize(
+    "weights", ["mixed", *(pytest.param(kind, marks=FULL) for kind in ("none", "whole"))]
+)
 def test_draws_of_parts_are_those_of_all(weights, fraction):
     random = np.random.default_rng(4)
     n = 200
