@@ -202,20 +202,25 @@ def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
     return mass if outputs == 1 else np.repeat(mass, outputs)
 
 
+# Leaves as unsigned numbers, so that none counts from the end.
+
+
 @kernel
 def _leaf_largest(leaf, values, out):
     for i in range(leaf.size):
-        out[leaf[i]] = max(out[leaf[i]], _magnitude(values[i]))
+        k = np.uint64(leaf[i])
+        out[k] = max(out[k], _magnitude(values[i]))
 
 
 @kernel
 def _leaf_add(leaf, values, scale, more, room, high, low, size):
     for i in range(leaf.size):
-        term = values[i] * scale[leaf[i]] * more[leaf[i]]
+        k = np.uint64(leaf[i])
+        term = values[i] * scale[k] * more[k]
         whole = np.rint(term)
-        high[leaf[i]] += np.int64(whole)
-        low[leaf[i]] += np.int64(np.rint((term - whole) * room))
-        size[leaf[i]] += np.int64(abs(whole))
+        high[k] += np.int64(whole)
+        low[k] += np.int64(np.rint((term - whole) * room))
+        size[k] += np.int64(abs(whole))
 
 
 def leaf_sums(

@@ -6,8 +6,8 @@ with rows that lie in one place. All parts run the same loop, each on arrays of 
 goes on must come from such an answer. What no sum tells, as which rows are the worst or copies of each other, a part
 sees where it has all of them `gather`ed.
 
-`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most` and `gather`; rows
-on another device answer all of `Rows` and `Ground` themselves.
+`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most`, `gather` and `own`;
+rows on another device answer all of `Rows` and `Ground` themselves.
 """
 
 from collections.abc import Callable, Hashable
