@@ -398,7 +398,8 @@ def _sampling(run: Run, sample: Sample, space: Space) -> Sampling:
     options, units = run.options, None
     if options.row_fraction < 1.0:
         offset = run.state.start if run.ensemble.needs_offset else None
-        units = Units(run.seed, sample.X, sample.y, sample.weights, sample.groups, offset, space.n_threads)
+        row = (sample.X, sample.y, sample.weights, sample.groups, offset)
+        units = Units(run.seed, *row, space.n_threads, space.rows)
     return Sampling(
         space,
         units,

@@ -5,8 +5,8 @@
     held out:                 the units of smallest key, up to a share
 
 Units are drawn, not rows: a row of whole weight m is m units, any other row is one. So a draw depends on the measure
-alone: not on the order of the rows, nor on how weight is shared out among equal ones. -0.0 is 0.0, all NaN are one,
-and numbers of 32 bits are those of 64.
+alone: not on the order of the rows, nor on the parts they lie in, nor on how weight is shared out among equal ones.
+-0.0 is 0.0, all NaN are one, and numbers of 32 bits are those of 64.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.backends.arena import Arena
+from anyboost.trees.rows import Here, Rows
 
 # Each draw looks at every unit: in a sample of more than so many, each row is one
 MOST_UNITS = 2**24
@@ -59,6 +60,7 @@ class Units:
         groups: np.ndarray | None = None,
         offset: np.ndarray | None = None,
         n_threads: int = 1,
+        rows: Rows | None = None,
     ) -> None:
         from anyboost.backends.draws import add_words, unit_keys
 
@@ -71,25 +73,37 @@ class Units:
         if offset is not None:
             add_words(_columns(offset), _OFFSET, words, n_threads)
         self.n, self.n_threads = len(words), n_threads
-        self.counts = np.ones(self.n, dtype=np.int64) if weights is None else _counts(weights)  # of each row
+        self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
+        # Of each row, and whether any row of any part is several
+        self.counts = np.ones(self.n, dtype=np.int64) if weights is None else _counts(weights, self.rows)
+        self.several = bool(self.rows.most(self.counts.max(initial=1)) > 1)
         self.weights = None if weights is None else weights / self.counts  # of a unit of each row
         # The units of row i are _ends[i] .. _ends[i + 1], and _owners their rows; empty where each row is one
-        several = self.counts if self.counts.max(initial=1) > 1 else self.counts[:0]
+        several = self.counts if self.several else self.counts[:0]
         self._ends = np.cumsum(np.append(0, several)) if len(several) else several
         self._owners = np.repeat(np.arange(len(several), dtype=np.uint32), several)
-        copies = _copies(words, self.counts, self.weights)
+        copies = _copies(words, self.counts, self.weights, self.rows)
         self.keys = unit_keys(words, copies, self._ends, mix(seed), n_threads)
 
     def drawn(self, fraction: float, salt: int, arena: Arena | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """How many units of each row are drawn, about this fraction of all, and the rows with any, in order."""
-        from anyboost.backends.draws import draw
+        """How many units of each row are drawn, about this fraction of all, and the rows with any, in order.
 
-        return draw(self.keys, self._ends, self._owners, salt, fraction, self.n_threads, arena or Arena())
+        One unit at least, in all parts together.
+        """
+        from anyboost.backends.draws import draw, least
+
+        units = (self.keys, self._ends, self._owners)
+        counts, rows = draw(*units, salt, fraction, self.n_threads, arena or Arena())
+        if not self.rows.add(len(rows)):
+            row, word = least(self.keys, self._owners, salt)
+            if word == ~self.rows.most(~word):
+                counts[row], rows = 1, np.array([row], dtype=np.uint32)
+        return counts, rows
 
     def held_out(self, share: float, strata: np.ndarray | None = None) -> np.ndarray:
         """How many units of each row are held out: those of smallest key, a share of all and of each stratum.
 
-        One unit at least, where any stratum has two; in each stratum one stays.
+        One unit at least, where any stratum has two; in each stratum one stays. For rows in one place.
         """
         row = self._owners if len(self._owners) else np.arange(self.n)
         stratum = np.zeros(len(row), dtype=np.intp)
@@ -134,25 +148,27 @@ def _columns(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=np.float64).reshape(len(values), -1)
 
 
-def _counts(weights: np.ndarray) -> np.ndarray:
+def _counts(weights: np.ndarray, rows: Rows) -> np.ndarray:
     """How many units each row is."""
     counts = np.where(weights == np.floor(weights), weights, 1.0)
-    if counts.sum() > MOST_UNITS:
+    if rows.add(int(min(counts.sum(), 2.0**53))) > MOST_UNITS:
         counts = np.ones(len(weights))
     return counts.astype(np.int64)
 
 
-def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """How many units of equal rows come before those of each row.
+def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None, rows: Rows) -> np.ndarray:
+    """How many units of equal rows, of all parts, come before those of each row.
 
     Who comes first makes no difference among rows of whole weight, for their units are alike. Rows of other weights
     come after those, the lighter ones first: else it would hang on the order of the rows which of them is drawn. Rows
     are equal where both words are (see `backends.draws`).
     """
-    copies = np.zeros(len(words), dtype=np.int64)
+    n, words = len(words), rows.gather(words)
     high = np.sort(words[:, 0])
     if (high[1:] > high[:-1]).all():
-        return copies
+        return np.zeros(n, dtype=np.int64)
+    counts, weights = rows.gather(counts), None if weights is None else rows.gather(weights)
+    copies = np.zeros(len(words), dtype=np.int64)
     order = np.argsort(words[:, 0])
     high = words[order, 0]
     same = high[1:] == high[:-1]
@@ -165,7 +181,7 @@ def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -
     before = np.cumsum(own) - own
     begins = np.append(True, (words[some[1:]] != words[some[:-1]]).any(axis=1))
     copies[some] = before - np.maximum.accumulate(np.where(begins, before, 0))
-    return copies
+    return copies[rows.own]
 
 
 def _share_out(share: float, sizes: np.ndarray) -> list[int]:

@@ -113,7 +113,7 @@ class Sampling:
         self._scale = 0  # of the last sum of masses, near which the next will be
         # Of a unit of each row: that of the row where each is one
         self._unit = space.measure
-        if units is not None and len(units.keys) > space.n:
+        if units is not None and units.several:
             self._unit = Masses.of(units.weights, space.rows)
 
     def __call__(self, t: int, k: int) -> Space:
@@ -131,14 +131,17 @@ class Sampling:
         """That of the units drawn: each has the weight it has in the sample."""
         if self.units is None:
             return None
-        counts, rows = self.units.drawn(self.row_fraction, salt, self.space.rows.arena)
+        everyone = self.space.rows
+        counts, rows = self.units.drawn(self.row_fraction, salt, everyone.arena)
         unit = self._unit
         mass = counts
         if unit.mass is not None:
             mass = np.multiply(counts, unit.mass, out=self.space.empty(len(counts)))
         if unit.whole:
             mass = mass.astype(np.int64, copy=False)
-            total = float(len(rows) if unit is self.space.measure and unit.mass is None else mass.sum())
+            one_each = unit is self.space.measure and unit.mass is None
+            total = float(everyone.add(len(rows) if one_each else mass.sum()))
         else:
-            total, self._scale = self.space.rows.dot(mass[:, None], None, None, self._scale)
-        return Masses(mass, unit.whole, total, unit.unit, None if len(rows) == len(counts) else rows)
+            total, self._scale = everyone.dot(mass[:, None], None, None, self._scale)
+        all_drawn = everyone.add(len(rows)) == everyone.n
+        return Masses(mass, unit.whole, total, unit.unit, None if all_drawn else rows)

@@ -135,3 +135,13 @@ def constant_scores(constant, n):
 
 def constant_loss(case, constant, y, w=None):
     return case.loss.value(constant_scores(constant, len(y)), y, w)
+
+
+class Halfway(losses.Absolute):
+    """Its steps are its own: half of the exact ones."""
+
+    def best_shifts(self, scores, y, weights, leaf, n_leaves, directions=None):
+        return 0.5 * super().best_shifts(scores, y, weights, leaf, n_leaves, directions)
+
+    def best_constant(self, y, sample_weight=None, outputs=None):
+        return 0.5 * super().best_constant(y, sample_weight, outputs)

@@ -9,7 +9,20 @@ from hypothesis import strategies as st
 
 from anyboost import losses
 from anyboost.losses import RowwiseLoss
-from losses.registry import CASES, CLASSES, SCALAR, VECTOR, best_constant, scores, targets, weights
+from anyboost.losses.leaves import Leaves
+from anyboost.space import Space
+from anyboost.trees.rows import Here
+from losses.registry import (
+    CASES,
+    CLASSES,
+    SCALAR,
+    VECTOR,
+    Halfway,
+    best_constant,
+    scores,
+    targets,
+    weights,
+)
 
 every_loss = pytest.mark.parametrize("case", CASES, ids=str)
 every_scalar_loss = pytest.mark.parametrize("case", SCALAR, ids=str)
@@ -97,14 +110,15 @@ def test_midpoint_where_an_interval_is_best(case, data, leaf, eighths):
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in SCALAR if type(case.loss).best_shifts is not RowwiseLoss.best_shifts], ids=str
+    "case", [case for case in SCALAR if type(case.loss)._best_shifts is not RowwiseLoss._best_shifts], ids=str
 )
 @settings(max_examples=25, deadline=None)
 @given(data=st.data(), leaf=leaves)
 def test_closed_form_equals_the_search(case, data, leaf):
-    y, f, w = data.draw(targets(case, N)), data.draw(scores(case, N)), data.draw(weights(N))
-    closed = case.loss.best_shifts(f, y, w, leaf, LEAVES)
-    searched = RowwiseLoss.best_shifts(case.loss, f, y, w, leaf, LEAVES)
+    y, f, w = data.draw(targets(case, N)), data.draw(scores(case, N)), data.draw(weights(N, least=1))
+    parted = Leaves(leaf, LEAVES, w)
+    closed = case.loss.shifts_in(f, y, parted)
+    searched = RowwiseLoss._best_shifts(case.loss, f, y, parted, None)
     np.testing.assert_allclose(closed, searched, rtol=1e-7, atol=1e-7)
 
 
@@ -149,6 +163,7 @@ def test_pure_leaf_stops_where_the_slope_has_faded():
 def test_functional_steps_with_the_space_weights():
     class Measure:
         weights = np.array([0.25, 0.25, 0.5])
+        rows = Here(3)
 
         def mean(self, values):
             return float(self.weights @ values)
@@ -162,9 +177,19 @@ def test_functional_steps_with_the_space_weights():
 def test_unseen_classes_get_a_constant_too(case):
     class Measure:
         weights = np.array([0.5, 0.25, 0.25])
+        rows = Here(3)
 
         def mean(self, values):
             return float(self.weights @ values)
 
     R = case.loss.on([0, 0, 1], Measure(), outputs=2)
     assert R.best_constant().shape == (2,)
+
+
+def test_a_loss_may_have_steps_of_its_own():
+    y, leaf = np.array([1.0, 2.0, 8.0, 4.0]), np.array([0, 0, 1, 1])
+    space = Space(np.zeros((4, 1)))
+    for loss in (Halfway(), 2.0 * Halfway()):
+        R = loss.on(y, space)
+        np.testing.assert_array_equal(R.best_shifts(np.zeros(4), leaf, 2), [0.75, 3.0])
+        assert R.best_constant() == 1.5

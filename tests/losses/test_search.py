@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anyboost.losses.quantiles import weighted_quantiles
+from anyboost.losses.leaves import Leaves
 from anyboost.losses.search import monotone_zeros
-from anyboost.losses.sums import balance, leaf_sums, log_sums
 
 
 class Counted:
@@ -90,7 +89,7 @@ def test_weighted_quantiles_equal_the_slow_definition(data):
     times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     group = np.array(data.draw(st.lists(st.integers(0, groups - 1), min_size=n, max_size=n)))
     level = data.draw(st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0]))
-    found = weighted_quantiles(values, times / 3, group, groups, level)
+    found = Leaves(group, groups, times / 3).quantiles(values, level)
     for k in range(groups):
         sorted_rows = np.sort(np.repeat(values[group == k], times[group == k]))
         size = len(sorted_rows)
@@ -118,7 +117,7 @@ def test_weighted_quantiles_of_any_numbers_equal_those_of_a_sort(data):
     )
     weights = random.random(n) ** data.draw(st.sampled_from([0, 1, 5])) * (random.random(n) < 0.9)
     group, level = random.integers(0, groups, n), random.random(groups)
-    found = weighted_quantiles(values, weights, group, groups, level)
+    found = Leaves(group, groups, weights).quantiles(values, level)
     for k in range(groups):
         order = np.argsort(values[group == k])
         own, passed = values[group == k][order], np.cumsum(weights[group == k][order])
@@ -136,7 +135,7 @@ def test_ties_survive_a_million_rows_before_them():
     values = np.concatenate([np.arange(n), [0.0, 1.0]])
     group = np.concatenate([np.zeros(n, int), [1, 1]])
     weights = np.full(n + 2, 1 / (n + 2))
-    np.testing.assert_array_equal(weighted_quantiles(values, weights, group, 2, 0.5), [(n - 1) / 2, 0.5])
+    np.testing.assert_array_equal(Leaves(group, 2, weights).quantiles(values, 0.5), [(n - 1) / 2, 0.5])
 
 
 @settings(max_examples=60, deadline=None)
@@ -148,21 +147,28 @@ def test_leaf_sums_are_precise_and_ignore_the_order(data):
     order = np.array(data.draw(st.permutations(range(n))))
     from math import fsum
 
-    sums = leaf_sums(leaf, values, 3)
-    np.testing.assert_array_equal(sums, leaf_sums(leaf[order], values[order], 3))
+    sums = Leaves(leaf, 3, np.ones(n)).sums(values)
+    np.testing.assert_array_equal(sums, Leaves(leaf[order], 3, np.ones(n)).sums(values[order]))
     exact = [fsum(values[leaf == k]) for k in range(3)]
     np.testing.assert_allclose(sums, exact, rtol=1e-15, atol=1e-14 * np.abs(values).max())
 
 
+def test_sums_of_leaves_without_bounds():
+    leaf = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    values = np.array([1.0, np.inf, -np.inf, 3.0, np.inf, -np.inf, np.nan, np.inf, 0.1, 0.2])
+    sums = Leaves(leaf, 5, np.ones(10)).sums(values)
+    np.testing.assert_array_equal(sums, [np.inf, -np.inf, np.nan, np.nan, 0.1 + 0.2])
+
+
 def test_balance_sees_through_rounding():
-    leaf = np.zeros(3, int)
-    assert np.bincount(leaf, weights=[0.1, 0.2, -0.3])[0] != 0
-    assert balance(leaf, np.array([0.1, 0.2, -0.3]), 1)[0] == 0
-    assert balance(leaf, np.array([0.1, 0.2, -0.3 + 1e-9]), 1)[0] > 0
-    assert balance(leaf, np.array([np.inf, 1.0, -1.0]), 1)[0] == np.inf
+    one = Leaves.one(np.ones(3))
+    assert np.sum([0.1, 0.2, -0.3]) != 0
+    assert one.balance(np.array([0.1, 0.2, -0.3]))[0] == 0
+    assert one.balance(np.array([0.1, 0.2, -0.3 + 1e-9]))[0] > 0
+    assert one.balance(np.array([np.inf, 1.0, -1.0]))[0] == np.inf
 
 
 def test_log_sums_reach_beyond_overflow():
     leaf, powers = np.array([0, 0, 1]), np.array([1000.0, 1000.0, -1000.0])
-    found = log_sums(leaf, powers, np.ones(3), 3)
+    found = Leaves(leaf, 3, np.ones(3)).log_sums(powers)
     np.testing.assert_allclose(found, [1000 + np.log(2), -1000, -np.inf])

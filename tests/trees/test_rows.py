@@ -12,16 +12,18 @@ import pytest
 
 import anyboost as ab
 import fingerprints
+from anyboost import losses
 from anyboost.certificates import Evidence
 from anyboost.descent import State, descend
+from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
-from anyboost.losses import Functional
 from anyboost.samples import Sampling
 from anyboost.space import Binned, Space
 from anyboost.trees.frontier import ELSEWHERE
 from anyboost.trees.rows import GroundHere, Here
+from losses.registry import Halfway
 
-CASES = [name for name, case in fingerprints.CASES.items() if "row_fraction" not in case]
+FULL = pytest.mark.full
 
 
 class Meeting:
@@ -33,18 +35,18 @@ class Meeting:
 
     def meet(self, number, thing, combine):
         self.brought[number] = thing
-        self.barrier.wait(20)
+        self.barrier.wait(60)
         found = combine(self.brought)
-        self.barrier.wait(20)
+        self.barrier.wait(60)
         return found
 
 
 class Part(Here):
     """The rows of one part."""
 
-    def __init__(self, number, meeting, n):
+    def __init__(self, number, meeting, n, own):
         super().__init__(n)
-        self.number, self.meeting = number, meeting
+        self.number, self.meeting, self.own = number, meeting, own
 
     def add(self, counts):
         return self.meeting.meet(self.number, counts, lambda all_of_them: sum(map(np.asarray, all_of_them)))
@@ -67,69 +69,19 @@ class GroundOfPart(GroundHere):
         sums[:] = self._rows.add(sums)
 
 
-class Gathered(Functional):
-    """A loss that looks at the scores of all rows, and gives back what belongs to those of the part."""
-
-    def __init__(self, whole, rows, part):
-        self.whole, self.rows, self.part = whole, rows, part
-        self.outputs = whole.outputs
-
-    def at(self, scores):
-        value, gradient = self.whole.at(self.rows.gather(scores))
-        return value, np.ascontiguousarray(gradient[self.part])
-
-    def value(self, scores):
-        return self.at(scores)[0]
-
-    def subgradient(self, scores):
-        return self.at(scores)[1]
-
-    def best_shifts(self, scores, leaf, n_leaves, directions=None):
-        return self.whole.best_shifts(self.rows.gather(scores), self.rows.gather(leaf), n_leaves, directions)
-
-    def envelope_gradient(self, scores, mu):
-        return np.ascontiguousarray(self.whole.envelope_gradient(self.rows.gather(scores), mu)[self.part])
-
-    @property
-    def kinked(self):
-        return self.whole.kinked
-
-    @property
-    def smoothable(self):
-        return self.whole.smoothable
-
-
-def part_of(whole, rows, part, binned, weights, groups):
-    """The steps and the model that a part finds, with the method of a run on all rows."""
-    all_rows = whole.loss.on(whole.functional.y, Space(binned.X, weights, bins=binned.bins), groups)
-    here = binned.take(part)
-    given = None if weights is None else weights[part]
-    L2 = Space(here.X, given, bins=here.bins, categorical=here.categorical, rows=rows)
-    R = Gathered(all_rows, rows, part)
-    start = whole.state.start[part]
-    model = Ensemble(whole.ensemble.start, here.shape[1])
-    state = State(
-        start, start, np.zeros_like(start), R.value(start), whole.start_loss, model, Evidence(start.shape)
-    )
-    sampling = Sampling(L2, None, 1.0, whole.options.feature_fraction, whole.seed)
-    progress = descend(R, whole.learner, L2, whole.descent, state, sampling)
-    return [next(progress) for _ in whole.steps], state
-
-
-def in_parts(whole, binned, weights, groups, edges):
-    """What every part finds."""
-    parts = [slice(a, b) for a, b in pairwise(edges)]
+def in_parts(work, edges):
+    """What work(rows) gives for each of the parts, which lie between the edges."""
+    parts = [slice(*ends) for ends in pairwise(edges)]
     meeting, found = Meeting(len(parts)), [None] * len(parts)
 
-    def work(number, part):
+    def one(number, part):
         try:
-            rows = Part(number, meeting, len(binned))
-            found[number] = part_of(whole, rows, part, binned, weights, groups)
+            found[number] = work(Part(number, meeting, edges[-1], part))
         except BaseException as error:
             found[number] = error
             meeting.barrier.abort()
 
-    threads = [threading.Thread(target=work, args=given) for given in enumerate(parts)]
+    threads = [threading.Thread(target=one, args=given) for given in enumerate(parts)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -138,6 +90,33 @@ def in_parts(whole, binned, weights, groups, edges):
         if isinstance(part, BaseException) and not isinstance(part, threading.BrokenBarrierError):
             raise part
     return found
+
+
+def three(n):
+    return 0, n // 7, n // 2, n
+
+
+def of_part(rows, *arrays):
+    return [None if array is None else array[rows.own] for array in arrays]
+
+
+def run_of_part(whole, rows, binned, weights, groups):
+    """The steps and the model that a part finds, with the method of a run on all rows."""
+    here = binned.take(rows.own)
+    y, weights, groups, start = of_part(rows, whole.functional.y, weights, groups, whole.state.start)
+    L2 = Space(here.X, weights, bins=here.bins, categorical=here.categorical, rows=rows)
+    R = whole.loss.on(y, L2, groups, whole.functional.outputs)
+    np.testing.assert_array_equal(np.atleast_1d(R.best_constant()), whole.ensemble.start)
+    model = Ensemble(whole.ensemble.start, here.shape[1])
+    state = State(
+        start, start, np.zeros_like(start), R.value(start), whole.start_loss, model, Evidence(start.shape)
+    )
+    fractions, units = (whole.options.row_fraction, whole.options.feature_fraction), None
+    if fractions[0] < 1.0:
+        units = Units(whole.seed, here.X, y, weights, groups, rows=rows)
+    sampling = Sampling(L2, units, *fractions, whole.seed)
+    progress = descend(R, whole.learner, L2, whole.descent, state, sampling)
+    return [next(progress) for _ in whole.steps], state
 
 
 def trees_of(ensemble):
@@ -149,9 +128,9 @@ NODES = ("feature", "threshold", "left", "missing_left", "category_sets", "value
 
 
 @pytest.mark.parametrize(
-    "weights", ["floats", *(pytest.param(name, marks=pytest.mark.full) for name in ("none", "whole"))]
+    "weights", ["floats", *(pytest.param(name, marks=FULL) for name in ("none", "whole"))]
 )
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", fingerprints.CASES)
 def test_three_parts_make_the_same_model(name, weights):
     case = dict(fingerprints.CASES[name])
     X, y, groups = fingerprints.data(getattr(case["loss"], "name", case["loss"]), case.pop("missing", False))
@@ -165,8 +144,7 @@ def test_three_parts_make_the_same_model(name, weights):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some of these steps are large
         whole = ab.boost(binned, y, groups=groups, **{**options, "rounds": 5})
-    n = len(X)
-    found = in_parts(whole, binned, given, groups, (0, n // 7, n // 2, n))
+    found = in_parts(lambda rows: run_of_part(whole, rows, binned, given, groups), three(len(X)))
     np.testing.assert_array_equal(np.concatenate([part.scores for _, part in found]), whole.scores)
     for steps, part in found:
         assert [step._replace(seconds=0.0) for step in steps] == [
@@ -178,24 +156,115 @@ def test_three_parts_make_the_same_model(name, weights):
                 np.testing.assert_array_equal(getattr(one, array), getattr(other, array))
 
 
+MULTICLASS = losses.Softmax() + losses.MulticlassHinge()
+LOSSES = [  # one a kind of sum, and the others
+    *("absolute", "huber:0.5", "exponential", "poisson", "rank_hinge", "cox", Halfway()),
+    losses.MultiQuantile((0.2, 0.7)) + losses.Crossing(0.1),
+    losses.CVaR("absolute", 0.8),
+    losses.WorstGroup("quantile:0.8"),
+    *(
+        pytest.param(loss, marks=FULL)
+        for loss in (
+            *("squared", "quantile:0.9", "expectile:0.8", "multi_quantile:0.1,0.5,0.9", "hinge"),
+            *(
+                "squared_hinge",
+                "multiclass_hinge",
+                "logistic",
+                "softmax",
+                "gamma",
+                "tweedie",
+                "rank_logistic",
+            ),
+            MULTICLASS,
+            losses.Absolute() + losses.Huber(0.5),
+            losses.Multioutput("absolute"),
+            losses.CVaR("huber", 0.5) + 0.5 * losses.Squared(),
+            losses.WorstGroup("multi_quantile:0.1,0.5"),
+            losses.pointwise(lambda f, y: (f - y) ** 4, lambda f, y: 4 * (f - y) ** 3, name="fourth"),
+        )
+    ),
+]
+
+
+def looks(R, scores, leaf, directions):
+    """What is asked of a functional: first what is the same in all parts, then what each row has."""
+    value, gradient = R.at(scores)
+    shifts = R.best_shifts(scores, leaf, len(directions), directions if scores.ndim > 1 else None)
+    curvature = R.curvature(scores)
+    envelope = R.envelope_gradient(scores, 0.3) if R.smoothable else gradient
+    same = value, R.value(scores), R.infimum, R.best_constant(), shifts
+    return same, (gradient, gradient if curvature is None else curvature, envelope)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_losses_of_parts_are_those_of_all(loss):
+    loss = losses.get(loss)
+    X, y, groups = fingerprints.data("softmax" if loss is MULTICLASS else loss.name)
+    y = np.column_stack([y, y * y]) if isinstance(loss, losses.Multioutput) else y
+    order = np.argsort(X[:, 0] + y.reshape(len(y), -1)[:, 0], kind="stable")[
+        ::3
+    ]  # targets differ from part to part
+    X, y, weights = X[order], loss.check(y[order]), fingerprints.FLOATS[order]
+    groups = groups[order] // 5 if loss.uses_groups else None
+    random = np.random.default_rng(2)
+    outputs = loss.outputs(y)
+    scores = random.normal(size=len(y) if outputs == 1 else (len(y), outputs))
+    leaf = np.searchsorted([0.1, 0.5, 0.8], X[:, 1]) + (
+        np.arange(len(y)) < 9
+    )  # some have no row in some parts
+    directions = random.normal(size=(5, outputs))
+    same, own = looks(loss.on(y, Space(X, weights), groups), scores, leaf, directions)
+
+    def look(rows):
+        own_X, own_y, own_weights, own_groups, *given = of_part(rows, X, y, weights, groups, scores, leaf)
+        R = loss.on(own_y, Space(own_X, own_weights, rows=rows), own_groups, outputs)
+        return looks(R, *given, directions)
+
+    found = in_parts(look, three(len(y)))
+    for part, _ in found:
+        for one, other in zip(part, same, strict=True):
+            np.testing.assert_array_equal(one, other)
+    for number, of_all in enumerate(own):
+        np.testing.assert_array_equal(np.concatenate([part[number] for _, part in found]), of_all)
+
+
+@pytest.mark.parametrize("fraction", [0.5, 1e-9, 1.0 - 1e-9])
+@pytest.mark.parametrize(
+    "weights", ["mixed", *(pytest.param(kind, marks=FULL) for kind in ("none", "whole"))]
+)
+def test_draws_of_parts_are_those_of_all(weights, fraction):
+    random = np.random.default_rng(4)
+    n = 200
+    X, y = random.integers(0, 3, (n, 3)) / 2.0, random.integers(0, 2, n).astype(float)
+    kinds = {"none": None, "whole": [1.0, 2.0, 3.0], "mixed": [1.0, 2.0, 0.3, 0.7, 2.5]}[weights]
+    given = None if kinds is None else random.choice(kinds, n)
+    given = (
+        given if given is None else np.where(np.arange(n) < 30, 1.0, given)
+    )  # a part whose rows are one unit each
+
+    def draw(X, y, given, rows=None):
+        space = Space(X, given, rows=rows)
+        units = Units(3, X, y, given, rows=rows)
+        drawn = [Sampling(space, units, fraction, 1.0, 3)(t, 0).measure for t in range(4)]
+        same = [(one.whole, one.total, one.unit, one.drawn is None) for one in drawn]
+        return same, np.array([one.mass for one in drawn]), units.keys
+
+    same, masses, keys = draw(X, y, given)
+    found = in_parts(lambda rows: draw(*of_part(rows, X, y, given), rows), three(n))
+    assert all(part[0] == same for part in found)
+    np.testing.assert_array_equal(np.concatenate([part[1] for part in found], axis=1), masses)
+    np.testing.assert_array_equal(np.concatenate([part[2] for part in found]), keys)
+
+
 def test_quantiles_of_parts_are_those_of_all():
     random = np.random.default_rng(0)
     n, leaves = 400, 5
     values, weights = random.normal(size=n).round(1), random.integers(0, 3, n).astype(float)
     leaf = random.integers(0, leaves, n)
     whole = Here(n).quantiles(values, weights, leaf, leaves, 0.5)
-    meeting, found = Meeting(2), [None, None]
-
-    def work(number, part):
-        rows = Part(number, meeting, n)
-        found[number] = rows.quantiles(values[part], weights[part], leaf[part], leaves, 0.5)
-
-    threads = [threading.Thread(target=work, args=(k, slice(150 * k, [150, n][k]))) for k in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for part in found:
+    for part in in_parts(
+        lambda rows: rows.quantiles(*of_part(rows, values, weights, leaf), leaves, 0.5), (0, 150, n)
+    ):
         np.testing.assert_array_equal(part, whole)
 
 

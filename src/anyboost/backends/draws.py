@@ -140,7 +140,13 @@ def _least(keys, salt):
         word = mixed(keys[unit] ^ salt)
         if word < smallest:
             best, smallest = unit, word
-    return best
+    return best, smallest
+
+
+def least(keys: np.ndarray, owners: np.ndarray, salt: int) -> tuple[int, np.uint64]:
+    """The row of the unit with the smallest mix(key, salt), and that (see `draw`)."""
+    unit, word = _least(keys, np.uint64(salt))
+    return (owners[unit] if len(owners) else unit), np.uint64(word)
 
 
 def draw(
@@ -155,7 +161,7 @@ def draw(
     """The number of units drawn of each row, and the rows with any, in order.
 
     The units of row i are ends[i] .. ends[i + 1], and `owners` their rows; empty ones say that it is unit i. Drawn are
-    the units with mix(key, salt) < fraction * 2^64, or the one of the smallest mix where there are none.
+    the units with mix(key, salt) < fraction * 2^64.
     """
     word, limit = np.uint64(salt), np.uint64(int(fraction * 2.0**64))
     block: Callable[..., int] = _draw_units if len(ends) else _draw_rows
@@ -168,13 +174,7 @@ def draw(
     n = len(ends) - 1 if len(ends) else len(keys)
     counts, rows = arena.empty(n, np.int64), arena.empty(n, np.uint32)
     found = threads.over_blocks(some, n, n_threads, _SHORT)
-    drawn = found[0] if len(found) == 1 else np.concatenate(found)
-    if not len(drawn):
-        unit = _least(keys, word)
-        row = owners[unit] if len(ends) else unit
-        counts[row] = 1
-        drawn = np.array([row], dtype=np.uint32)
-    return counts, drawn
+    return counts, found[0] if len(found) == 1 else np.concatenate(found)
 
 
 @kernel

@@ -202,39 +202,58 @@ def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
     return mass if outputs == 1 else np.repeat(mass, outputs)
 
 
+# Leaves as unsigned numbers, so that none counts from the end.
+
+
 @kernel
 def _leaf_largest(leaf, values, out):
     for i in range(leaf.size):
-        out[leaf[i]] = max(out[leaf[i]], magnitude(values[i]))
+        k = np.uint64(leaf[i])
+        out[k] = max(out[k], magnitude(values[i]))
 
 
 @kernel
-def _leaf_add(leaf, values, scale, more, room, high, low):
+def _leaf_add(leaf, values, scale, more, room, high, low, size):
     for i in range(leaf.size):
-        term = values[i] * scale[leaf[i]] * more[leaf[i]]
+        k = np.uint64(leaf[i])
+        term = values[i] * scale[k] * more[k]
         whole = np.rint(term)
-        high[leaf[i]] += np.int64(whole)
-        low[leaf[i]] += np.int64(np.rint((term - whole) * room))
+        high[k] += np.int64(whole)
+        low[k] += np.int64(np.rint((term - whole) * room))
+        size[k] += np.int64(abs(whole))
 
 
-def leaf_sums(leaf: np.ndarray, values: np.ndarray, n_leaves: int) -> np.ndarray:
+def leaf_sums(
+    leaf: np.ndarray, values: np.ndarray, n_leaves: int, rows: Parts, n_terms: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """sum of `values` in each leaf, whatever the order of the rows; NaN or infinite where a value of the leaf is.
 
     Scaled by its leaf's largest, each value is split into two whole numbers, so that adding them up is exact, and the
-    sum at least as precise as a plain one.
+    sum at least as precise as a plain one. `n_terms` are the values of all parts, one a row for None. With it the sum
+    of the |values| that are finite, from the first of the two numbers alone: within n_terms^2 / 2^53 of itself.
     """
-    leaf = leaf.astype(np.int32, copy=False)
     bits = np.zeros(n_leaves, dtype=np.int64)
     _leaf_largest(leaf, values, bits)
-    largest = bits.view(np.float64)
+    largest = rows.most(bits).view(np.float64)
     if not np.isfinite(largest).all():
-        return np.bincount(leaf, weights=values, minlength=n_leaves)
-    bits_each = 53 - len(values).bit_length()
+        return _leaf_sums_beyond(leaf, values, n_leaves, rows, n_terms)
+    bits_each = 53 - (rows.n if n_terms is None else n_terms).bit_length()
     shift = bits_each - np.frexp(largest)[1]
     half = shift // 2  # one power of two could be out of range
-    high, low = np.zeros((2, n_leaves), dtype=np.int64)
-    _leaf_add(leaf, values, np.ldexp(1.0, half), np.ldexp(1.0, shift - half), 2.0**bits_each, high, low)
-    return np.ldexp(high + low / 2.0**bits_each, -shift)
+    sums = np.zeros((3, n_leaves), dtype=np.int64)
+    _leaf_add(leaf, values, np.ldexp(1.0, half), np.ldexp(1.0, shift - half), 2.0**bits_each, *sums)
+    high, low, size = rows.add(sums)
+    return np.ldexp(high + low / 2.0**bits_each, -shift), np.ldexp(size.astype(np.float64), -shift)
+
+
+def _leaf_sums_beyond(
+    leaf: np.ndarray, values: np.ndarray, n_leaves: int, rows: Parts, n_terms: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """`leaf_sums` where not all values are finite: those that are not are counted."""
+    finite, sizes = leaf_sums(leaf, np.where(np.isfinite(values), values, 0.0), n_leaves, rows, n_terms)
+    kinds = (values == np.inf, values == -np.inf, np.isnan(values))
+    up, down, nan = rows.add(np.array([np.bincount(leaf[kind], minlength=n_leaves) for kind in kinds])) > 0
+    return np.select([nan | (up & down), up, down], [np.nan, np.inf, -np.inf], finite), sizes
 
 
 class Fixed(NamedTuple):
@@ -353,7 +372,7 @@ def fixed(
         return found._replace(unit=math.nan)
     arena = arena or Arena()
     shift = min(PACKED_BITS, held.bit_length())
-    chunk = n if held < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max()))
+    chunk = n if held < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max(initial=1)))
     if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
         flat = a.reshape(-1)
         if kappa is not None:

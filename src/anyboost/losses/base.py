@@ -22,11 +22,12 @@ import numpy.typing as npt
 
 from anyboost import checks
 from anyboost.backends import definitions, threads
-from anyboost.backends.sums import Parts, as_float, settle
+from anyboost.backends.sums import as_float, settle
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
+from anyboost.losses.leaves import Leaves
 from anyboost.losses.search import monotone_zeros, zeros_and_fading
-from anyboost.losses.sums import balance, total
+from anyboost.trees.rows import Rows
 
 Array = npt.NDArray[Any]
 
@@ -44,8 +45,8 @@ class Measure(Protocol):
     n_threads: int
 
     @property
-    def rows(self) -> Parts:
-        """The rows, which may lie in parts."""
+    def rows(self) -> Rows:
+        """Its rows: the n here, and those of other parts."""
 
     @property
     def fixed_mass(self) -> tuple[Array, float]:
@@ -130,25 +131,25 @@ class Functional(ABC):
 
         Leaves are taken in their order, each from where the one before it left the scores.
         """
-        weights = self.space.weights
+        weights, everyone = self.space.weights, self.space.rows
         current = scores.copy()
         shifts = np.zeros(n_leaves)
         for number in range(n_leaves):
             rows = np.flatnonzero(leaf == number)
             along = np.ones(len(rows)) if directions is None else directions[np.full(len(rows), number)]
-            pull = (weights[rows] * along.T).T
+            pull = (weights[rows] * along.T).T.ravel()  # of each score, in the place of its row's weight
+            one = Leaves(np.zeros(pull.size, dtype=np.int32), 1, pull, everyone, int(everyone.add(pull.size)))
             begin = current[rows]
 
             def slope(
                 shift: Floats,
                 rows: Array = rows,
                 along: Floats = along,
-                pull: Floats = pull,
+                one: Leaves = one,
                 begin: Floats = begin,
             ) -> Floats:
                 current[rows] = begin + shift[0] * along
-                gradient = pull * self.subgradient(current)[rows]
-                return balance(np.zeros(gradient.size, dtype=np.intp), gradient.ravel(), 1)
+                return one.balance(self.subgradient(current)[rows].ravel())
 
             shifts[number] = monotone_zeros(slope, 1)[0]
             current[rows] = begin + shifts[number] * along
@@ -390,7 +391,7 @@ class RowwiseLoss(Loss):
             )
         if self.vector:
             self._fitting_outputs(targets, predicted.shape[1])
-        return total(weights * self.values(predicted[kept], targets)) / total(weights)
+        return float(Leaves.one(weights).means(self.values(predicted[kept], targets))[0])
 
     def best_constant(self, y: Any, sample_weight: Any = None, outputs: int | None = None) -> float | Floats:
         """argmin_c of the weighted mean loss of the constant score c (midpoint where many are best).
@@ -399,7 +400,7 @@ class RowwiseLoss(Loss):
         warning. `outputs`: the number of classes, where y may not show all of them.
         """
         targets, weights, _ = self._weighted(y, sample_weight)
-        return self._best_constant(targets, weights, self._fitting_outputs(targets, outputs))
+        return self._best_constant(targets, Leaves.one(weights), self._fitting_outputs(targets, outputs))
 
     def best_shifts(
         self,
@@ -418,7 +419,9 @@ class RowwiseLoss(Loss):
         The midpoint where an interval minimizes; 0 for a leaf without weight; where the minimizer is at
         infinity, the point where the slope has fallen to 1e-6 of its value at 0.
         """
-        return self._search_shifts(scores, y, weights, leaf, n_leaves, directions)[0]
+        kept = weights > 0
+        leaves = Leaves(leaf[kept], n_leaves, weights[kept])
+        return self._best_shifts(scores[kept], y[kept], leaves, directions)
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         """The gradient of min_p l(p, y) + |p - f|^2 / (2 mu), row by row; here by root search, one output."""
@@ -438,25 +441,36 @@ class RowwiseLoss(Loss):
             raise TypeError(f"the loss {self.name} gives no probabilities: {self.link_.instead}")
         return self.link_.probabilities(np.asarray(scores, dtype=np.float64))
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float | Floats:
-        """`best_constant` on checked targets and positive weights; here for one output."""
-        leaf = np.zeros(len(y), dtype=np.intp)
-        shifts, fading = self._search_shifts(np.zeros(len(y)), y, weights, leaf, 1, None)
+    def constant_on(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
+        """`best_constant` of rows in any parts; `sample` is one leaf."""
+        if type(self).best_constant is RowwiseLoss.best_constant:
+            return self._best_constant(y, sample, outputs)
+        gather = sample.rows.gather  # a loss that has a method of its own for it is shown all rows
+        return self.best_constant(gather(y), gather(sample.weights), outputs)
+
+    def shifts_in(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None = None) -> Floats:
+        """`best_shifts` of rows in any parts."""
+        if type(self).best_shifts is RowwiseLoss.best_shifts:
+            return self._best_shifts(scores, y, leaves, directions)
+        gather = leaves.rows.gather  # as above
+        return self.best_shifts(
+            gather(scores), gather(y), gather(leaves.weights), gather(leaves.leaf), leaves.n, directions
+        )
+
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
+        """`best_constant` on checked targets; here for one output."""
+        shifts, fading = self._search_shifts(np.zeros(len(y)), y, sample, None)
         return no_best_constant(self.name, float(shifts[0])) if fading[0] else float(shifts[0])
 
+    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
+        """`best_shifts`; here by root search."""
+        return self._search_shifts(scores, y, leaves, directions)[0]
+
     def _search_shifts(
-        self,
-        scores: Floats,
-        y: Array,
-        weights: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None,
+        self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None
     ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """`best_shifts` by root search, and which leaves have their minimizer at infinity."""
-        if not (weights > 0).all():
-            kept = weights > 0
-            scores, y, weights, leaf = scores[kept], y[kept], weights[kept], leaf[kept]
+        """The shifts, and which leaves have their minimizer at infinity."""
+        leaf = leaves.leaf
         along = None if directions is None else directions[leaf]
         if along is not None and self.shift_invariant:
             # The own class's term drops out, and with it the rounding of gradients that sum to zero.
@@ -468,9 +482,9 @@ class RowwiseLoss(Loss):
             else:
                 gradient = self.subgradients(scores + shift[leaf, None] * along, y)
                 gradient = np.einsum("nk,nk->n", gradient, along)
-            return balance(leaf, weights * gradient, n_leaves)
+            return leaves.balance(gradient)
 
-        return zeros_and_fading(slope, n_leaves)
+        return zeros_and_fading(slope, leaves.n)
 
     def _weighted(self, y: Any, sample_weight: Any) -> tuple[Array, Floats, npt.NDArray[np.bool_]]:
         """Checked targets and weights of the rows that have weight, and which rows those are."""
@@ -567,14 +581,14 @@ class RowwiseFunctional(Functional):
         return self.loss.curvatures(scores, self.y) if self.loss.has_curvature else None
 
     def best_constant(self) -> float | Floats:
-        return self.loss.best_constant(self.y, self.space.weights, self.outputs)
+        return self.loss.constant_on(self.y, Leaves.one(self.space.weights, self.space.rows), self.outputs)
 
     @property
     def infimum(self) -> float:
         if math.isfinite(self.loss.infimum):
             return self.loss.infimum
-        least = self.loss.infima(self.y)
-        return float(self.space.mean(least)) if np.isfinite(least).all() else -math.inf
+        least = float(self.space.mean(self.loss.infima(self.y)))
+        return least if math.isfinite(least) else -math.inf
 
     @property
     def kinked(self) -> bool:
@@ -590,7 +604,8 @@ class RowwiseFunctional(Functional):
     def best_shifts(
         self, scores: Floats, leaf: Array, n_leaves: int, directions: Floats | None = None
     ) -> Floats:
-        return self.loss.best_shifts(scores, self.y, self.space.weights, leaf, n_leaves, directions)
+        leaves = Leaves(leaf, n_leaves, self.space.weights, self.space.rows)
+        return self.loss.shifts_in(scores, self.y, leaves, directions)
 
 
 def no_best_constant(name: str, toward: float) -> float:

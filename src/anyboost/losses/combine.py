@@ -12,7 +12,7 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
 from anyboost.losses.joint import Crossing
-from anyboost.losses.sums import leaf_sums
+from anyboost.losses.leaves import Leaves, distinct
 
 _SWEEPS = 20
 
@@ -144,33 +144,25 @@ class Sum(RowwiseLoss):
     def curvatures(self, scores: Floats, y: Array) -> Floats:
         return np.add.reduce([factor * loss.curvatures(scores, y) for factor, loss in self.terms])
 
-    def best_shifts(
-        self,
-        scores: Floats,
-        y: Array,
-        weights: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None = None,
-    ) -> Floats:
+    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
         if len(self.terms) == 1:
-            return self.terms[0][1].best_shifts(scores, y, weights, leaf, n_leaves, directions)
-        return super().best_shifts(scores, y, weights, leaf, n_leaves, directions)
+            return self.terms[0][1].shifts_in(scores, y, leaves, directions)
+        return super()._best_shifts(scores, y, leaves, directions)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float | Floats:
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
         if len(self.terms) == 1:
-            return self.terms[0][1]._best_constant(y, weights, outputs)
+            return self.terms[0][1].constant_on(y, sample, outputs)
         if not self.vector:
-            return super()._best_constant(y, weights, outputs)
-        starts = [np.asarray(loss._best_constant(y, weights, outputs)) for _, loss in self.terms]
-        return self._descend([np.zeros(outputs), *starts], y, weights)
+            return super()._best_constant(y, sample, outputs)
+        starts = [np.asarray(loss.constant_on(y, sample, outputs)) for _, loss in self.terms]
+        return self._descend([np.zeros(outputs), *starts], y, sample)
 
-    def _descend(self, starts: list[Floats], y: Array, weights: Floats) -> Floats:
+    def _descend(self, starts: list[Floats], y: Array, sample: Leaves) -> Floats:
         """The best constant vector found from the best start, one coordinate at a time."""
-        targets, row = np.unique(y, return_inverse=True)
-        mass = leaf_sums(row, weights, len(targets))
+        targets, row = distinct(y, sample.rows)
+        mass = sample.by(row, len(targets)).masses()
         mass /= mass.sum()
-        leaf = np.zeros(len(targets), dtype=np.intp)
+        together = Leaves.one(mass)
 
         def scores(constant: Floats) -> Floats:
             return np.tile(constant, (len(targets), 1))
@@ -183,7 +175,7 @@ class Sum(RowwiseLoss):
         for _ in range(_SWEEPS):
             before = value(best)
             for axis in axes:
-                shift = self.best_shifts(scores(best), targets, mass, leaf, 1, axis[None])[0]
+                shift = self._best_shifts(scores(best), targets, together, axis[None])[0]
                 best = min(best, best + shift * axis, key=value)
             if value(best) >= before - 1e-10 * abs(before):
                 break

@@ -16,8 +16,8 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import FAR, Array, RowwiseLoss
 from anyboost.losses.elementary import exp_of, log_each, log_of
+from anyboost.losses.leaves import Leaves
 from anyboost.losses.search import FADE
-from anyboost.losses.sums import log_sums, total
 
 
 class _LogMean(RowwiseLoss):
@@ -39,30 +39,22 @@ class _LogMean(RowwiseLoss):
         positive = np.where(y > 0, y, 1.0)
         return np.where(y > 0, self.values(log_each(positive), positive), 0.0)
 
-    def best_shifts(
-        self,
-        scores: Floats,
-        y: Array,
-        weights: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None = None,
-    ) -> Floats:
+    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
         """log(sum w y exp((1 - power) f) / sum w exp((2 - power) f)); all targets zero: the slope fades."""
-        down = log_sums(leaf, (1.0 - self.power) * scores, weights * y, n_leaves)
-        up = log_sums(leaf, (2.0 - self.power) * scores, weights, n_leaves)
+        down = leaves.log_sums((1.0 - self.power) * scores, y)
+        up = leaves.log_sums((2.0 - self.power) * scores)
         fade = log_of(FADE) / (2.0 - self.power) if self.power < 2.0 else 0.0
         faded, empty = np.isneginf(down), np.isneginf(up)
         return np.where(empty, 0.0, np.where(faded, fade, down - np.where(empty, 0.0, up)))
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
-        amount = total(weights * y)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
+        amount = float(sample.sums(y)[0])
         if amount == 0:
             raise ValueError(
                 f"y is 0 in every row, which the loss {self.name} has no best constant for: "
                 "give at least one row with a y above 0, or use squared or absolute"
             )
-        return log_of(amount) - log_of(total(weights))
+        return log_of(amount) - log_of(float(sample.masses()[0]))
 
 
 @dataclass(frozen=True)

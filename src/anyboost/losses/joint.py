@@ -12,7 +12,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import links
 from anyboost.losses.base import Array, RowwiseLoss
-from anyboost.losses.quantiles import weighted_quantiles
+from anyboost.losses.leaves import Leaves
 from anyboost.losses.regression import pinball
 
 
@@ -71,9 +71,8 @@ class MultiQuantile(RowwiseLoss):
         tau = np.array(self.taus)
         return np.clip((scores - y[:, None]) / mu, -tau, 1.0 - tau)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
-        one = np.zeros(len(y), dtype=np.intp)
-        return np.array([weighted_quantiles(y, weights, one, 1, tau)[0] for tau in self.taus])
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> Floats:
+        return np.array([sample.quantiles(y, tau)[0] for tau in self.taus])
 
 
 @dataclass(frozen=True)
@@ -117,5 +116,5 @@ class Crossing(RowwiseLoss):
         gradient[:, 1:] -= crossed
         return gradient
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> Floats:
         return self.margin * np.arange(outputs, dtype=np.float64)

@@ -12,14 +12,13 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import FAR, Array, RowwiseLoss, no_best_constant
 from anyboost.losses.elementary import exp_of, log_of
-from anyboost.losses.quantiles import weighted_quantiles
+from anyboost.losses.leaves import Leaves
 from anyboost.losses.search import FADE
-from anyboost.losses.sums import leaf_sums, log_sums, total
 
 
-def _class_weights(y: Array, weights: Floats) -> tuple[float, float]:
+def _class_weights(y: Array, sample: Leaves) -> tuple[float, float]:
     """Total weight of +1 and of -1."""
-    return total(weights * (y > 0)), total(weights * (y < 0))
+    return float(sample.sums(y > 0)[0]), float(sample.sums(y < 0)[0])
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class Logistic(RowwiseLoss):
     def shortfall(self, reach: float, label_bound: float) -> float:
         return 1.0 / (1.0 + exp_of(reach))
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
-        plus, minus = _class_weights(y, weights)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
+        plus, minus = _class_weights(y, sample)
         if plus == 0 or minus == 0:
             return no_best_constant(self.name, plus - minus)
         return log_of(plus) - log_of(minus)
@@ -91,25 +90,16 @@ class Exponential(RowwiseLoss):
     def shortfall(self, reach: float, label_bound: float) -> float:
         return exp_of(-reach)
 
-    def best_shifts(
-        self,
-        scores: Floats,
-        y: Array,
-        weights: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None = None,
-    ) -> Floats:
+    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
         """log(sum over +1 of w exp(-f) / sum over -1 of w exp(f)) / 2."""
-        plus = log_sums(leaf, -scores, weights * (y > 0), n_leaves)
-        minus = log_sums(leaf, scores, weights * (y < 0), n_leaves)
+        plus, minus = leaves.log_sums(-scores, y > 0), leaves.log_sums(scores, y < 0)
         no_plus, no_minus = np.isneginf(plus), np.isneginf(minus)
         one_class = log_of(FADE) * (no_plus.astype(float) - no_minus)
         odds = np.where(no_plus, 0.0, plus) - np.where(no_minus, 0.0, minus)
         return np.where(no_plus | no_minus, one_class, 0.5 * odds)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
-        plus, minus = _class_weights(y, weights)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
+        plus, minus = _class_weights(y, sample)
         if plus == 0 or minus == 0:
             return no_best_constant(self.name, plus - minus)
         return 0.5 * (log_of(plus) - log_of(minus))
@@ -144,24 +134,12 @@ class Hinge(RowwiseLoss):
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         return -y * np.clip((1.0 - y * scores) / mu, 0.0, 1.0)
 
-    def best_shifts(
-        self,
-        scores: Floats,
-        y: Array,
-        weights: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None = None,
-    ) -> Floats:
+    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
         """The slope at c is -W(+1) plus the weight of all kinks y_n - f_n below c: a weighted quantile."""
-        mass = leaf_sums(leaf, weights, n_leaves)
-        plus = leaf_sums(leaf, weights * (y > 0), n_leaves)
-        level = np.divide(plus, mass, out=np.zeros(n_leaves), where=mass > 0)
-        return weighted_quantiles(y - scores, weights, leaf, n_leaves, level)
+        return leaves.quantiles(y - scores, leaves.means(y > 0))
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
-        leaf = np.zeros(len(y), dtype=np.intp)
-        return float(self.best_shifts(np.zeros(len(y)), y, weights, leaf, 1)[0])
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
+        return float(self._best_shifts(np.zeros(len(y)), y, sample, None)[0])
 
 
 @dataclass(frozen=True)
@@ -190,6 +168,6 @@ class SquaredHinge(RowwiseLoss):
     def shortfall(self, reach: float, label_bound: float) -> float:
         return max(1.0 - reach, 0.0)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
-        plus, minus = _class_weights(y, weights)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
+        plus, minus = _class_weights(y, sample)
         return (plus - minus) / (plus + minus)

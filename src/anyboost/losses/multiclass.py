@@ -12,7 +12,7 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import FAR, FARTHEST_CONSTANT, Array, RowwiseLoss, no_best_constant
 from anyboost.losses.elementary import log_of
-from anyboost.losses.sums import leaf_sums
+from anyboost.losses.leaves import Leaves
 
 
 def highest(f: Floats) -> float:
@@ -81,8 +81,8 @@ class Softmax(RowwiseLoss):
     def steepest(self, reach: float, label_bound: float) -> float:
         return 2.0
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
-        mass = leaf_sums(y, weights, outputs)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> Floats:
+        mass = sample.by(y, outputs).masses()
         present = mass > 0
         constant = np.full(len(mass), -FARTHEST_CONSTANT)
         logs = np.array([log_of(float(part)) for part in mass[present]])
@@ -134,8 +134,8 @@ class MulticlassHinge(RowwiseLoss):
         gradient[rows, y] -= 1.0
         return gradient
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
-        mass = leaf_sums(y, weights, outputs)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> Floats:
+        mass = sample.by(y, outputs).masses()
         constant = np.zeros(len(mass))
         heaviest = int(np.argmax(mass))
         if mass[heaviest] > 0.5 * (1.0 + 1e-12) * mass.sum():

@@ -11,6 +11,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, RowwiseLoss
+from anyboost.losses.leaves import Leaves
 from anyboost.losses.names import get
 
 
@@ -94,5 +95,5 @@ class Multioutput(RowwiseLoss):
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         return self.loss.envelope_gradients(scores.ravel(), y.ravel(), mu).reshape(scores.shape)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> Floats:
-        return np.array([self.loss._best_constant(column, weights, 1) for column in y.T])
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> Floats:
+        return np.array([self.loss.constant_on(column, sample, 1) for column in y.T])

@@ -104,28 +104,36 @@ class RankFunctional(Functional):
         from anyboost.backends.pairs import pair_weight
 
         self.loss, self.y, self.space = loss, y, space
+        # The rows of a query may lie in several parts: every part looks at the pairs of all of them.
+        gather = space.rows.gather
+        y = gather(y)
         codes = (
-            np.zeros(len(y), dtype=np.intp) if groups is None else np.unique(groups, return_inverse=True)[1]
+            np.zeros(len(y), dtype=np.intp)
+            if groups is None
+            else np.unique(gather(np.asarray(groups)), return_inverse=True)[1]
         )
         values, grades = np.unique(y, return_inverse=True)
         self._codes, self._grades, self._levels = codes.ravel(), grades.ravel(), len(values)
-        self._mass = np.ones(len(y)) if space.mass is None else space.mass
+        self._mass = np.ones(len(y)) if space.mass is None else gather(space.mass)
         queries = self._sorted(np.zeros(len(y)))
         self._pairs = pair_weight(queries.grades, queries.mass, queries.starts)
         if self._pairs == 0:
             raise ValueError("y has no two rows of different grade in one query: there is nothing to rank")
 
     def value(self, scores: Floats) -> float:
+        scores = self.space.rows.gather(scores)
         queries = self._sorted(scores)
         return self.loss.sums(scores[queries.order], queries)[0] / self._pairs
 
     def subgradient(self, scores: Floats) -> Floats:
+        scores = self.space.rows.gather(scores)
         queries = self._sorted(scores)
         return self._spread(self.loss.sums(scores[queries.order], queries)[1], queries)
 
     def curvature(self, scores: Floats) -> Floats | None:
         if not self.loss.has_curvature:
             return None
+        scores = self.space.rows.gather(scores)
         queries = self._sorted(scores)
         return self._spread(self.loss.curvatures(scores[queries.order], queries), queries)
 
@@ -133,7 +141,7 @@ class RankFunctional(Functional):
         found = np.empty(len(sums))
         found[queries.order] = sums
         # In L2(P) a row's share of dR is divided by its weight: m_n drops out, the total remains.
-        return found * (self.space.total / self._pairs)
+        return found[self.space.rows.own] * (self.space.total / self._pairs)
 
     @property
     def infimum(self) -> float:

@@ -13,8 +13,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses.base import Array, RowwiseLoss
-from anyboost.losses.quantiles import weighted_quantiles
-from anyboost.losses.sums import leaf_sums, total
+from anyboost.losses.leaves import Leaves
 
 
 @dataclass(frozen=True)
@@ -44,21 +43,11 @@ class Squared(RowwiseLoss):
         deviation = math.sqrt(max(second / weight - mean * mean, 0.0))
         return [mean - deviation, mean + deviation], [0.5 * weight, 0.5 * weight]
 
-    def best_shifts(
-        self,
-        scores: Floats,
-        y: Array,
-        weights: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None = None,
-    ) -> Floats:
-        mass = leaf_sums(leaf, weights, n_leaves)
-        pull = leaf_sums(leaf, weights * (y - scores), n_leaves)
-        return np.divide(pull, mass, out=np.zeros(n_leaves), where=mass > 0)
+    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
+        return leaves.means(y - scores)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
-        return _constant(self, y, weights)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
+        return float(sample.means(y)[0])
 
 
 def pinball(f: float, y: float, up: float, down: float) -> tuple[float, float, float]:
@@ -86,19 +75,11 @@ class _PiecewiseLinear(RowwiseLoss):
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         return np.clip((scores - y) / mu, *self._slopes)
 
-    def best_shifts(
-        self,
-        scores: Floats,
-        y: Array,
-        weights: Floats,
-        leaf: Array,
-        n_leaves: int,
-        directions: Floats | None = None,
-    ) -> Floats:
-        return weighted_quantiles(y - scores, weights, leaf, n_leaves, self._level)
+    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
+        return leaves.quantiles(y - scores, self._level)
 
-    def _best_constant(self, y: Array, weights: Floats, outputs: int) -> float:
-        return _constant(self, y, weights)
+    def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
+        return float(sample.quantiles(y, self._level)[0])
 
 
 @dataclass(frozen=True)
@@ -171,11 +152,11 @@ class Huber(RowwiseLoss):
         mass = (
             np.ones(table.shape) if weights is None else np.repeat(weights[:, None], table.shape[1], axis=1)
         )
+        everywhere = Leaves.one(mass.ravel())
         column = np.broadcast_to(np.arange(table.shape[1]), table.shape).ravel()
-        medians = weighted_quantiles(table.ravel(), mass.ravel(), column, table.shape[1], 0.5)
+        medians = everywhere.by(column, table.shape[1]).quantiles(table.ravel(), 0.5)
         far = np.abs(table - medians).ravel()
-        delta = weighted_quantiles(far, mass.ravel(), np.zeros(far.size, dtype=np.intp), 1, 0.9)[0]
-        delta = delta or total(mass.ravel() * far) / total(mass.ravel())
+        delta = everywhere.quantiles(far, 0.9)[0] or everywhere.means(far)[0]
         return cls(float(delta) or 1.0)
 
     @property
@@ -227,9 +208,3 @@ class Expectile(RowwiseLoss):
 
     def shortfall(self, reach: float, label_bound: float) -> float:
         return self.smoothness * max(label_bound - reach, 0.0)
-
-
-def _constant(loss: RowwiseLoss, y: Array, weights: Floats) -> float:
-    """The exact step of a single leaf from scores of zero."""
-    leaf = np.zeros(len(y), dtype=np.intp)
-    return float(loss.best_shifts(np.zeros(len(y)), y, weights, leaf, 1)[0])

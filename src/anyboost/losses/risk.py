@@ -20,8 +20,8 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains
 from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
+from anyboost.losses.leaves import Leaves, distinct
 from anyboost.losses.names import get
-from anyboost.losses.sums import leaf_sums
 
 _TIE = 1e-12  # group means this close, relatively, are equal
 
@@ -98,8 +98,10 @@ class WorstGroup(_Reweighted):
         if groups is None:
             raise ValueError("groups must be given for the loss worst_group: one label a row")
         inner = self.loss.on(y, space, None, outputs)
-        codes = np.unique(groups, return_inverse=True)[1].ravel()
-        return GroupFunctional(self.loss, inner.y, space, inner.outputs, codes)
+        labels, codes = distinct(np.asarray(groups), space.rows)
+        return GroupFunctional(
+            self.loss, inner.y, space, inner.outputs, Leaves(codes, len(labels), space.weights, space.rows)
+        )
 
 
 class _ReweightedFunctional(Functional):
@@ -123,12 +125,14 @@ class _ReweightedFunctional(Functional):
     @property
     def infimum(self) -> float:
         least = self.loss.infima(self.y)  # R grows with every row's loss
-        return self.space.mean(self.factors(least) * least) if np.isfinite(least).all() else -math.inf
+        finite = not self.space.rows.most(not np.isfinite(least).all())
+        return self.space.mean(self.factors(least) * least) if finite else -math.inf
 
     def best_constant(self) -> float | Floats:
         if self.outputs == 1:
             return super().best_constant()
-        return self.loss.best_constant(self.y, self.space.weights, self.outputs)
+        sample = Leaves.one(self.space.weights, self.space.rows)
+        return self.loss.constant_on(self.y, sample, self.outputs)
 
 
 class TailFunctional(_ReweightedFunctional):
@@ -137,38 +141,42 @@ class TailFunctional(_ReweightedFunctional):
     def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int, alpha: float) -> None:
         super().__init__(loss, y, space, outputs)
         self.alpha = alpha
+        # Of the rows of all parts, as their losses below: which of them are the worst is seen in all together. Whole
+        # numbers: the order of rows cannot matter.
+        self._masses = space.rows.gather(space.fixed_mass[0])
 
     def factors(self, losses: Floats) -> Floats:
-        masses = self.space.fixed_mass[0]  # whole numbers: the order of rows cannot matter
+        border, part = self._border(self.space.rows.gather(losses))
+        return ((losses > border) + part * (losses == border)) / (1.0 - self.alpha)
+
+    def _border(self, losses: Floats) -> tuple[float, float]:
+        """The least loss in the tail, and the part of its rows that is in it."""
+        masses = self._masses
         worst_first = np.argsort(-losses, kind="stable")
         reached = np.cumsum(masses[worst_first])
-        share = 1.0 - self.alpha
-        tail = share * float(reached[-1])
+        tail = (1.0 - self.alpha) * float(reached[-1])
         # Sums of weights equal to the tail up to rounding fill it.
         place = int(np.searchsorted(reached, tail * (1 - 1e-12)))
         border = losses[worst_first[min(place, len(losses) - 1)]]
-        above, tied = losses > border, losses == border
-        left = tail - float(masses[above].sum())
-        part = min(max(left / float(masses[tied].sum()), 0.0), 1.0)
-        return (above + part * tied) / share
+        left = tail - float(masses[losses > border].sum())
+        return border, min(max(left / float(masses[losses == border].sum()), 0.0), 1.0)
 
 
 class GroupFunctional(_ReweightedFunctional):
     """The largest group mean."""
 
-    def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int, codes: Array) -> None:
+    def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int, groups: Leaves) -> None:
         super().__init__(loss, y, space, outputs)
-        self._codes = codes
-        self._shares = leaf_sums(codes, space.weights, int(codes.max()) + 1)
+        self._groups, self._shares = groups, groups.masses()
 
     def group_means(self, scores: Floats) -> Floats:
         """The mean loss of each group, in the order of their labels."""
         return self._means(self.loss.values(scores, self.y))
 
     def _means(self, losses: Floats) -> Floats:
-        return leaf_sums(self._codes, self.space.weights * losses, len(self._shares)) / self._shares
+        return self._groups.sums(losses) / self._shares
 
     def factors(self, losses: Floats) -> Floats:
         means = self._means(losses)
         worst = int(np.argmax(means >= means.max() - _TIE * np.abs(means).max()))
-        return (self._codes == worst) / self._shares[worst]
+        return (self._groups.leaf == worst) / self._shares[worst]

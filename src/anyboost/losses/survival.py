@@ -16,7 +16,7 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import FAR, Array, Functional, Loss, Measure
 from anyboost.losses.elementary import accumulated_logs, exp_each, log_each
-from anyboost.losses.sums import leaf_sums, log_sums, total
+from anyboost.losses.leaves import Leaves, distinct
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,11 @@ class CoxFunctional(Functional):
     def __init__(self, y: Array, space: Measure) -> None:
         self.y, self.space = y, space
         self._event = y > 0
-        if not self._event.any():
+        if not space.rows.most(self._event.any()):
             raise ValueError("y has no event: give at least one positive time")
-        times, self._time = np.unique(-np.abs(y), return_inverse=True)
-        self._events = leaf_sums(
-            self._time, space.weights * self._event, len(times)
-        )  # their weight at each time
+        times, self._time = distinct(-np.abs(y), space.rows)
+        self._times = Leaves(self._time, len(times), space.weights, space.rows)
+        self._events = self._times.sums(self._event)  # their weight at each time
 
     def value(self, scores: Floats) -> float:
         return self.space.mean(np.where(self._event, self._log_risk(scores)[self._time] - scores, 0.0))
@@ -81,7 +80,7 @@ class CoxFunctional(Functional):
     def infimum(self) -> float:
         """sum over times of W log W, W being the weight of their events: what is left if nobody else is at risk."""
         weight = self._events[self._events > 0]
-        return total(weight * log_each(weight))
+        return float(Leaves.one(weight).sums(log_each(weight))[0])
 
     @property
     def kinked(self) -> bool:
@@ -94,5 +93,4 @@ class CoxFunctional(Functional):
 
     def _log_risk(self, scores: Floats) -> Floats:
         """log sum over the risk set of w exp(f), for each time."""
-        alone = log_sums(self._time, scores, self.space.weights, len(self._events))
-        return accumulated_logs(alone)
+        return accumulated_logs(self._times.log_sums(scores))

@@ -1,11 +1,13 @@
-"""The seam: what a tree and the loop ask of rows, wherever these are.
+"""The seam: what trees, losses, draws and the loop ask of rows, wherever these are.
 
 Sums over rows are sums of whole numbers; the rest is largest values. So rows may lie in several parts, each of which
 answers for its own: parts that `add` up their whole numbers and take the `most` of their extremes agree, in every bit,
-with rows that lie in one place. All parts run the same loop, each on arrays of its own rows.
+with rows that lie in one place. All parts run the same loop, each on arrays of its own rows: whatever decides how it
+goes on must come from such an answer. What no sum tells, as which rows are the worst or copies of each other, a part
+sees where it has all of them `gather`ed.
 
-`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most` and `gather`; rows
-on another device answer all of `Rows` and `Ground` themselves.
+`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most`, `gather` and `own`;
+rows on another device answer all of `Rows` and `Ground` themselves.
 """
 
 from collections.abc import Callable, Hashable
@@ -54,6 +56,7 @@ class Rows(Protocol):
     n: int  # in all parts
     n_threads: int
     arena: Arena
+    own: slice  # where those of this part lie among the gathered ones
 
     def add(self, counts: Any) -> Any:
         """Whole numbers, summed over the parts."""
@@ -86,6 +89,11 @@ class Rows(Protocol):
     ) -> "Fixed":
         """mass_n a_n, mass_n kappa_n and mass_n in fixed point (see `sums.fixed`)."""
 
+    def leaf_sums(
+        self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of `values` and of their sizes in each leaf; there are `n_terms` (see `sums.leaf_sums`)."""
+
     def quantiles(
         self,
         values: np.ndarray,
@@ -105,6 +113,8 @@ class Rows(Protocol):
 
 class Here:
     """The rows of this process."""
+
+    own = slice(None)
 
     def __init__(self, n: int, n_threads: int = 1) -> None:
         self.n = n
@@ -146,6 +156,13 @@ class Here:
         from anyboost.backends import sums
 
         return sums.fixed(a, kappa, mass, whole, masses, total, tops, self, self.arena)
+
+    def leaf_sums(
+        self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        from anyboost.backends import sums
+
+        return sums.leaf_sums(leaf.astype(np.int32, copy=False), values, n_leaves, self, n_terms)
 
     def quantiles(
         self,

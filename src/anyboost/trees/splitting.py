@@ -11,9 +11,10 @@ and a cut what its two sides are. Where rows have a curvature, its sums K stand 
 sum_k S_k^2 / (K_k + l2); the least mass of a side is still one of W. A histogram has, for every bin, the targets, the
 curvatures, if there are any, and the mass, last.
 
-A sum within `noise` units a unit of mass, which is what rounding the rows can leave behind, counts as zero. Scores within 1e-9 of the best are equal; then the lowest column, the lowest cut and missing
-values to the right win, so that ties, common with sign gradients, do not hang on rounding. The last cut of a column
-with missing values parts those from the rest, and no other cut does.
+A sum within `noise` units a unit of mass, which is what rounding the rows can leave behind, counts as zero. Scores
+within 1e-9 of the best are equal; then the lowest column, the lowest cut and missing values to the right win, so that
+ties, common with sign gradients, do not hang on rounding. The last cut of a column with missing values parts those from
+the rest, and no other cut does.
 
 Trees that keep an order (monotone columns) have values within bounds: a side is then worth  2 <v, S> - (W + l2) ||v||^2
 or <v, S>  for its free value, clipped, v, and a cut along an ordered column is allowed where the values of its sides
