@@ -261,7 +261,8 @@ class Fixed(NamedTuple):
 
     The mass is the last channel, after a target an output and a curvature an output. Where masses are small whole
     numbers and there is one output, the last two share one, number * 2^shift + mass: one addition counts both, and the
-    sum over up to `chunk` rows can be taken apart again. Else shift is 0.
+    sum over up to `chunk` rows can be taken apart again. Else shift is 0. Channels lie one after the other where they
+    are few, and side by side, a row's together, where they are many or `paired`.
     """
 
     channels: np.ndarray
@@ -270,6 +271,11 @@ class Fixed(NamedTuple):
     unit: float  # of the targets
     outputs: int
     kappa_unit: float | None = None  # of the curvatures, where there are any
+
+    @property
+    def paired(self) -> bool:
+        """Whether there are two channels, the target, and the curvature with the mass."""
+        return self.shift > 0 and self.kappa_unit is not None
 
     @property
     def sums(self) -> int:
@@ -299,13 +305,13 @@ def _up(x):
 
 
 @kernel
-def _fix_curved(a, kappa, masses, scale, kappa_scale, shift, start, stop, targets, others):
-    # Of one output, the targets by themselves and curvature and mass together.
-    a, kappa, targets, others = a[start:stop], kappa[start:stop], targets[start:stop], others[start:stop]
+def _fix_pairs(a, kappa, masses, scale, kappa_scale, shift, start, stop, out):
+    # Of one output, the target, and curvature and mass together.
+    a, kappa, out = a[start:stop], kappa[start:stop], out[start:stop]
     for i in range(a.size):
         mass = 1 if masses is None else masses[start + i]
-        targets[i] = mass * _as_int(a[i] * scale)
-        others[i] = mass * ((_up(kappa[i] * kappa_scale) << shift) + 1)
+        out[i, 0] = mass * _as_int(a[i] * scale)
+        out[i, 1] = mass * ((_up(kappa[i] * kappa_scale) << shift) + 1)
 
 
 @kernel
@@ -376,9 +382,9 @@ def fixed(
     if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
         flat = a.reshape(-1)
         if kappa is not None:
-            both = arena.empty((2, n), np.int64)
+            pairs = arena.empty((n, 2), np.int64)
             fix = partial(
-                _fix_curved,
+                _fix_pairs,
                 flat,
                 kappa.reshape(-1),
                 None if mass is None else masses,
@@ -386,8 +392,8 @@ def fixed(
                 kappa_scale,
                 shift,
             )
-            threads.over_blocks(lambda start, stop: fix(start, stop, both[0], both[1]), n, n_threads)
-            return Fixed(both.T, shift, chunk, unit, outputs, kappa_unit)
+            threads.over_blocks(lambda start, stop: fix(start, stop, pairs), n, n_threads)
+            return Fixed(pairs, shift, chunk, unit, outputs, kappa_unit)
         packed = arena.empty(n, np.int64)
         fix = (
             partial(_fix_packed, flat, scale, shift)

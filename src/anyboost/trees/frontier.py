@@ -15,7 +15,15 @@ from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.team import claim, finish, publish, wait
 from anyboost.trees.binding import bind
-from anyboost.trees.histogram import count_columns, count_vectors, gather, subtract, take_channel
+from anyboost.trees.histogram import (
+    count_columns,
+    count_pairs,
+    count_vectors,
+    gather,
+    subtract,
+    take_channel,
+    take_pairs,
+)
 from anyboost.trees.partition import partition_part
 from anyboost.trees.splitting import TIE, Limits, choose_cut, score_columns
 
@@ -81,17 +89,17 @@ class Inside(NamedTuple):
     list: np.ndarray
     spare: np.ndarray
     columns: np.ndarray  # (channels, n), each channel by itself, or
-    vectors: np.ndarray  # (n, channels), a row's together
+    vectors: np.ndarray  # (n, channels), a row's together, or
+    pairs: np.ndarray  # (n, 2), a row's two
     taken: np.ndarray  # (channels, rows): the columns' entries of the rows to count
+    taken_pairs: np.ndarray  # (rows, 2): the same of pairs
     shift: int
     chunk: int
 
 
 _NO_CHANNELS = np.empty((0, 0), dtype=np.int64)
 _NO_ROWS = np.empty(0, dtype=np.uint32)
-ELSEWHERE = Inside(
-    np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, _NO_CHANNELS, _NO_CHANNELS, _NO_CHANNELS, 0, 1
-)
+ELSEWHERE = Inside(np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, *(_NO_CHANNELS,) * 5, 0, 1)
 
 
 @inlined
@@ -210,11 +218,16 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
             rows, sums = inside.list[node.start : node.stop], slab[node.slot]
             if rules is not None and inside.vectors.size:
                 count_vectors(words, groups, n_cuts, n_columns, inside.vectors, rows, True, sums)
+            if bends is not None and inside.pairs.size:
+                own_pairs = inside.taken_pairs[node.start - first : node.stop - first]
+                count_pairs(
+                    words, groups, n_cuts, n_columns, own_pairs, rows, inside.chunk, inside.shift,
+                    scratch.counters, sums,
+                )  # fmt: skip
             for j in range(taken.shape[0]):
                 own = taken[j, node.start - first : node.stop - first]
-                shift = inside.shift if j == taken.shape[0] - 1 else 0  # the mass is with the last
                 count_columns(
-                    words, groups, n_cuts, n_columns, own, rows, inside.chunk, shift,
+                    words, groups, n_cuts, n_columns, own, rows, inside.chunk, inside.shift,
                     j, scratch.counters, sums,
                 )  # fmt: skip
     if large >= 0 and not state.both:
@@ -246,12 +259,15 @@ def _part(tree, inside):
 
 
 @inlined
-def _take_channels(tree, inside):
+def _take_channels(tree, inside, bends):
     # Entries of the rows to count, side by side.
     state, columns, taken = tree.state[0], inside.columns, inside.taken
     counted = tree.nodes[state.parent if state.both else state.small]
+    rows = inside.list[counted.start : counted.stop]
+    if bends is not None and inside.pairs.size:
+        take_pairs(inside.pairs, rows, inside.taken_pairs)
     for j in range(columns.shape[0]):
-        take_channel(columns[j], inside.list[counted.start : counted.stop], taken[j])
+        take_channel(columns[j], rows, taken[j])
 
 
 @kernel
@@ -290,5 +306,5 @@ def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bend
             return True
         _part(tree, inside)
         if state.waiting:
-            _take_channels(tree, inside)
+            _take_channels(tree, inside, bends)
             publish(sync)

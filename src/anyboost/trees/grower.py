@@ -24,6 +24,8 @@ from anyboost.trees.splitting import EXTREME, LEAST_SQUARES, TIE, Limits, Rules,
 from anyboost.trees.table import BINS, GROUP, Bins
 
 MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep
+# n_leaves, n_nodes, parent, waiting, small, large, both
+_PLANTED = np.array((1, 1, 0, 1, 0, -1, 0), dtype=STATE)
 _SMALL = 300_000  # updates of the root's counters, or scores, under which other threads are left alone
 
 
@@ -50,6 +52,15 @@ class Plan(NamedTuple):
     parts: bool  # whether nodes will be parted; else only the root's histogram is asked for
     shares: list[np.ndarray]  # the groups of columns to count, in a part for each thread
     last: Root | None  # what is remembered of the last tree's root, where that helps
+
+
+class Look(NamedTuple):
+    """Which columns a tree looks at."""
+
+    allowed: np.ndarray  # (columns,)
+    groups: np.ndarray  # those with an allowed column; others are neither counted nor looked at
+    shares: list[np.ndarray]  # of them, for each thread
+    categorical: np.ndarray | None
 
 
 class Shape(NamedTuple):
@@ -98,20 +109,23 @@ def grow(
 
     `masses` are those of all rows, where some are drawn: the tree keeps the cover of its nodes.
     """
-    growth = growth._replace(max_leaves=_most_leaves(growth, rows.n))
-    search, allowed = _search(bins, growth, features)
-    tree = _plant(rows, fixed.sums, growth, allowed)
+    most = _most_leaves(growth, rows.n)
+    look = rows.once("look", lambda: _look(bins, rows)) if features is None else _look(bins, rows, features)
+    limits = Limits(growth.noise, growth.l2, least_mass(growth.least))
+    search = Search(look.groups, bins.n_cuts, limits, most, growth.max_depth or 2 * most, growth.by_level)
+    tree = _plant(rows, fixed.sums, most, look)
     rules = _rules(bins, fixed.outputs, growth, tree)
     # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
+    # So does curvature.
     all_of_it = drawn is None and features is None and growth.criterion == LEAST_SQUARES
+    all_of_it &= fixed.kappa_unit is None
     last = rows.once(("root", tree.slab.shape[1:]), Root) if all_of_it else None
-    shares = _shared(search.groups, bins.n_columns, rows.n_threads)
-    ground = rows.ground(bins, fixed, Plan(drawn, growth.max_leaves > 2, shares, last))
+    ground = rows.ground(bins, fixed, Plan(drawn, most > 2, look.shares, last))
     tree.nodes[0]["stop"] = ground.listed
     ground.histogram(0, ground.listed, tree.slab[0])
     first = BINS * GROUP * search.groups[0]
     tree.totals[0] = tree.slab[0, first : first + BINS].sum(axis=0)
-    _run(rows, search, tree, ground, _categorical(bins), rules, fixed.kappa_unit is not None)
+    _run(rows, search, tree, ground, look.categorical, rules, fixed.kappa_unit is not None)
     shape = _shape(tree)
     totals = tree.totals[shape.leaf_nodes]
     sums, held = totals[:, : fixed.outputs], totals[:, -1]
@@ -152,20 +166,16 @@ def histogram(rows: Rows, bins: Bins, fixed: Fixed) -> np.ndarray:
     return sums.reshape(len(bins.n_cuts), BINS, -1)
 
 
-def _search(bins: Bins, growth: Growth, features: np.ndarray | None) -> tuple[Search, np.ndarray]:
-    """What does not change while the tree grows, and the columns that it may use."""
-    n_cuts = bins.n_cuts
-    allowed = n_cuts > 0
+def _look(bins: Bins, rows: Rows, features: np.ndarray | None = None) -> Look:
+    """Which columns a tree looks at: all that can be cut, of some features where given."""
+    allowed = bins.n_cuts > 0
     if features is not None:
         chosen = np.zeros_like(allowed)
         chosen[features] = True
         allowed &= chosen
-    # Groups without an allowed column are neither counted nor looked at.
     groups = np.flatnonzero(allowed.reshape(-1, GROUP).any(axis=1))
     groups = groups if len(groups) else np.zeros(1, dtype=np.int64)
-    limits = Limits(growth.noise, growth.l2, least_mass(growth.least))
-    depth = growth.max_depth or 2 * growth.max_leaves
-    return Search(groups, n_cuts, limits, growth.max_leaves, depth, growth.by_level), allowed
+    return Look(allowed, groups, _shared(groups, bins.n_columns, rows.n_threads), _categorical(bins))
 
 
 def _categorical(bins: Bins) -> np.ndarray | None:
@@ -176,29 +186,33 @@ def _categorical(bins: Bins) -> np.ndarray | None:
     return categorical
 
 
-def _plant(rows: Rows, channels: int, growth: Growth, allowed: np.ndarray) -> Tree:
-    """A tree that is a root without anything counted yet."""
-    n_columns, most = len(allowed), 2 * growth.max_leaves - 1
+def _plant(rows: Rows, channels: int, max_leaves: int, look: Look) -> Tree:
+    """A tree that is a root without anything counted yet, in arrays that the last one had."""
+    n_columns, most = len(look.allowed), 2 * max_leaves - 1
     size = (n_columns * BINS, channels)
-    room = max(2, MOST_MEMORY // (8 * size[0] * size[1]))
-    slots = min(growth.max_leaves, room)
-    slab = rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64))
-    tree = Tree(
-        np.zeros(1, dtype=STATE),
-        np.zeros(most, dtype=NODE),
-        np.zeros((most, channels), dtype=np.int64),
-        np.zeros((most, channels), dtype=np.int64),
-        np.zeros((most, BINS), dtype=np.bool_),
-        np.zeros((most, n_columns), dtype=np.bool_),
-        np.zeros(growth.max_leaves, dtype=np.int64),
-        slab,
-        np.full(slots, -1),
-        np.full((2, n_columns), -np.inf),
+    slots = min(max_leaves, max(2, MOST_MEMORY // (8 * size[0] * size[1])))
+    tree = rows.once(
+        ("tree", size, max_leaves),
+        lambda: Tree(
+            np.zeros(1, dtype=STATE),
+            np.zeros(most, dtype=NODE),
+            np.zeros((most, channels), dtype=np.int64),
+            np.zeros((most, channels), dtype=np.int64),
+            np.zeros((most, BINS), dtype=np.bool_),
+            np.zeros((most, n_columns), dtype=np.bool_),
+            np.zeros(max_leaves, dtype=np.int64),
+            rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64)),
+            np.zeros(slots, dtype=np.int64),
+            np.zeros((2, n_columns)),
+        ),
     )
-    tree.allowed[0] = allowed
+    tree.nodes.fill(0)
+    tree.leaves[0] = 0
+    tree.allowed[0] = look.allowed
+    tree.holder.fill(-1)
     tree.holder[0] = 0
-    state = tree.state[0]
-    state["n_leaves"], state["n_nodes"], state["waiting"], state["large"] = 1, 1, 1, -1
+    tree.best.fill(-np.inf)
+    tree.state[0] = _PLANTED
     return tree
 
 
@@ -303,7 +317,7 @@ def _shape(tree: Tree) -> Shape:
         np.where(split, nodes["left"] + 1, 0).astype(np.int32),
         np.where(split, nodes["order"], 0),
         np.where(split, nodes["gain"], 0.0),
-        tree.totals[:n_nodes, -1],
+        tree.totals[:n_nodes, -1].copy(),
         leaves.astype(np.int32),
         nodes["start"][leaves],
         nodes["stop"][leaves],

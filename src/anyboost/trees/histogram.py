@@ -119,7 +119,7 @@ def _count_some(words, values, rows, first, last, counters):
 
 @kernel
 def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, channel, counters, sums):
-    """One channel of several groups of columns: see `count`. `counters` (2048,) are zero, and become so again."""
+    """One channel of several groups of columns: see `count`. `counters` (2048, or more) are zero, and stay so."""
     # A chunk of values stays in the second cache for all of them.
     some = rows.size > 0
     for first in range(0, max(1, values.shape[0]), chunk):  # once, for no rows too: the sums are to be zero
@@ -136,6 +136,85 @@ def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, 
                 _count_all(part, values, first, last, counters)
             own = sums[2048 * group : 2048 * (group + 1)]
             _unpack(counters, n_cuts[8 * group :], width, shift, own, channel, first == 0)
+
+
+@inlined
+def _add_pair(counters, word, target, other, width):
+    byte, one = np.uint64(255), np.uint64(1)
+    for column in range(width):
+        entry = np.uint64(512 * column) + (((word >> np.uint64(8 * column)) & byte) << one)
+        counters[entry] += target
+        counters[entry + one] += other
+
+
+@inlined
+def _pair_all(words, pairs, first, last, counters):
+    # Two rows at a time, as in `_count_all`.
+    for pair in range((last - first) // 2):
+        i = np.uint64(first + 2 * pair)
+        j = i + np.uint64(1)
+        word, next_word = words[i], words[j]
+        _add_pair(counters, word, pairs[i, 0], pairs[i, 1], 8)
+        _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], 8)
+
+
+@inlined
+def _pair_some(words, pairs, rows, first, last, counters):
+    end = np.uint64(rows.shape[0] - 1)
+    for pair in range((last - first) // 2):
+        i = np.uint64(first + 2 * pair)
+        j = i + np.uint64(1)
+        _prefetch(words, np.uint64(rows[min(i + np.uint64(_AHEAD), end)]))
+        _prefetch(words, np.uint64(rows[min(j + np.uint64(_AHEAD), end)]))
+        word, next_word = words[np.uint64(rows[i])], words[np.uint64(rows[j])]
+        _add_pair(counters, word, pairs[i, 0], pairs[i, 1], 8)
+        _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], 8)
+
+
+@inlined
+def _unpack_pairs(counters, n_cuts, width, shift, out, fresh):
+    # As `_unpack` does.
+    keep, mask = 0 if fresh else 1, (1 << shift) - 1
+    for entry in range(256 * width):
+        b = entry & 255
+        if b <= n_cuts[entry >> 8] or b == 255:
+            target, other = counters[2 * entry], counters[2 * entry + 1]
+            out[entry, 0] = keep * out[entry, 0] + target
+            out[entry, 1] = keep * out[entry, 1] + (other >> shift)
+            out[entry, 2] = keep * out[entry, 2] + (other & mask)
+    counters[: 512 * width] = 0
+
+
+@kernel
+def count_pairs(words, groups, n_cuts, n_columns, pairs, rows, chunk, shift, counters, sums):
+    """Targets, and curvatures packed with the mass, (rows, 2), of several groups of columns: see `count`.
+
+    `counters` (4096,) are zero, and become so again.
+    """
+    some = rows.size > 0
+    for first in range(0, max(1, pairs.shape[0]), chunk):  # once, for no rows too: the sums are to be zero
+        last = min(first + chunk, pairs.shape[0])
+        for group in groups:
+            width, part = min(8, n_columns - 8 * group), words[group]
+            paired = first if width < 8 else last - (last - first) % 2
+            if some:
+                _pair_some(part, pairs, rows, first, paired, counters)
+            else:
+                _pair_all(part, pairs, first, paired, counters)
+            for r in range(paired, last):
+                _add_pair(counters, part[rows[r] if some else r], pairs[r, 0], pairs[r, 1], width)
+            own = sums[2048 * group : 2048 * (group + 1)]
+            _unpack_pairs(counters, n_cuts[8 * group :], width, shift, own, first == 0)
+
+
+@kernel
+def take_pairs(pairs, rows, out):
+    """out = the pairs of some rows, in their order."""
+    end = np.uint64(rows.shape[0] - 1)
+    for r in range(rows.shape[0]):
+        _prefetch(pairs, np.uint64(2 * rows[min(np.uint64(r + _AHEAD), end)]))
+        i = np.uint64(rows[r])
+        out[r, 0], out[r, 1] = pairs[i, 0], pairs[i, 1]
 
 
 @kernel
@@ -209,6 +288,11 @@ def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
     channels = fixed.channels
     if many(fixed):
         return fixed._replace(channels=channels[rows])
+    if fixed.paired:
+        pairs = np.empty((len(rows), 2), dtype=np.int64)
+        if len(rows):
+            take_pairs(channels, rows, pairs)
+        return fixed._replace(channels=pairs)
     taken = np.empty((len(rows), channels.shape[1]), dtype=np.int64, order="F")
     if len(rows):
 
@@ -279,7 +363,12 @@ def count(
         given = channels[:0] if rows is not None and not len(rows) else channels
         count_vectors(words, groups, n_cuts, n_columns, given, seen, by_row, sums)
         return
-    counters = np.zeros(GROUP * BINS, dtype=np.int64)
+    counters = np.zeros(2 * GROUP * BINS, dtype=np.int64)
+    if taken.paired:
+        count_pairs(
+            words, groups, n_cuts, n_columns, channels, seen, taken.chunk, taken.shift, counters, sums
+        )
+        return
     for j in range(channels.shape[1]):
         count_columns(
             words,
@@ -289,7 +378,7 @@ def count(
             channels[:, j],
             seen,
             taken.chunk,
-            taken.shift if j == channels.shape[1] - 1 else 0,  # the mass is with the last
+            taken.shift,
             j,
             counters,
             sums,

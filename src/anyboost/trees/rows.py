@@ -206,18 +206,20 @@ class GroundHere:
         from anyboost.trees.frontier import Inside
         from anyboost.trees.histogram import many
 
-        channels = self._fixed.channels
-        together = many(self._fixed)
+        fixed, channels = self._fixed, self._fixed.channels
+        apart = not many(fixed) and not fixed.paired
         return Inside(
             self._bins.words,
             self._bins.n_columns,
             self.list,
             self.spare,
-            _NOTHING if together else channels.T,
-            channels if together else _NOTHING,
-            np.empty((0 if together else channels.shape[1], self.listed), dtype=np.int64),
-            self._fixed.shift,
-            self._fixed.chunk,
+            channels.T if apart else _NOTHING,
+            channels if many(fixed) else _NOTHING,
+            channels if fixed.paired else _NOTHING,
+            np.empty((channels.shape[1] if apart else 0, self.listed), dtype=np.int64),
+            np.empty((self.listed if fixed.paired else 0, 2), dtype=np.int64),
+            fixed.shift,
+            fixed.chunk,
         )
 
     def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:

@@ -74,7 +74,7 @@ class Rules(NamedTuple):
 class Scratch(NamedTuple):
     """Room to work in, a thread's own: kernels make no arrays."""
 
-    counters: np.ndarray  # see `histogram.count_columns`
+    counters: np.ndarray  # see `histogram.count_columns` and `count_pairs`
     scores: np.ndarray  # of cuts, from LEFT on with missing values on the left
     keys: np.ndarray  # of categories, in order
     bins: np.ndarray  # they, or cuts
@@ -87,7 +87,7 @@ class Scratch(NamedTuple):
     def of(cls, channels: int) -> "Scratch":
         bins, left, left_mass = np.empty((3, BINS), dtype=np.int64)
         return cls(
-            np.zeros(GROUP * BINS, dtype=np.int64),
+            np.zeros(2 * GROUP * BINS, dtype=np.int64),
             np.empty(2 * LEFT),
             np.empty(BINS),
             bins,
