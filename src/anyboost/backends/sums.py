@@ -16,7 +16,7 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.arena import Arena
-from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.compiler import bare, inlined
 
 _SMALLEST_EXPONENT = -900
 SMALLEST = (
@@ -70,7 +70,7 @@ def _add(term, high, low, top):
     return high, low, max(top, _magnitude(term))
 
 
-@kernel
+@bare
 def _largest(a, start, stop):
     a = a[start:stop]
     top = 0
@@ -79,7 +79,7 @@ def _largest(a, start, stop):
     return top
 
 
-@kernel
+@bare
 def _sum_block(a, scale, start, stop):
     # The sum at this scale, in two integers, and the bits of the largest scaled term.
     a = a[start:stop]
@@ -89,7 +89,7 @@ def _sum_block(a, scale, start, stop):
     return high, low, top
 
 
-@kernel
+@bare
 def _dot_block(a, b, scale, start, stop):
     a, b = a[start:stop], b[start:stop]
     high, low, top = 0, 0, 0
@@ -98,7 +98,7 @@ def _dot_block(a, b, scale, start, stop):
     return high, low, top
 
 
-@kernel
+@bare
 def _dot_of_three_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
     high, low, top = 0, 0, 0
@@ -107,7 +107,7 @@ def _dot_of_three_block(a, b, c, scale, start, stop):
     return high, low, top
 
 
-@kernel
+@bare
 def _dot_with_difference_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
     high, low, top = 0, 0, 0
@@ -202,13 +202,13 @@ def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
     return mass if outputs == 1 else np.repeat(mass, outputs)
 
 
-@kernel
+@bare
 def _leaf_largest(leaf, values, out):
     for i in range(leaf.size):
         out[leaf[i]] = max(out[leaf[i]], _magnitude(values[i]))
 
 
-@kernel
+@bare
 def _leaf_add(leaf, values, scale, more, room, high, low):
     for i in range(leaf.size):
         term = values[i] * scale[leaf[i]] * more[leaf[i]]
@@ -252,21 +252,21 @@ class Fixed(NamedTuple):
     outputs: int
 
 
-@kernel
+@bare
 def _fix_packed(a, scale, shift, start, stop, out):
     a, out = a[start:stop], out[start:stop]
     for i in range(a.size):
         out[i] = (_as_int(a[i] * scale) << shift) + 1
 
 
-@kernel
+@bare
 def _fix_packed_weighted(a, mass, scale, shift, start, stop, out):
     a, mass, out = a[start:stop], mass[start:stop], out[start:stop]
     for i in range(a.size):
         out[i] = mass[i] * ((_as_int(a[i] * scale) << shift) + 1)
 
 
-@kernel
+@bare
 def _fix_channels(a, mass, fixed_mass, scale, start, stop, out):
     # Whole masses multiply the rounded target, so that a row of mass m counts exactly as much as m rows; others
     # (`mass` is empty for whole ones) are rounded with it.

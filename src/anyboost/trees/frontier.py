@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends.atomics import rest
-from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.team import claim, finish, publish, wait
 from anyboost.trees.binding import bind
 from anyboost.trees.histogram import count_columns, count_vectors, gather, subtract, take_channel
@@ -56,6 +56,7 @@ class Tree(NamedTuple):
     allowed: np.ndarray  # (nodes, columns)
     leaves: np.ndarray  # nodes, in order of age
     slab: np.ndarray  # (slots, columns * 256, k + 1)
+    flat: np.ndarray  # (slots, columns * 256 * (k + 1)), the same memory
     holder: np.ndarray  # (slots,): the node whose histogram it is, -1 for none
     best: np.ndarray  # (2, columns): scores of the children's columns
 
@@ -215,7 +216,8 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules):
                     j, scratch.counters, sums,
                 )  # fmt: skip
     if large >= 0 and not state.both:
-        subtract(slab[nodes[large].slot], slab[nodes[small].slot], groups, n_cuts)
+        flat = tree.flat
+        subtract(flat[nodes[large].slot], flat[nodes[small].slot], slab.shape[2], groups, n_cuts)
     for which in range(1 + (large >= 0)):
         node = small if which == 0 else large
         looked = tree.allowed[node] if rules is None else rules.looked[node]
@@ -251,7 +253,7 @@ def _take_channels(tree, inside):
         take_channel(columns[j], inside.list[counted.start : counted.stop], taken[j])
 
 
-@kernel
+@bare
 def advance(sync, leads, search, tree, inside, scratch, categorical, rules):
     """Grow on from where `tree` stands; whether it waits for rows that are not `inside`.
 

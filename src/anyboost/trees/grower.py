@@ -190,6 +190,7 @@ def _plant(rows: Rows, outputs: int, growth: Growth, allowed: np.ndarray) -> Tre
         np.zeros((most, n_columns), dtype=np.bool_),
         np.zeros(growth.max_leaves, dtype=np.int64),
         slab,
+        slab.reshape(slots, -1),
         np.full(slots, -1),
         np.full((2, n_columns), -np.inf),
     )
