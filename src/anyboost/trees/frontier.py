@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends.atomics import rest
-from anyboost.backends.compiler import bare, inlined
+from anyboost.backends.compiler import bare, inlined, inner
 from anyboost.backends.team import claim, finish, publish, wait
 from anyboost.trees.binding import bind
 from anyboost.trees.histogram import count_columns, count_vectors, gather, subtract, take_channel
@@ -195,10 +195,11 @@ def _take_in(search, tree, scratch, categorical, rules):
             node.slot = -1
 
 
-@inlined
+@inner
 def _survey(groups, search, tree, inside, scratch, categorical, rules):
     # Histograms of the nodes that wait, where rows are inside, and scores of all cuts, for some groups of columns.
     # The lighter child is counted, and subtracted from what was its parent's histogram and becomes the other's.
+    # Written into `advance` instead, the loops over rows would lack registers, and be a tenth slower.
     state, nodes, slab, totals, best = tree.state[0], tree.nodes, tree.slab, tree.totals, tree.best
     words, n_columns, taken, n_cuts = inside.words, inside.n_columns, inside.taken, search.n_cuts
     small, large = state.small, state.large

@@ -76,13 +76,13 @@ def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
         else:
             first = 256 * column
         if shift:
-            for entry in range(first, last):
+            for entry in range(np.uint64(first), np.uint64(last)):
                 value = counters[entry]
                 counters[entry] = 0
                 out[entry, channel] = keep * out[entry, channel] + (value >> shift)
                 out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & mask)
         else:
-            for entry in range(first, last):
+            for entry in range(np.uint64(first), np.uint64(last)):
                 out[entry, channel] = keep * out[entry, channel] + counters[entry]
                 counters[entry] = 0
 

@@ -131,7 +131,7 @@ def free_value(total, mass, limits, criterion):
     return s / (np.float64(mass) + limits.l2) if criterion == LEAST_SQUARES else np.float64(np.sign(s))
 
 
-@inlined
+@inner
 def _bounded_worth(sums, mass, limits, criterion, bounds, value):
     # What a side within bounds (2, k) is worth, and in `value` (k,) what it is filled with.
     total = 0.0
@@ -146,11 +146,12 @@ def _bounded_worth(sums, mass, limits, criterion, bounds, value):
 
 
 @inner
-def _ruled_worth(sums, mass, limits, rules, node, value):
-    # What a side is worth; `value` (k,) becomes what it is filled with, where there are bounds.
-    if rules.ordered and rules.criterion != CLASS:  # a class has no bounds
-        return _bounded_worth(sums, mass, limits, rules.criterion, rules.bounds[node], value)
-    return _worth(sums, mass, limits, rules.criterion)
+def _ruled_worth(sums, mass, limits, criterion, ordered, bounds, value):
+    # What a side is worth; `value` (k,) becomes what it is filled with, where there are bounds. It is called for every
+    # cut, so it is not handed all of the rules.
+    if ordered and criterion != CLASS:  # a class has no bounds
+        return _bounded_worth(sums, mass, limits, criterion, bounds, value)
+    return _worth(sums, mass, limits, criterion)
 
 
 @inlined
@@ -206,6 +207,7 @@ def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_o
     outputs = total.shape[0] - 1
     mass = total[outputs]
     left, right, values = scratch.sides[0, :outputs], scratch.sides[1, :outputs], scratch.values
+    criterion, ordered, bounds = rules.criterion, rules.ordered, rules.bounds[node]
     for j in range(outputs):
         left[j] = way * sums[first + MISSING, j]
         right[j] = total[j] - left[j]
@@ -219,9 +221,9 @@ def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_o
         done = cuts[i] + 1
         scores[i] = -np.inf
         if min(left_mass, mass - left_mass) >= limits.least:
-            score = _ruled_worth(left, left_mass, limits, rules, node, values[0])
-            score += _ruled_worth(right, mass - left_mass, limits, rules, node, values[1])
-            if rules.ordered and sign != 0 and i < n_ordered:
+            score = _ruled_worth(left, left_mass, limits, criterion, ordered, bounds, values[0])
+            score += _ruled_worth(right, mass - left_mass, limits, criterion, ordered, bounds, values[1])
+            if ordered and sign != 0 and i < n_ordered:
                 for j in range(outputs):
                     if sign * (values[1, j] - values[0, j]) < 0.0:
                         score = -np.inf
@@ -331,6 +333,7 @@ def _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores):
     # scores[i] of sending the first i + 1 of these categories left.
     outputs = total.shape[0] - 1
     left, right, value = scratch.sides[0], scratch.sides[1], scratch.values[0]
+    criterion, ordered, bounds = rules.criterion, rules.ordered, rules.bounds[node]
     for j in range(outputs + 1):
         left[j] = 0
     for i in range(scores.shape[0]):
@@ -339,8 +342,10 @@ def _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores):
             right[j] = total[j] - left[j]
         scores[i] = -np.inf
         if min(left[outputs], right[outputs]) >= limits.least:
-            scores[i] = _ruled_worth(left[:outputs], left[outputs], limits, rules, node, value)
-            scores[i] += _ruled_worth(right[:outputs], right[outputs], limits, rules, node, value)
+            scores[i] = _ruled_worth(left[:outputs], left[outputs], limits, criterion, ordered, bounds, value)
+            scores[i] += _ruled_worth(
+                right[:outputs], right[outputs], limits, criterion, ordered, bounds, value
+            )
 
 
 @inner
@@ -428,7 +433,10 @@ def choose_cut(sums, n_cuts, categorical, total, limits, best, scratch, goes_lef
     if rules is None:
         whole = _plain_worth(total[0], total[1], limits)
     else:
-        whole = _ruled_worth(total[:outputs], total[outputs], limits, rules, node, scratch.values[0])
+        whole = _ruled_worth(
+            total[:outputs], total[outputs], limits, rules.criterion, rules.ordered, rules.bounds[node],
+            scratch.values[0],
+        )  # fmt: skip
     most = -np.inf
     for column in range(best.shape[0]):
         most = max(most, best[column])
