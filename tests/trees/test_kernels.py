@@ -70,7 +70,7 @@ def test_columns_of_few_bins_leave_the_others_alone(outputs):
     groups = np.zeros(1, dtype=np.int64)
     count(words, groups, n_cuts, 8, fixed, None, whole)
     count(words, groups, n_cuts, 8, fixed if many(fixed) else take(fixed, rows), rows, part)
-    subtract(whole, part, groups, n_cuts)
+    subtract(whole.reshape(-1), part.reshape(-1), outputs + 1, groups, n_cuts)
     others = np.setdiff1d(np.arange(n), rows)
     np.testing.assert_array_equal(whole.reshape(8, 256, -1), counted(codes, channels, others))
 

@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import inlined
 
 _PATIENCE = 500  # looks, of some nanoseconds each, before others may have the core
 
@@ -61,7 +61,7 @@ def _give_way(_context):
     return types.void(), generate
 
 
-@kernel
+@inlined
 def rest(looks):
     """Nothing to do: look again, or give way."""
     if looks > _PATIENCE:

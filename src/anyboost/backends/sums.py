@@ -16,7 +16,7 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.arena import Arena
-from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.compiler import bare, inlined
 
 _SMALLEST_EXPONENT = -900
 SMALLEST = (
@@ -70,7 +70,7 @@ def add_term(term, high, low, top):
     return high, low, max(top, magnitude(term))
 
 
-@kernel
+@bare
 def _largest(a, start, stop):
     a = a[start:stop]
     top = 0
@@ -79,7 +79,7 @@ def _largest(a, start, stop):
     return top
 
 
-@kernel
+@bare
 def _sum_block(a, scale, start, stop):
     # The sum at this scale, in two integers, and the bits of the largest scaled term.
     a = a[start:stop]
@@ -89,7 +89,7 @@ def _sum_block(a, scale, start, stop):
     return high, low, top
 
 
-@kernel
+@bare
 def _dot_block(a, b, scale, start, stop):
     a, b = a[start:stop], b[start:stop]
     high, low, top = 0, 0, 0
@@ -98,7 +98,7 @@ def _dot_block(a, b, scale, start, stop):
     return high, low, top
 
 
-@kernel
+@bare
 def _dot_of_three_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
     high, low, top = 0, 0, 0
@@ -107,7 +107,7 @@ def _dot_of_three_block(a, b, c, scale, start, stop):
     return high, low, top
 
 
-@kernel
+@bare
 def _dot_with_difference_block(a, b, c, scale, start, stop):
     a, b, c = a[start:stop], b[start:stop], c[start:stop]
     high, low, top = 0, 0, 0
@@ -205,14 +205,14 @@ def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
 # Leaves as unsigned numbers, so that none counts from the end.
 
 
-@kernel
+@bare
 def _leaf_largest(leaf, values, out):
     for i in range(leaf.size):
         k = np.uint64(leaf[i])
         out[k] = max(out[k], magnitude(values[i]))
 
 
-@kernel
+@bare
 def _leaf_add(leaf, values, scale, more, room, high, low, size):
     for i in range(leaf.size):
         k = np.uint64(leaf[i])
@@ -283,14 +283,14 @@ class Fixed(NamedTuple):
         return self.outputs * (1 if self.kappa_unit is None else 2) + 1
 
 
-@kernel
+@bare
 def _fix_packed(a, scale, shift, start, stop, out):
     a, out = a[start:stop], out[start:stop]
     for i in range(a.size):
         out[i] = (_as_int(a[i] * scale) << shift) + 1
 
 
-@kernel
+@bare
 def _fix_packed_weighted(a, mass, scale, shift, start, stop, out):
     a, mass, out = a[start:stop], mass[start:stop], out[start:stop]
     for i in range(a.size):
@@ -304,7 +304,7 @@ def _up(x):
     return np.float64(whole).view(np.int64) - _ROUNDER_BITS + (whole - _ROUNDER < x)
 
 
-@kernel
+@bare
 def _fix_pairs(a, kappa, masses, scale, kappa_scale, shift, start, stop, out):
     # Of one output, the target, and curvature and mass together.
     a, kappa, out = a[start:stop], kappa[start:stop], out[start:stop]
@@ -314,7 +314,7 @@ def _fix_pairs(a, kappa, masses, scale, kappa_scale, shift, start, stop, out):
         out[i, 1] = mass * ((_up(kappa[i] * kappa_scale) << shift) + 1)
 
 
-@kernel
+@bare
 def _fix_channels(a, kappa, mass, fixed_mass, scale, kappa_scale, start, stop, out):
     # Whole masses multiply the rounded target, so that a row of mass m counts exactly as much as m rows; others
     # (`mass` is empty for whole ones) are rounded with it.

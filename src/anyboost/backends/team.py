@@ -10,21 +10,21 @@ published and in its lower half how many of these have been claimed.
 import numpy as np
 
 from anyboost.backends.atomics import add, load, rest, store
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import bare, inlined
 
 CLAIMED, DONE, SIZE = 0, 8, 16  # on cache lines of their own
 _TURN = 1 << 32
 _DISMISSED = 1 << 62
 
 
-@kernel
+@inlined
 def publish(sync):
     """Lead: new tasks, all of whose input is written."""
     store(sync, DONE, 0)
     store(sync, CLAIMED, (load(sync, CLAIMED) // _TURN + 1) * _TURN)
 
 
-@kernel
+@inlined
 def claim(sync, tasks):
     """The number of a task to do; -1 where all are taken, -2 for good."""
     seen = load(sync, CLAIMED)
@@ -36,13 +36,13 @@ def claim(sync, tasks):
     return seen % _TURN if seen % _TURN < tasks else -1
 
 
-@kernel
+@inlined
 def finish(sync):
     """A claimed task is done."""
     add(sync, DONE, 1)
 
 
-@kernel
+@inlined
 def wait(sync, tasks):
     """Lead: until all tasks are done."""
     looks = 0
@@ -50,7 +50,7 @@ def wait(sync, tasks):
         looks = rest(looks)
 
 
-@kernel
+@bare
 def dismiss(sync):
     """Lead: no more tasks."""
     store(sync, CLAIMED, _DISMISSED)

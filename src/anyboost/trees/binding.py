@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from anyboost.backends.compiler import inlined, inner, kernel
+from anyboost.backends.compiler import bare, inlined, inner
 from anyboost.backends.draws import STEP, mixed
 from anyboost.trees.splitting import free_value
 
@@ -39,7 +39,7 @@ def _column_word(key, column):
     return mixed(key ^ mixed(np.uint64(column + 1) * STEP))
 
 
-@kernel
+@bare
 def draw_columns(share, key, own, looked):
     """The columns that a node looks at: of its own, the share with the smallest words."""
     count = 0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends.atomics import rest
-from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.compiler import bare, inlined, inner
 from anyboost.backends.team import claim, finish, publish, wait
 from anyboost.trees.binding import bind
 from anyboost.trees.histogram import (
@@ -66,6 +66,7 @@ class Tree(NamedTuple):
     allowed: np.ndarray  # (nodes, columns)
     leaves: np.ndarray  # nodes, in order of age
     slab: np.ndarray  # (slots, columns * 256, channels)
+    flat: np.ndarray  # (slots, columns * 256 * channels), the same memory
     holder: np.ndarray  # (slots,): the node whose histogram it is, -1 for none
     best: np.ndarray  # (2, columns): scores of the children's columns
 
@@ -204,10 +205,11 @@ def _take_in(search, tree, scratch, categorical, rules, bends):
             node.slot = -1
 
 
-@inlined
+@inner
 def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
     # Histograms of the nodes that wait, where rows are inside, and scores of all cuts, for some groups of columns.
     # The lighter child is counted, and subtracted from what was its parent's histogram and becomes the other's.
+    # Written into `advance` instead, the loops over rows would lack registers, and be a tenth slower.
     state, nodes, slab, totals, best = tree.state[0], tree.nodes, tree.slab, tree.totals, tree.best
     words, n_columns, taken, n_cuts = inside.words, inside.n_columns, inside.taken, search.n_cuts
     small, large = state.small, state.large
@@ -231,7 +233,8 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
                     j, scratch.counters, sums,
                 )  # fmt: skip
     if large >= 0 and not state.both:
-        subtract(slab[nodes[large].slot], slab[nodes[small].slot], groups, n_cuts)
+        flat = tree.flat
+        subtract(flat[nodes[large].slot], flat[nodes[small].slot], slab.shape[2], groups, n_cuts)
     for which in range(1 + (large >= 0)):
         node = small if which == 0 else large
         looked = tree.allowed[node] if rules is None else rules.looked[node]
@@ -270,7 +273,7 @@ def _take_channels(tree, inside, bends):
         take_channel(columns[j], rows, taken[j])
 
 
-@kernel
+@bare
 def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bends):
     """Grow on from where `tree` stands; whether it waits for rows that are not `inside`.
 

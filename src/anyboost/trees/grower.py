@@ -191,6 +191,7 @@ def _plant(rows: Rows, channels: int, max_leaves: int, look: Look) -> Tree:
     n_columns, most = len(look.allowed), 2 * max_leaves - 1
     size = (n_columns * BINS, channels)
     slots = min(max_leaves, max(2, MOST_MEMORY // (8 * size[0] * size[1])))
+    slab = rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64))
     tree = rows.once(
         ("tree", size, max_leaves),
         lambda: Tree(
@@ -201,7 +202,8 @@ def _plant(rows: Rows, channels: int, max_leaves: int, look: Look) -> Tree:
             np.zeros((most, BINS), dtype=np.bool_),
             np.zeros((most, n_columns), dtype=np.bool_),
             np.zeros(max_leaves, dtype=np.int64),
-            rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64)),
+            slab,
+            slab.reshape(slots, -1),
             np.zeros(slots, dtype=np.int64),
             np.zeros((2, n_columns)),
         ),

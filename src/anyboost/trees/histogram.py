@@ -16,7 +16,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.sums import FEW_CHANNELS, Fixed
 from anyboost.trees.table import BINS, GROUP
 
@@ -64,28 +64,27 @@ def _add_part(counters, word, value, width):
 
 
 @inlined
-def _unpack_some(counters, first, last, shift, mask, keep, out, channel):
-    if shift:
-        for entry in range(first, last):
-            value = counters[entry]
-            counters[entry] = 0
-            out[entry, channel] = keep * out[entry, channel] + (value >> shift)
-            out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & mask)
-    else:
-        for entry in range(first, last):
-            out[entry, channel] = keep * out[entry, channel] + counters[entry]
-            counters[entry] = 0
-
-
-@kernel
 def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
     # Add what the counters hold to the channel, and for packed ones to the next, and empty them; `fresh` sums start
     # from nothing. A column has its own bins, and that of missing values.
     keep, mask = 0 if fresh else 1, (1 << shift) - 1
-    for column in range(width):
-        first, last = 256 * column, 256 * column + n_cuts[column] + 1
-        _unpack_some(counters, first, last, shift, mask, keep, out, channel)
-        _unpack_some(counters, max(last, first + 255), first + 256, shift, mask, keep, out, channel)
+    for piece in range(2 * width):
+        column = piece >> 1
+        last = 256 * column + n_cuts[column] + 1
+        if piece & 1:
+            first, last = max(last, 256 * column + 255), 256 * (column + 1)
+        else:
+            first = 256 * column
+        if shift:
+            for entry in range(np.uint64(first), np.uint64(last)):
+                value = counters[entry]
+                counters[entry] = 0
+                out[entry, channel] = keep * out[entry, channel] + (value >> shift)
+                out[entry, channel + 1] = keep * out[entry, channel + 1] + (value & mask)
+        else:
+            for entry in range(np.uint64(first), np.uint64(last)):
+                out[entry, channel] = keep * out[entry, channel] + counters[entry]
+                counters[entry] = 0
 
 
 @inlined
@@ -98,7 +97,7 @@ def _count_all(words, values, first, last, counters):
         _add_word(counters, word, value)
         _add_word(counters, next_word, next_value)
     if (last - first) % 2:
-        _add_word(counters, words[last - 1], values[last - 1])
+        _add_part(counters, words[last - 1], values[last - 1], 8)
 
 
 @inlined
@@ -114,10 +113,10 @@ def _count_some(words, values, rows, first, last, counters):
         _add_word(counters, word, value)
         _add_word(counters, next_word, next_value)
     if (last - first) % 2:
-        _add_word(counters, words[rows[last - 1]], values[last - 1])
+        _add_part(counters, words[rows[last - 1]], values[last - 1], 8)
 
 
-@kernel
+@bare
 def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, channel, counters, sums):
     """One channel of several groups of columns: see `count`. `counters` (2048, or more) are zero, and stay so."""
     # A chunk of values stays in the second cache for all of them.
@@ -182,10 +181,11 @@ def _unpack_pairs(counters, n_cuts, width, shift, out, fresh):
             out[entry, 0] = keep * out[entry, 0] + target
             out[entry, 1] = keep * out[entry, 1] + (other >> shift)
             out[entry, 2] = keep * out[entry, 2] + (other & mask)
-    counters[: 512 * width] = 0
+    for entry in range(512 * width):
+        counters[entry] = 0
 
 
-@kernel
+@bare
 def count_pairs(words, groups, n_cuts, n_columns, pairs, rows, chunk, shift, counters, sums):
     """Targets, and curvatures packed with the mass, (rows, 2), of several groups of columns: see `count`.
 
@@ -207,7 +207,7 @@ def count_pairs(words, groups, n_cuts, n_columns, pairs, rows, chunk, shift, cou
             _unpack_pairs(counters, n_cuts[8 * group :], width, shift, own, first == 0)
 
 
-@kernel
+@bare
 def take_pairs(pairs, rows, out):
     """out = the pairs of some rows, in their order."""
     end = np.uint64(rows.shape[0] - 1)
@@ -217,7 +217,7 @@ def take_pairs(pairs, rows, out):
         out[r, 0], out[r, 1] = pairs[i, 0], pairs[i, 1]
 
 
-@kernel
+@bare
 def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums):
     """All channels of several groups of columns, a row's vector as a whole; they lie by row number, or in turn."""
     count = channels.shape[1]
@@ -242,25 +242,21 @@ def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums
                     own[j] += values[j]
 
 
-@kernel
-def subtract(sums, part, groups, n_cuts):
-    """sums -= part, in these groups of columns. Both are zero in bins beyond a column's own."""
-    channels = sums.shape[1]
-    whole, less = sums.reshape(-1), part.reshape(-1)
+@bare
+def subtract(sums, part, channels, groups, n_cuts):
+    """sums -= part, flat histograms, in these groups of columns. Both are zero in bins beyond a column's own."""
     for group in groups:
         for column in range(8 * group, 8 * (group + 1)):
             first = 256 * column * channels
-            own = slice(first, first + (n_cuts[column] + 1) * channels)
-            _take_off(whole[own], less[own])
+            _take_off(sums, part, first, first + (n_cuts[column] + 1) * channels)
             if n_cuts[column] < 255:
-                own = slice(first + 255 * channels, first + 256 * channels)
-                _take_off(whole[own], less[own])
+                _take_off(sums, part, first + 255 * channels, first + 256 * channels)
 
 
 @inlined
-def _take_off(a, b):
-    for i in range(a.shape[0]):
-        a[i] -= b[i]
+def _take_off(sums, part, first, last):
+    for i in range(np.uint64(first), np.uint64(last)):
+        sums[i] -= part[i]
 
 
 @inlined
@@ -274,7 +270,7 @@ def gather(sums, column, goes_left, out):
                 out[j] += sums[256 * column + entry, j]
 
 
-@kernel
+@bare
 def take_channel(channel, rows, out):
     """out = the channel of some rows, in their order."""
     end = np.uint64(rows.shape[0] - 1)
@@ -304,7 +300,7 @@ def take(fixed: Fixed, rows: np.ndarray, n_threads: int = 1) -> Fixed:
     return fixed._replace(channels=taken)
 
 
-@kernel
+@bare
 def _differing(old, new, start, stop, rows):
     # Every row is written down, and the next one over it where it is the same: no branch to guess wrong.
     found = np.uint64(0)
@@ -317,7 +313,7 @@ def _differing(old, new, start, stop, rows):
     return found
 
 
-@kernel
+@bare
 def _count_differing(old, new, step):
     # Of every so many rows, those in which two arrays of channels differ.
     found = 0

@@ -6,12 +6,12 @@ A cut is a table: goes_left[bin] for each of the 256 bins of its column.
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import bare
 
 _BLOCK = 25_000  # rows from which on a second thread pays
 
 
-@kernel
+@bare
 def partition_part(words, shift, table, rows, spare, start, stop):
     """Those that stay left are moved to rows[start:], the others to spare[start:]; how many stay left."""
     byte = np.uint64(255)
@@ -57,7 +57,7 @@ def partition(
     return n_left
 
 
-@kernel
+@bare
 def _mark(rows, starts, stops, first, last, out):
     for number in range(starts.shape[0]):
         for r in range(max(starts[number], first), min(stops[number], last)):
@@ -71,7 +71,7 @@ def mark(rows: np.ndarray, starts: np.ndarray, stops: np.ndarray, out: np.ndarra
     )
 
 
-@kernel
+@bare
 def _sides(words, shift, goes_left, out):
     for i in range(words.shape[0]):
         out[i] = not goes_left[(words[i] >> np.uint64(shift)) & np.uint64(255)]
@@ -86,7 +86,7 @@ def sides(words: np.ndarray, shift: int, goes_left: np.ndarray, out: np.ndarray,
     )
 
 
-@kernel
+@bare
 def _descend(words, feature, goes_left, left, right, number, start, stop, out):
     byte = np.uint64(255)
     for i in range(start, stop):
@@ -115,7 +115,7 @@ def descend(
     )
 
 
-@kernel
+@bare
 def _add_masses(leaf, masses, out):
     for i in range(leaf.shape[0]):
         out[leaf[i]] += masses[i]

@@ -148,7 +148,7 @@ def free_value(side, outputs, j, limits, criterion):
     )
 
 
-@inlined
+@inner
 def _bounded_worth(side, outputs, limits, criterion, bounds, value):
     # What a side within bounds (2, k) is worth, and in `value` (k,) what it is filled with.
     total = 0.0
@@ -164,12 +164,13 @@ def _bounded_worth(side, outputs, limits, criterion, bounds, value):
 
 
 @inner
-def _ruled_worth(side, limits, rules, node, value):
-    # What a side is worth; `value` becomes what it is filled with, where there are bounds.
-    outputs = rules.bounds.shape[2]
-    if rules.ordered and rules.criterion != CLASS:  # a class has no bounds
-        return _bounded_worth(side, outputs, limits, rules.criterion, rules.bounds[node], value)
-    return _worth(side, outputs, limits, rules.criterion)
+def _ruled_worth(side, limits, criterion, ordered, bounds, value):
+    # What a side is worth; `value` becomes what it is filled with, where there are bounds. It is called for every cut,
+    # so it is not handed all of the rules.
+    outputs = bounds.shape[1]
+    if ordered and criterion != CLASS:  # a class has no bounds
+        return _bounded_worth(side, outputs, limits, criterion, bounds, value)
+    return _worth(side, outputs, limits, criterion)
 
 
 @inlined
@@ -238,6 +239,7 @@ def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_o
     # Any number of outputs, any criterion.
     channels, outputs = total.shape[0], rules.bounds.shape[2]
     left, right, values = scratch.sides[0], scratch.sides[1], scratch.values
+    criterion, ordered, bounds = rules.criterion, rules.ordered, rules.bounds[node]
     for j in range(channels):
         left[j] = way * sums[first + MISSING, j]
         right[j] = total[j] - left[j]
@@ -250,9 +252,9 @@ def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_o
         done = cuts[i] + 1
         scores[i] = -np.inf
         if min(left[channels - 1], right[channels - 1]) >= limits.least:
-            score = _ruled_worth(left, limits, rules, node, values[0])
-            score += _ruled_worth(right, limits, rules, node, values[1])
-            if rules.ordered and sign != 0 and i < n_ordered:
+            score = _ruled_worth(left, limits, criterion, ordered, bounds, values[0])
+            score += _ruled_worth(right, limits, criterion, ordered, bounds, values[1])
+            if ordered and sign != 0 and i < n_ordered:
                 for j in range(outputs):
                     if sign * (values[1, j] - values[0, j]) < 0.0:
                         score = -np.inf
@@ -368,6 +370,7 @@ def _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores):
     # scores[i] of sending the first i + 1 of these categories left.
     channels = total.shape[0]
     left, right, value = scratch.sides[0], scratch.sides[1], scratch.values[0]
+    criterion, ordered, bounds = rules.criterion, rules.ordered, rules.bounds[node]
     for j in range(channels):
         left[j] = 0
     for i in range(scores.shape[0]):
@@ -376,8 +379,8 @@ def _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores):
             right[j] = total[j] - left[j]
         scores[i] = -np.inf
         if min(left[channels - 1], right[channels - 1]) >= limits.least:
-            scores[i] = _ruled_worth(left, limits, rules, node, value)
-            scores[i] += _ruled_worth(right, limits, rules, node, value)
+            scores[i] = _ruled_worth(left, limits, criterion, ordered, bounds, value)
+            scores[i] += _ruled_worth(right, limits, criterion, ordered, bounds, value)
 
 
 @inner
@@ -415,7 +418,8 @@ def _best_subset(sums, column, n_cuts, total, limits, enough, scratch, goes_left
                 bends[i] = weight_so_far
         if rules is None or _is_plain(rules):
             nothing = scratch.sides[0]
-            nothing[:] = 0
+            for j in range(nothing.shape[0]):
+                nothing[j] = 0
             _score_one(left, left_mass, nothing, total, limits, scores, None, 0, 0, bends)
         else:
             _score_runs(sums, first, bins, total, limits, rules, node, scratch, scores)
@@ -474,7 +478,9 @@ def choose_cut(sums, n_cuts, categorical, total, limits, best, scratch, goes_lef
     if rules is None:
         whole = _plain_worth(total[0], total[1], total[last], limits)
     else:
-        whole = _ruled_worth(total, limits, rules, node, scratch.values[0])
+        whole = _ruled_worth(
+            total, limits, rules.criterion, rules.ordered, rules.bounds[node], scratch.values[0]
+        )
     most = -np.inf
     for column in range(best.shape[0]):
         most = max(most, best[column])
