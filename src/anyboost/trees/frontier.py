@@ -262,6 +262,16 @@ def _part(tree, inside):
 
 
 @inlined
+def _end(tree):
+    # What is known of cuts of leaves will not be done.
+    nodes, goes_left = tree.nodes, tree.goes_left
+    for number in tree.leaves[: tree.state[0].n_leaves]:
+        nodes[number].column, nodes[number].cut, nodes[number].gain = -1, 0, 0.0
+        for b in range(goes_left.shape[1]):
+            goes_left[number, b] = False
+
+
+@inlined
 def _take_channels(tree, inside, bends):
     # Entries of the rows to count, side by side.
     state, columns, taken = tree.state[0], inside.columns, inside.taken
@@ -303,6 +313,7 @@ def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bend
             _take_in(search, tree, scratch, categorical, rules, bends)
         place = _next(tree, search.by_level) if state.n_leaves < search.max_leaves else -1
         if place < 0:
+            _end(tree)
             return False
         _open(search, tree, rules, place)
         if inside.words.size == 0:

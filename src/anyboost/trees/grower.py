@@ -86,7 +86,7 @@ class Grown(NamedTuple):
     sums: np.ndarray  # (leaves, k)
     weights: np.ndarray  # (leaves, k) of curvature, or (leaves, 1): by what sums are divided
     masses: np.ndarray  # (leaves,)
-    bounds: np.ndarray  # (leaves, 2, k): of raw values, sum over mass
+    bounds: np.ndarray | None  # (leaves, 2, k): of raw values, sum over mass; None where there are none
     leaf: np.ndarray  # (n,)
     cover: np.ndarray  # (nodes,): the mass of all rows, also of those it was not grown on
 
@@ -134,13 +134,8 @@ def grow(
     sums = np.where(np.abs(sums) > search.limits.noise * held[:, None], sums, 0)
     leaf = ground.leaves(shape)
     cover = shape.masses if masses is None else _cover(rows, shape, leaf, masses)
-    bounds = _bounds(fixed.outputs, growth)
-    own = (
-        np.broadcast_to(bounds, (len(held), *bounds.shape))
-        if rules is None
-        else rules.bounds[shape.leaf_nodes]
-    )
-    return Grown(shape, sums, weights, held, own, leaf, cover)
+    bounds = None if rules is None else rules.bounds[shape.leaf_nodes]
+    return Grown(shape, sums, weights, held, bounds, leaf, cover)
 
 
 def _most_leaves(growth: Growth, n: int) -> int:
@@ -218,12 +213,6 @@ def _plant(rows: Rows, channels: int, max_leaves: int, look: Look) -> Tree:
     return tree
 
 
-def _bounds(outputs: int, growth: Growth) -> np.ndarray:
-    """Those of the root, (2, outputs)."""
-    high = np.full(outputs, 1.0 if growth.criterion == EXTREME else np.inf)
-    return np.stack([-high, high])
-
-
 def _rules(bins: Bins, outputs: int, growth: Growth, tree: Tree) -> Rules | None:
     """What the tree keeps to; None for plain ones."""
     together, draws = growth.together, growth.node_features < 1.0
@@ -247,7 +236,8 @@ def _rules(bins: Bins, outputs: int, growth: Growth, tree: Tree) -> Rules | None
         np.ones((most if together else 1, len(members)), dtype=np.bool_),
         np.zeros(most, dtype=np.uint64),
     )
-    rules.bounds[0] = _bounds(outputs, growth)
+    rules.bounds[0, 1] = 1.0 if growth.criterion == EXTREME else np.inf
+    rules.bounds[0, 0] = -rules.bounds[0, 1]
     rules.keys[0] = growth.key
     if draws:
         draw_columns(growth.node_features, rules.keys[0], tree.allowed[0], rules.looked[0])
@@ -308,17 +298,16 @@ def _shared(groups: np.ndarray, n_columns: int, n_threads: int) -> list[np.ndarr
 
 def _shape(tree: Tree) -> Shape:
     n_leaves, n_nodes = int(tree.state[0]["n_leaves"]), int(tree.state[0]["n_nodes"])
-    nodes = tree.nodes[:n_nodes]
-    split = nodes["left"] > 0
-    leaves = tree.leaves[:n_leaves]
+    nodes, leaves = tree.nodes[:n_nodes], tree.leaves[:n_leaves]
+    left = nodes["left"].astype(np.int32)
     return Shape(
-        np.where(split, nodes["column"], -1).astype(np.int32),
-        np.where(split, nodes["cut"], 0).astype(np.int32),
-        tree.goes_left[:n_nodes] & split[:, None],
-        nodes["left"].astype(np.int32),
-        np.where(split, nodes["left"] + 1, 0).astype(np.int32),
-        np.where(split, nodes["order"], 0),
-        np.where(split, nodes["gain"], 0.0),
+        nodes["column"].astype(np.int32),
+        nodes["cut"].astype(np.int32),
+        tree.goes_left[:n_nodes].copy(),
+        left,
+        left + (left > 0),
+        nodes["order"].copy(),
+        nodes["gain"].copy(),
         tree.totals[:n_nodes, -1].copy(),
         leaves.astype(np.int32),
         nodes["start"][leaves],

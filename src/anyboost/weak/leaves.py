@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
     from anyboost.trees.grower import Grown
 
+_NO_SETS = np.empty((0, 8), dtype=np.uint32)
+
 
 def fill(
     space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray, shape: tuple[int, ...]
@@ -23,24 +25,27 @@ def fill(
 
 def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray) -> TreeFunction:
     tree, bins = grown.shape, space.bins
-    inside, sets = tree.feature >= 0, tree.bin < 0
-    threshold = bins.thresholds[np.maximum(tree.feature, 0), np.maximum(tree.bin, 0)]
+    sets = tree.bin < 0
+    threshold = bins.thresholds[tree.feature, tree.bin]
+    threshold[sets | (tree.feature < 0)] = 0.0
     value = np.zeros((len(tree.feature), leaf_values.shape[1]))
     value[tree.leaf_nodes] = leaf_values
-    category_set = np.full(len(tree.feature), -1, dtype=np.int32)
-    category_set[sets] = np.arange(np.count_nonzero(sets))
-    bits = np.packbits(tree.goes_left[sets], axis=1, bitorder="little")
+    category_set, category_sets = np.full(len(tree.feature), -1, dtype=np.int32), _NO_SETS
+    if bins.categories is not None:
+        category_set[sets] = np.arange(np.count_nonzero(sets))
+        bits = np.packbits(tree.goes_left[sets], axis=1, bitorder="little")
+        category_sets = bits.view("<u4").astype(np.uint32, copy=False)
     weight_unit = space.fixed_mass[1] if fixed.kappa_unit is None else fixed.kappa_unit
     return TreeFunction(
         feature=tree.feature,
-        threshold=np.where(inside & ~sets, threshold, 0.0),
+        threshold=threshold,
         left=tree.left,
         right=tree.right,
         missing_left=tree.goes_left[:, MISSING].copy(),
         category_set=category_set,
-        category_sets=bits.view("<u4").astype(np.uint32, copy=False),
+        category_sets=category_sets,
         value=value,
-        categories=bins.categories if sets.any() else None,
+        categories=bins.categories if len(category_sets) else None,
         cover=grown.cover * space.full.weight_unit,
         gain=tree.gain * (fixed.unit**2 / weight_unit / space.total),
     )

@@ -133,6 +133,7 @@ class Tree:
         # target are zero.
         leaf_values = sums / np.where(weights > 0, weights + penalty, 1.0)
         if self.one_sided:
+            assert grown.bounds is not None
             leaf_values = np.clip(leaf_values, *(grown.bounds * (fixed.unit / unit)).swapaxes(0, 1))
         found = fill(space, grown, fixed, leaf_values, target.shape)
         if self.l2 or self.one_sided:
@@ -158,6 +159,15 @@ class Tree:
         return clip_leaves(grown, values) if self.one_sided else values
 
     def _growth(self, space: Space, criterion: int, kappa_unit: float | None = None) -> "Growth":
+        growth = space.once(("growth", self, criterion), lambda own: self._growth_on(own, criterion))
+        if self.draws:
+            growth = growth._replace(key=space.key)
+        if self.l2 and kappa_unit is not None:
+            growth = growth._replace(l2=self.l2 / (space.measure.unit * kappa_unit))
+        return growth
+
+    def _growth_on(self, space: Space, criterion: int) -> "Growth":
+        """The same for every tree on a sample."""
         from anyboost.trees.grower import Growth
         from anyboost.trees.splitting import LEAST_SQUARES, NOISE
 
@@ -175,15 +185,11 @@ class Tree:
             self.growth == "depth",
             NOISE * space.fixed_mass[1],
             self.min_leaf_weight / space.weight_unit,
-            self.l2 / space.weight_unit
-            if kappa_unit is None
-            else self.l2 / (space.measure.unit * kappa_unit),
+            self.l2 / space.weight_unit,
             tuple(-sign for sign in self.monotone or ()) if self.one_sided else None,
             together,
-            self.node_features
-            if criterion == LEAST_SQUARES
-            else 1.0,  # an extreme atom is searched everywhere
-            space.key,
+            # an extreme atom is searched everywhere
+            self.node_features if criterion == LEAST_SQUARES else 1.0,
         )
 
     def extreme(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
@@ -221,6 +227,7 @@ class Tree:
         leaf_values = np.sign(grown.sums).astype(np.float64)
         reach = float(np.abs(grown.sums).sum())
         if self.one_sided:
+            assert grown.bounds is not None
             leaf_values = np.clip(leaf_values, *grown.bounds.swapaxes(0, 1))
             reach = float((leaf_values * grown.sums).sum())
         value = reach * fixed.unit / space.total
