@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anyboost.benchmarks import speed
+from anyboost.benchmarks import rounds, speed
 from anyboost.benchmarks.one import measure
 from anyboost.benchmarks.peers import Work, training_loss
 
@@ -51,3 +51,16 @@ def test_training_loss_is_the_one_asked_for():
     assert training_loss(scores, y, Work("squared", 2, 1)) == 1.25
     two = np.array([[0.0, np.log(3.0)]])
     assert training_loss(two, np.array([1]), Work("softmax", 2, 1, classes=2)) == pytest.approx(np.log(4 / 3))
+
+
+@pytest.mark.parametrize("name", rounds.QUICK)
+def test_our_rounds_run_alone(name):
+    lap = rounds.QUICK[name]
+    X, y = speed.data(lap.task)
+    below = 3.0 if lap.task.work.classes else None  # a loss that a few rounds reach
+    assert rounds.ours(X, y, lap, below)() > 0
+
+
+def test_a_line_of_rounds_has_milliseconds_and_ratios():
+    row = {"seconds": 0.02, "theirs": 0.05, "ratio": [2.0, 2.5, 3.0], "rounds": 10}
+    assert rounds.line_of("x", row) == "| x | 2.00 ms | 5.00 ms | 2.50 (2.00 to 3.00) |"

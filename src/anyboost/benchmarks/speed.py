@@ -85,9 +85,21 @@ def race(quick: bool = False, repeats: int = 5, say: Callable[[str], Any] = prin
         for name, (small, large) in (QUICK_SCALES if quick else SCALES).items():
             results["growth"][name] = _growth(small, large, Path(folder), min(repeats, 3))
             say(growth_line(name, results["growth"][name]))
+    results["rounds"] = _rounds_alone(quick, repeats, say)
     results["first_fit"] = first_fit()
     say(first_fit_line(results["first_fit"]))
     return results
+
+
+def _rounds_alone(quick: bool, repeats: int, say: Callable[[str], Any]) -> dict[str, Any]:
+    from anyboost.benchmarks import rounds
+
+    try:
+        import lightgbm  # noqa: F401
+    except ImportError:
+        say("rounds alone are raced against lightgbm, which is not installed")
+        return {}
+    return rounds.race(quick, repeats, say)
 
 
 def _turns(task: Task, folder: Path, repeats: int) -> dict[str, list[dict[str, float]]]:
@@ -216,6 +228,12 @@ def page(results: dict[str, Any]) -> str:
     ]
     for name, peers in results["tasks"].items():
         lines += table(name, peers)
+    if results.get("rounds"):
+        from anyboost.benchmarks import rounds
+
+        lines += ["", "## Rounds alone", ""]
+        lines += ["The bins are given to both, and we record lightly unless said.", "", *rounds.HEAD]
+        lines += [rounds.line_of(name, row) for name, row in results["rounds"].items()]
     lines += ["", "## How our time grows", ""]
     lines += [f"- {growth_line(name, growth)}" for name, growth in results["growth"].items()]
     lines += ["", "## A first fit", "", f"- {first_fit_line(results['first_fit'])}", ""]

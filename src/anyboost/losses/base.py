@@ -22,7 +22,6 @@ import numpy.typing as npt
 
 from anyboost import checks
 from anyboost.backends import definitions, threads
-from anyboost.backends.sums import as_float, settle
 from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.leaves import Leaves
@@ -543,6 +542,8 @@ class RowwiseFunctional(Functional):
         self, compute: Callable[..., Any], scores: Floats, gradient: Floats, bent: Floats | None
     ) -> float:
         """The mean loss; one pass over the rows fills in the rest."""
+        from anyboost.backends.sums import as_float, settle
+
         space, parameter, tops = self.space, self.loss.parameter, []
 
         def block(scale: float, start: int, stop: int) -> tuple[int, int, int]:
