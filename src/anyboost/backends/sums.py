@@ -306,12 +306,14 @@ def _up(x):
 
 @bare
 def _fix_pairs(a, kappa, masses, scale, kappa_scale, shift, start, stop, out):
-    # Of one output, the target, and curvature and mass together.
-    a, kappa, out = a[start:stop], kappa[start:stop], out[start:stop]
+    # Of one output, the target, and curvature and mass together; `out` (2 n,).
+    a, kappa, out = a[start:stop], kappa[start:stop], out[2 * start : 2 * stop]
     for i in range(a.size):
-        mass = 1 if masses is None else masses[start + i]
-        out[i, 0] = mass * _as_int(a[i] * scale)
-        out[i, 1] = mass * ((_up(kappa[i] * kappa_scale) << shift) + 1)
+        target, other = _as_int(a[i] * scale), (_up(kappa[i] * kappa_scale) << shift) + 1
+        if masses is not None:
+            mass = masses[start + i]
+            target, other = mass * target, mass * other
+        out[2 * i], out[2 * i + 1] = target, other
 
 
 @bare
@@ -392,7 +394,7 @@ def fixed(
                 kappa_scale,
                 shift,
             )
-            threads.over_blocks(lambda start, stop: fix(start, stop, pairs), n, n_threads)
+            threads.over_blocks(lambda start, stop: fix(start, stop, pairs.reshape(-1)), n, n_threads)
             return Fixed(pairs, shift, chunk, unit, outputs, kappa_unit)
         packed = arena.empty(n, np.int64)
         fix = (
