@@ -141,18 +141,21 @@ class Parts(Protocol):
 Block = Callable[[float, int, int], tuple[int, int, int]]
 
 
-def settle(block: Block, n_terms: int, n_here: int, rows: Parts, guess: int) -> tuple[float, int]:
+def settle(
+    block: Block, n_terms: int, n_here: int, rows: Parts, guess: int, smallest: int = threads.SMALLEST
+) -> tuple[float, int]:
     """The sum that `block` takes of `n_here` terms, at the scale that the largest asks for, and that scale's exponent.
 
     The scale is not known before the terms are. So the sum is taken at the scale 2^guess, and again if the
     largest term asks for another; a caller that passes the exponent returned with its last sum of the kind
     rarely pays for two. The result does not depend on the guess. NaN if any term is not finite. `n_terms` are those of
-    all parts.
+    all parts; `smallest` is the number of terms under which other threads are left alone.
     """
     room = sum_bits(n_terms)
     exponent = guess
     while True:
-        found = threads.over_blocks(partial(block, math.ldexp(1.0, exponent)), n_here, rows.n_threads)
+        scaled = partial(block, math.ldexp(1.0, exponent))
+        found = threads.over_blocks(scaled, n_here, rows.n_threads, smallest)
         top = as_float(int(rows.most(max(part[2] for part in found))))
         if 0.0 < top < math.inf:
             wanted = exponent + room - math.frexp(top)[1]

@@ -2,18 +2,45 @@
 
 Numba's `parallel=True` aborts the process when two Python threads enter it at once and hangs after a
 fork; plain threads over independent tasks do neither. Work is handed over by a bare queue, which costs half of
-what futures do: a tree of 31 leaves hands over some sixty times.
+what futures do. A thread that sleeps takes a tenth of a millisecond or two to wake, so one that has nothing to do stays
+awake for as long as the next work usually takes to come.
 """
 
 import os
 import threading
 from collections.abc import Callable
 from itertools import pairwise
-from queue import SimpleQueue
-from typing import Any, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 T = TypeVar("T")
-_jobs: SimpleQueue[Callable[[], Any]] | None = None
+
+
+class _Letters(Generic[T]):
+    """A queue whose reader stays awake for a while."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[T] = SimpleQueue()
+        self._bell = np.zeros(1, dtype=np.int64)
+
+    def put(self, letter: T) -> None:
+        self._queue.put(letter)
+        self._bell[0] += 1  # should two ring at once, and one not be heard, its reader sleeps until it reads
+
+    def get(self) -> T:
+        from anyboost.backends.team import linger
+
+        heard = int(self._bell[0])
+        try:
+            return self._queue.get_nowait()
+        except Empty:
+            linger(self._bell, heard)
+        return self._queue.get()
+
+
+_jobs: _Letters[Callable[[], Any]] | None = None
 _starting = threading.Lock()
 
 
@@ -36,17 +63,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_workers)
 
 
-def _work(jobs: SimpleQueue[Callable[[], Any]]) -> None:
+def _work(jobs: _Letters[Callable[[], Any]]) -> None:
     while True:
         jobs.get()()
 
 
-def _queue() -> SimpleQueue[Callable[[], Any]]:
+def _queue() -> _Letters[Callable[[], Any]]:
     """The queue that the workers read; they are started on first use, and die with the process."""
     global _jobs
     with _starting:
         if _jobs is None:
-            _jobs = SimpleQueue()
+            _jobs = _Letters()
             for number in range(max(available(), 2)):
                 threading.Thread(target=_work, args=(_jobs,), name=f"anyboost-{number}", daemon=True).start()
         return _jobs
@@ -64,7 +91,7 @@ def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
             task(index)
         return
     indices = iter(range(count))  # next() on a range iterator is atomic under the GIL
-    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+    ended: _Letters[BaseException | None] = _Letters()
 
     def work() -> None:
         failure: BaseException | None = None
@@ -91,8 +118,11 @@ def invite(task: Callable[[], Any], count: int) -> None:
         _queue().put(task)
 
 
+SMALLEST = 150_000  # rows, of some nanoseconds' work each, under which handing over costs more than it saves
+
+
 def over_blocks(
-    function: Callable[[int, int], T], n_rows: int, n_threads: int, smallest: int = 150_000
+    function: Callable[[int, int], T], n_rows: int, n_threads: int, smallest: int = SMALLEST
 ) -> list[T]:
     """What `function(start, stop)` gives for each of a few ranges that make up all rows."""
     if n_threads == 1 or n_rows < 2 * smallest:

@@ -32,6 +32,7 @@ Array = npt.NDArray[Any]
 
 FARTHEST_CONSTANT = 10.0
 FAR = 8.0  # a step in which a curvature that changes by no more than a factor of e a unit is trusted
+_FEW = 20_000  # rows with an exponential each, under which other threads are left alone
 _BLOCK = 65_536  # numbers in a block: smaller ones cost more in handing the interpreter from thread to thread
 
 
@@ -543,6 +544,7 @@ class RowwiseFunctional(Functional):
     ) -> float:
         """The mean loss; one pass over the rows fills in the rest."""
         from anyboost.backends.sums import as_float, settle
+        from anyboost.backends.threads import SMALLEST
 
         space, parameter, tops = self.space, self.loss.parameter, []
 
@@ -558,7 +560,9 @@ class RowwiseFunctional(Functional):
             tops.append(steepest)
             return tuple(found)
 
-        total, self._scale = settle(block, space.rows.n, len(scores), space.rows, self._scale)
+        # Exponentials make a row worth a second thread sooner.
+        smallest = _FEW // self.outputs if math.isfinite(self.loss.farthest) else SMALLEST
+        total, self._scale = settle(block, space.rows.n, len(scores), space.rows, self._scale, smallest)
         space.know_largest(gradient, as_float(int(space.rows.most(max(tops)))))
         return total / space.total
 

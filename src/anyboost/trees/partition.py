@@ -67,7 +67,7 @@ def _mark(rows, starts, stops, first, last, out):
 def mark(rows: np.ndarray, starts: np.ndarray, stops: np.ndarray, out: np.ndarray, n_threads: int) -> None:
     """out[row] = the number of the range of `rows` that the row is in."""
     threads.over_blocks(
-        lambda first, last: _mark(rows, starts, stops, first, last, out), len(rows), n_threads, _BLOCK
+        lambda first, last: _mark(rows, starts, stops, first, last, out), len(rows), n_threads
     )
 
 
