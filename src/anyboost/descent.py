@@ -140,12 +140,12 @@ class Descent:
         return L2.scale_and_add(self.memory, state.residual, g) if self.memory else g
 
     def metric(self, R: "Functional", L2: Space, state: "State", D: np.ndarray) -> Space:
-        """The space in which D is projected: that of the sample, or one curved by max(kappa, |D| / farthest)."""
+        """The space in which D is projected: L2, or one curved by kappa, raised to |D| / farthest and to the least."""
         if not self.curved:
             return L2
         kappa = R.curvature(state.scores) if state.curvature is None else state.curvature
         assert kappa is not None  # `boost` has asked the loss
-        return L2.curved(L2.at_least(kappa, D, R.farthest))
+        return L2.curved(L2.at_least(kappa, R.least_curvature, D, R.farthest))
 
     def shrink(self, eta: float, alignment: float) -> float:
         """The share of f - f_0 to take away, given <g, f - f_0>, g being a subgradient at f."""

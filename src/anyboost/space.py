@@ -284,14 +284,14 @@ class Space:
 
         return scale_and_add(factor, f, g, self.n_threads, self.empty(g.shape))
 
-    def at_least(self, kappa: np.ndarray, D: np.ndarray, farthest: float) -> np.ndarray:
-        """max(kappa, |D| / farthest): a curvature under which no step is longer than `farthest`."""
+    def at_least(self, kappa: np.ndarray, least: float, D: np.ndarray, farthest: float) -> np.ndarray:
+        """max(kappa, least, |D| / farthest): a curvature under which no step is longer than `farthest`."""
         from anyboost.backends.vectors import at_least
 
-        if math.isinf(farthest):
+        if math.isinf(farthest) and least == 0:
             return kappa
-        out = at_least(kappa, D, 1.0 / farthest, self.n_threads, self.empty(kappa.shape))
-        self.know_largest(out, max(self.largest(kappa), self.largest(D) / farthest))
+        out = at_least(kappa, least, D, 1.0 / farthest, self.n_threads, self.empty(kappa.shape))
+        self.know_largest(out, max(self.largest(kappa), least, self.largest(D) * (1.0 / farthest)))
         return out
 
     def fixed(self, target: np.ndarray) -> "Fixed":

@@ -1,6 +1,6 @@
 """The loop in the metric of the loss, literally: NumPy, plain loops, and nothing of the library.
 
-    D = memory * D + g,   k = max(curvature, |D| / farthest) for the round
+    D = memory * D + g,   k = max(curvature, least, |D| / farthest) for the round
     repeat:   h = argmin over H of sum w (k h^2 - 2 D h),   c = <D, h> / sum w k h^2,   D = D - c k h
     f = f - eta * (the sum of the c h)
 
@@ -51,6 +51,9 @@ CURVATURES: dict[str, Callable] = {
 }
 
 
+LEAST, LARGEST = 1e-3, {"logistic": 0.25, "softmax": 0.5}  # the largest curvature, where the cap needs help
+
+
 class Problem(NamedTuple):
     """R on one sample: functions of all scores. `weights` are as given, of any sum."""
 
@@ -59,6 +62,12 @@ class Problem(NamedTuple):
     curvature: Callable
     weights: np.ndarray
     farthest: float
+    least: float = 0.0
+
+    def bend(self, f, D, farthest=None):
+        """k, under which D is projected."""
+        reach = self.farthest if farthest is None else farthest
+        return np.maximum(np.maximum(self.curvature(f), self.least), np.abs(D) / reach)
 
 
 def rowwise(loss: str, y, weights=None) -> Problem:
@@ -81,6 +90,7 @@ def rowwise(loss: str, y, weights=None) -> Problem:
         curvature,
         w,
         FARTHEST if name in BENDING else math.inf,
+        LEAST * LARGEST.get(name, 0.0),
     )
 
 
@@ -270,14 +280,13 @@ def descend(
 ) -> Run:
     """From scores `start`, (n,) or (n, k). `projections(t)` times in round t, or until ||D||* <= tolerance ||g||*."""
     w = reference.normalised(problem.weights, len(X))
-    reach = problem.farthest if farthest is None else farthest
     f = np.array(start, dtype=float)
     D = np.zeros_like(f)
     run = Run([], f, f, D, [])
     for t in range(1, rounds + 1):
         g = problem.gradient(f)
         D = memory * D + g
-        k = np.maximum(problem.curvature(f), np.abs(D) / reach)
+        k = problem.bend(f, D, farthest)
         done = Round(g, f, problem.value(f), D, k, eta(t), [], [], [])
         direction = np.zeros_like(f)
         for number in range(projections(t)):

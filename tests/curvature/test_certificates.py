@@ -98,7 +98,7 @@ def test_every_round_descends_by_what_the_inequality_says(loss, learner, eta):
     )
     for step, f, after in zip(run.steps, points[:-1], points[1:], strict=True):
         g, moved = problem.gradient(f), (f - after) / eta  # c h
-        k = np.maximum(problem.curvature(f), np.abs(g) / problem.farthest)
+        k = problem.bend(f, g)
         r = np.abs(f - after).max() if f.ndim == 1 else np.ptp(f - after, axis=1).max()
         factor = 0.5 if loss.startswith("huber") else oracle.psi(r)
         dual = oracle.dual_norm(measure, g, k)

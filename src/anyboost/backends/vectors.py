@@ -46,17 +46,19 @@ def _scale_and_add(factor, a, b, start, stop, out):
 
 
 @kernel
-def _at_least(a, b, factor, start, stop, out):
+def _at_least(a, least, b, factor, start, stop, out):
     a, b, out = a[start:stop], b[start:stop], out[start:stop]
     for i in range(a.size):
-        out[i] = max(a[i], abs(b[i]) * factor)
+        out[i] = max(max(a[i], least), abs(b[i]) * factor)
 
 
-def at_least(a: np.ndarray, b: np.ndarray, factor: float, n_threads: int, out: np.ndarray) -> np.ndarray:
-    """out = max(a, factor * |b|)."""
-    flat = a.reshape(-1), b.reshape(-1), out.reshape(-1)
+def at_least(
+    a: np.ndarray, least: float, b: np.ndarray, factor: float, n_threads: int, out: np.ndarray
+) -> np.ndarray:
+    """out = max(a, least, factor * |b|)."""
+    a, b, flat = a.reshape(-1), b.reshape(-1), out.reshape(-1)
     threads.over_blocks(
-        lambda start, stop: _at_least(*flat[:2], factor, start, stop, flat[2]), a.size, n_threads
+        lambda start, stop: _at_least(a, least, b, factor, start, stop, flat), a.size, n_threads
     )
     return out
 

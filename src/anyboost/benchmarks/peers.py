@@ -27,14 +27,18 @@ class Fit(NamedTuple):
 def anyboost(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
     import anyboost as ab
 
-    loss, descent = work.loss, ab.descent.Descent(work.rate)
-    if work.classes:
-        # A gradient step where peers take Newton's, whose curvature is at most 1/2 and mostly far less.
-        descent = ab.descent.Descent(10 * work.rate)
+    loss, descent = work.loss, ab.descent.Naive(rate(work), curvature=bool(work.classes))
     # As peers do with the absolute error, fill leaves with medians.
     learner = ab.weak.Tree(max_leaves=work.leaves, leaf="exact" if work.loss == "absolute" else "mean")
-    run = ab.boost(X, y, loss, learner, descent, work.rounds, n_threads=work.threads, max_bins=work.bins)
+    # No peer keeps norms and sums of gradients.
+    options: dict[str, Any] = {"n_threads": work.threads, "max_bins": work.bins, "record": "light"}
+    run = ab.boost(X, y, loss, learner, descent, work.rounds, **options)
     return Fit(lambda rows: run.ensemble.predict(rows, n_threads=work.threads))
+
+
+def rate(work: Work) -> float:
+    """Our rate: LightGBM multiplies the curvature of K classes by K / (K - 1), we by 2, for the same steps."""
+    return work.rate * 2 * (work.classes - 1) / work.classes if work.classes else work.rate
 
 
 def lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anyboost as ab
-from anyboost.benchmarks.peers import Work
+from anyboost.benchmarks.peers import Work, rate
 from anyboost.benchmarks.speed import Task, data
 
 
@@ -59,9 +59,7 @@ def ours(X: np.ndarray, y: np.ndarray, lap: Lap, below: float | None) -> Callabl
         leaf="exact" if work.loss == "absolute" else "mean",
         outputs="each" if work.classes else "joint",
     )
-    # LightGBM multiplies the curvature of softmax by K / (K - 1), we by 2: the same steps at another rate.
-    rate = work.rate * 2 * (work.classes - 1) / work.classes if work.classes else work.rate
-    descent = ab.descent.Naive(rate, curvature=lap.curvature)
+    descent = ab.descent.Naive(rate(work), curvature=lap.curvature)
     rounds = work.rounds if below is None else MOST_ROUNDS * work.rounds
 
     def stop(step: Any, _run: Any) -> bool:

@@ -27,7 +27,7 @@ def unpack(tensors: Tensors, names: tuple[str, ...], rounds: int | None = None) 
     missing = np.isnan(table)
     for name, column in zip(names, missing.T, strict=True):
         if column.any() and (name not in _LEFT_OUT or not column.all()):
-            raise Fault(f"its steps have a {name} that is not a number")
+            raise Fault(f"its steps have a {name} that is not finite")
     if np.isinf(table).any():
         raise Fault("its tensor 'steps' holds a value that is not finite")
     return [

@@ -31,6 +31,7 @@ from anyboost.trees.rows import Rows
 Array = npt.NDArray[Any]
 
 FARTHEST_CONSTANT = 10.0
+LEAST = 1e-3  # of the largest curvature, where that is bounded: under it a step would rest on rounding and on luck
 FAR = 8.0  # a step in which a curvature that changes by no more than a factor of e a unit is trusted
 _FEW = 20_000  # rows with an exponential each, under which other threads are left alone
 _BLOCK = 65_536  # numbers in a block: smaller ones cost more in handing the interpreter from thread to thread
@@ -97,6 +98,11 @@ class Functional(ABC):
     def farthest(self) -> float:
         """The loss's `farthest`."""
         return math.inf
+
+    @property
+    def least_curvature(self) -> float:
+        """What curvature is raised to where it all but vanishes, as for rows that are far on their own side."""
+        return 0.0
 
     @property
     def infimum(self) -> float:
@@ -581,6 +587,11 @@ class RowwiseFunctional(Functional):
     @property
     def farthest(self) -> float:
         return self.loss.farthest
+
+    @property
+    def least_curvature(self) -> float:
+        bounded = math.isfinite(self.loss.farthest) and math.isfinite(self.loss.smoothness)
+        return LEAST * self.loss.smoothness if bounded else 0.0
 
     def curvature(self, scores: Floats) -> Floats | None:
         return self.loss.curvatures(scores, self.y) if self.loss.has_curvature else None
