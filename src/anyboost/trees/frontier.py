@@ -49,8 +49,6 @@ STATE = np.dtype(
         ("small", np.int64),  # the child to count
         ("large", np.int64),  # the other one; -1 for the root, whose histogram is there
         ("both", np.int64),  # whether the other one is counted too
-        ("phase", np.int64),  # what the tasks are that were published last
-        ("shared", np.int64),  # whether other threads take part
     ]
 )
 
@@ -71,7 +69,6 @@ class Tree(NamedTuple):
     flat: np.ndarray  # (slots, columns * 256 * channels), the same memory
     holder: np.ndarray  # (slots,): the node whose histogram it is, -1 for none
     best: np.ndarray  # (2, columns): scores of the children's columns
-    stayed: np.ndarray  # (tasks,): rows that a part of those to be parted sends left
 
 
 class Search(NamedTuple):
@@ -83,7 +80,6 @@ class Search(NamedTuple):
     max_leaves: int
     max_depth: int
     by_level: bool
-    tasks: int  # parts of any work that threads share: one for each group, or more
 
 
 class Inside(NamedTuple):
@@ -248,52 +244,21 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
         )  # fmt: skip
 
 
-@inner
-def _part_some(tree, inside, number, parts):
-    # One of several parts of the rows of the node that was split: those that stay left move down within the part.
-    at = tree.state[0].parent
-    parent = tree.nodes[at]
-    start, stop, column = parent.start, parent.stop, parent.column
-    first, last = (stop - start) * number // parts, (stop - start) * (number + 1) // parts
-    own, table, words = inside.list[start:stop], tree.goes_left[at].view(np.uint8), inside.words[column >> 3]
-    tree.stayed[number] = partition_part(words, 8 * (column & 7), table, own, inside.spare, first, last)
-
-
-@inner
-def _join(tree, inside, parts):
-    # Parted rows, to the children of the node.
-    nodes, spare, stayed = tree.nodes, inside.spare, tree.stayed
-    parent = nodes[tree.state[0].parent]
-    start, stop, left, place = parent.start, parent.stop, parent.left, 0
-    own, size = inside.list[start:stop], stop - start
-    for part in range(parts):
-        first = size * part // parts
-        if place < first:
-            for r in range(stayed[part]):
-                own[place + r] = own[first + r]
-        place += stayed[part]
-    nodes[left].start, nodes[left].stop = start, start + place
-    nodes[left + 1].start, nodes[left + 1].stop = start + place, stop
-    for part in range(parts):
-        first, last = size * part // parts, size * (part + 1) // parts
-        for r in range(last - first - stayed[part]):
-            own[place + r] = spare[first + r]
-        place += last - first - stayed[part]
-
-
-@inner
-def _take_some(tree, inside, number, parts, bends):
-    # Entries of one of several parts of the rows to count, side by side.
-    state, columns, taken = tree.state[0], inside.columns, inside.taken
-    counted = tree.nodes[state.parent if state.both else state.small]
-    rows = inside.list[counted.start : counted.stop]
-    first, last = rows.size * number // parts, rows.size * (number + 1) // parts
-    if first == last:
-        return
-    if bends is not None and inside.pairs.size:
-        take_pairs(inside.pairs, rows[first:last], inside.taken_pairs[first:last])
-    for j in range(columns.shape[0]):
-        take_channel(columns[j], rows[first:last], taken[j, first:last])
+@inlined
+def _part(tree, inside):
+    # Rows of the node that was split, to its children.
+    nodes, spare = tree.nodes, inside.spare
+    number = tree.state[0].parent
+    parent = nodes[number]
+    start, stop, column, left = parent.start, parent.stop, parent.column, parent.left
+    own, table = inside.list[start:stop], tree.goes_left[number].view(np.uint8)
+    words, n_left = inside.words[column >> 3], 0
+    if own.size:
+        n_left = partition_part(words, 8 * (column & 7), table, own, spare, 0, stop - start)
+        for r in range(stop - start - n_left):
+            own[n_left + r] = spare[r]
+    nodes[left].start, nodes[left].stop = start, start + n_left
+    nodes[left + 1].start, nodes[left + 1].stop = start + n_left, stop
 
 
 @inlined
@@ -306,34 +271,35 @@ def _end(tree):
             goes_left[number, b] = False
 
 
-# Phases: nothing is under way, the rows of a node are parted, the entries of those to count are laid side by side, or
-# columns are counted and scored.
-_NOTHING, _PARTING, _TAKING, _SURVEYING = 0, 1, 2, 3
-_MANY = 8192  # rows from which on a second thread pays, where it is there anyway
+@inlined
+def _take_channels(tree, inside, bends):
+    # Entries of the rows to count, side by side.
+    state, columns, taken = tree.state[0], inside.columns, inside.taken
+    counted = tree.nodes[state.parent if state.both else state.small]
+    rows = inside.list[counted.start : counted.stop]
+    if bends is not None and inside.pairs.size:
+        take_pairs(inside.pairs, rows, inside.taken_pairs)
+    for j in range(columns.shape[0]):
+        take_channel(columns[j], rows, taken[j])
 
 
 @bare
 def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bends):
     """Grow on from where `tree` stands; whether it waits for rows that are not `inside`.
 
-    One thread leads. Others take part in what it publishes until they are dismissed: where nothing is left to claim,
-    the leader goes on to the next phase, and they wait for it. `categorical` (columns,), `rules` and `bends` (256,) are
-    None where a tree has none, or no curvature (see `splitting`).
+    One thread leads. Others take part in the survey of columns until they are dismissed: where nothing is left to
+    claim, the leader goes on to the next split, and they wait for it. `categorical` (columns,), `rules` and `bends`
+    (256,) are None where a tree has none, or no curvature (see `splitting`).
     """
-    state, nodes, groups, tasks, looks = tree.state[0], tree.nodes, search.groups, search.tasks, 0
-    if leads:
-        state.phase = _SURVEYING if state.waiting else _NOTHING
-        if state.waiting:
-            publish(sync)
+    state, groups, looks = tree.state[0], search.groups.shape[0], 0
+    if leads and state.waiting:
+        publish(sync)
     while True:
-        number = claim(sync, tasks)
+        number = claim(sync, groups)
         if number >= 0:
-            if state.phase == _PARTING:
-                _part_some(tree, inside, number, tasks)
-            elif state.phase == _TAKING:
-                _take_some(tree, inside, number, tasks, bends)
-            elif number < groups.shape[0]:
-                _survey(groups[number : number + 1], search, tree, inside, scratch, categorical, rules, bends)
+            _survey(
+                search.groups[number : number + 1], search, tree, inside, scratch, categorical, rules, bends
+            )
             finish(sync)
             looks = 0
             continue
@@ -342,35 +308,17 @@ def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bend
                 return False
             looks = rest(looks)
             continue
-        phase = state.phase
-        if phase != _NOTHING:
-            wait(sync, tasks)
-        if phase == _SURVEYING:
+        if state.waiting:
+            wait(sync, groups)
             _take_in(search, tree, scratch, categorical, rules, bends)
-        if phase in (_NOTHING, _SURVEYING):
-            place = _next(tree, search.by_level) if state.n_leaves < search.max_leaves else -1
-            if place < 0:
-                _end(tree)
-                return False
-            _open(search, tree, rules, place)
-            if inside.words.size == 0:
-                return True
-            parent = nodes[state.parent]
-            if state.shared and parent.stop - parent.start > _MANY:
-                state.phase = _PARTING
-                publish(sync)
-                continue
-            _part_some(tree, inside, 0, 1)
-        if phase != _TAKING:
-            _join(tree, inside, tasks if phase == _PARTING else 1)
-            if not state.waiting:
-                state.phase = _NOTHING
-                continue
-            counted = nodes[state.parent if state.both else state.small]
-            if state.shared and counted.stop - counted.start > _MANY:
-                state.phase = _TAKING
-                publish(sync)
-                continue
-            _take_some(tree, inside, 0, 1, bends)
-        state.phase = _SURVEYING
-        publish(sync)
+        place = _next(tree, search.by_level) if state.n_leaves < search.max_leaves else -1
+        if place < 0:
+            _end(tree)
+            return False
+        _open(search, tree, rules, place)
+        if inside.words.size == 0:
+            return True
+        _part(tree, inside)
+        if state.waiting:
+            _take_channels(tree, inside, bends)
+            publish(sync)

@@ -24,8 +24,8 @@ from anyboost.trees.splitting import EXTREME, LEAST_SQUARES, TIE, Limits, Rules,
 from anyboost.trees.table import BINS, GROUP, Bins
 
 MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep
-# n_leaves, n_nodes, parent, waiting, small, large, both, phase, shared
-_PLANTED = np.array((1, 1, 0, 1, 0, -1, 0, 0, 0), dtype=STATE)
+# n_leaves, n_nodes, parent, waiting, small, large, both
+_PLANTED = np.array((1, 1, 0, 1, 0, -1, 0), dtype=STATE)
 _SMALL = 300_000  # updates of the root's counters, or scores, under which other threads are left alone
 
 
@@ -112,9 +112,8 @@ def grow(
     most = _most_leaves(growth, rows.n)
     look = rows.once("look", lambda: _look(bins, rows)) if features is None else _look(bins, rows, features)
     limits = Limits(growth.noise, growth.l2, least_mass(growth.least))
-    depth, tasks = growth.max_depth or 2 * most, max(len(look.groups), min(rows.n_threads, 2))
-    search = Search(look.groups, bins.n_cuts, limits, most, depth, growth.by_level, tasks)
-    tree = _plant(rows, fixed.sums, most, look, tasks)
+    search = Search(look.groups, bins.n_cuts, limits, most, growth.max_depth or 2 * most, growth.by_level)
+    tree = _plant(rows, fixed.sums, most, look)
     rules = _rules(bins, fixed.outputs, growth, tree)
     # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
     # So does curvature.
@@ -182,14 +181,14 @@ def _categorical(bins: Bins) -> np.ndarray | None:
     return categorical
 
 
-def _plant(rows: Rows, channels: int, max_leaves: int, look: Look, tasks: int) -> Tree:
+def _plant(rows: Rows, channels: int, max_leaves: int, look: Look) -> Tree:
     """A tree that is a root without anything counted yet, in arrays that the last one had."""
     n_columns, most = len(look.allowed), 2 * max_leaves - 1
     size = (n_columns * BINS, channels)
     slots = min(max_leaves, max(2, MOST_MEMORY // (8 * size[0] * size[1])))
     slab = rows.once(("slab", size, slots), lambda: np.zeros((slots, *size), dtype=np.int64))
     tree = rows.once(
-        ("tree", size, max_leaves, tasks),
+        ("tree", size, max_leaves),
         lambda: Tree(
             np.zeros(1, dtype=STATE),
             np.zeros(most, dtype=NODE),
@@ -202,7 +201,6 @@ def _plant(rows: Rows, channels: int, max_leaves: int, look: Look, tasks: int) -
             slab.reshape(slots, -1),
             np.zeros(slots, dtype=np.int64),
             np.zeros((2, n_columns)),
-            np.zeros(tasks, dtype=np.int64),
         ),
     )
     tree.nodes.fill(0)
@@ -258,8 +256,7 @@ def _run(
     """Grow from the root, whose histogram is there."""
     inside, channels = ground.inside, tree.totals.shape[1]
     work = max(inside.list.size * inside.n_columns, BINS * GROUP * len(search.groups)) * channels
-    workers = min(rows.n_threads, search.tasks) - 1 if work > _SMALL else 0
-    tree.state[0]["shared"] = workers
+    workers = min(rows.n_threads, len(search.groups)) - 1 if work > _SMALL else 0
 
     def take_part(sync: np.ndarray, leads: bool) -> bool:
         bends = np.empty(BINS, dtype=np.int64) if curved else None
