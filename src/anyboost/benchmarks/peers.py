@@ -41,11 +41,12 @@ def rate(work: Work) -> float:
     return work.rate * 2 * (work.classes - 1) / work.classes if work.classes else work.rate
 
 
-def lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
-    import lightgbm as lgb
-
+def of_lightgbm(work: Work) -> dict[str, Any]:
+    """The work in LightGBM's words."""
     parameters: dict[str, Any] = {
-        "objective": "multiclass" if work.classes else {"squared": "l2", "absolute": "l1"}[work.loss],
+        "objective": {"squared": "l2", "absolute": "l1", "logistic": "binary", "softmax": "multiclass"}[
+            work.loss
+        ],
         "num_leaves": work.leaves,
         "learning_rate": work.rate,
         "max_bin": work.bins,
@@ -56,8 +57,14 @@ def lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
         "verbosity": -1,
     }
     if work.classes:
-        parameters["num_class"] = work.classes
-    model = lgb.train(parameters, lgb.Dataset(X, y, params={"max_bin": work.bins}), work.rounds)
+        parameters |= {"num_class": work.classes, "metric": "multi_logloss"}
+    return parameters
+
+
+def lightgbm(X: np.ndarray, y: np.ndarray, work: Work) -> Fit:
+    import lightgbm as lgb
+
+    model = lgb.train(of_lightgbm(work), lgb.Dataset(X, y, params={"max_bin": work.bins}), work.rounds)
     return Fit(lambda rows: model.predict(rows, raw_score=True, num_threads=work.threads))
 
 

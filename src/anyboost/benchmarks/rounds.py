@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anyboost as ab
-from anyboost.benchmarks.peers import Work, rate
+from anyboost.benchmarks.peers import Work, of_lightgbm, rate
 from anyboost.benchmarks.speed import Task, data
 
 
@@ -45,7 +45,6 @@ QUICK = {
     )
     for name, lap in FULL.items()
 }
-OBJECTIVES = {"squared": "l2", "absolute": "l1", "logistic": "binary", "softmax": "multiclass"}
 MOST_ROUNDS = 20  # times LightGBM's, to its loss
 
 
@@ -80,16 +79,7 @@ def theirs(X: np.ndarray, y: np.ndarray, lap: Lap) -> tuple[Callable[[], float],
     import lightgbm as lgb
 
     work = lap.task.work
-    parameters: dict[str, Any] = {
-        "objective": OBJECTIVES[work.loss],
-        "num_leaves": work.leaves,
-        "learning_rate": work.rate,
-        "max_bin": work.bins,
-        "num_threads": work.threads,
-        "min_data_in_leaf": 1,
-        "min_sum_hessian_in_leaf": 1e-3 if work.classes else 0.0,
-        "verbosity": -1,
-    } | ({"num_class": work.classes, "metric": "multi_logloss"} if work.classes else {})
+    parameters = of_lightgbm(work)
     labels = (y > 0).astype(int) if work.loss == "logistic" else y
     sample = lgb.Dataset(X, labels, params=parameters).construct()
     last: list[Any] = [None]
