@@ -14,6 +14,7 @@ from anyboost.backends import compiler
 from anyboost.cli import build
 
 
+@pytest.mark.full
 def test_every_piece_of_work_runs_and_nothing_is_printed(capfd):
     """A change of an interface that warmup uses would otherwise be seen by users only."""
     heard = []

@@ -7,6 +7,7 @@ from anyboost import datasets
 from anyboost.experiments import frame, online
 
 
+@pytest.mark.full
 def test_the_quick_form_needs_no_data(tmp_path, monkeypatch):
     monkeypatch.delenv("ANYBOOST_DATA", raising=False)
     record = frame.run("online", True, tmp_path)

@@ -6,6 +6,7 @@ import pytest
 from anyboost.experiments import frame, planning
 
 
+@pytest.mark.full
 def test_the_quick_form_runs(tmp_path):
     pytest.importorskip("matplotlib")
     record = frame.run("planning", True, tmp_path)

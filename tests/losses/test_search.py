@@ -124,6 +124,8 @@ def test_weighted_quantiles_of_any_numbers_equal_those_of_a_sort(data):
         if len(own) == 0 or passed[-1] == 0:
             assert found[k] == 0
             continue
+        if passed[-1] < 2.0**-50 * weights.max():  # it may be lost against the others' weights in fixed point
+            continue
         # A random level is no tie; where it is near one, either side of the running sum's rounding will do.
         near = np.searchsorted(passed, (level[k] + np.array([-1e-9, 0, 1e-9])) * passed[-1])
         assert found[k] in own[np.minimum(near, len(own) - 1)]
