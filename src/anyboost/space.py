@@ -205,7 +205,21 @@ class Space:
         """The space of each of several outputs."""
         if self.kappa is None:
             return [self] * count
-        return [self.curved(np.ascontiguousarray(column)) for column in self.kappa.T]
+        return [self.curved(column) for column in self.columns(self.kappa)]
+
+    def columns(self, f: np.ndarray) -> np.ndarray:
+        """(n, k) numbers an output after the other, (k, n)."""
+        out = self.empty(f.shape[::-1])
+        out[:] = f.T
+        return out
+
+    def beside(self, rows: Rows) -> "Space":
+        """The same space for one thread of several, which asks of these rows (see `Rows.apart`)."""
+        space = object.__new__(Space)
+        space.__dict__.update(self.__dict__)
+        space.rows, space.n_threads = rows, rows.n_threads
+        space._scales, space._largest, space._lender = dict(self._scales), self._largest[:], self.full
+        return space
 
     def straight(self, kappa: np.ndarray) -> "Space":
         """The space without curvature in which rows have the mass that they have in one `curved` by kappa (n,)."""

@@ -57,6 +57,9 @@ class Part(Here):
     def gather(self, values):
         return self.meeting.meet(self.number, values, np.concatenate)
 
+    def apart(self):
+        return [self]  # what parts agree on, they ask in one order
+
     def ground(self, bins, fixed, plan):
         return GroundOfPart(self, bins, fixed, plan)
 

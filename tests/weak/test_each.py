@@ -71,3 +71,20 @@ def test_one_output_is_a_joint_tree():
     one = ab.boost(X, y, "squared", Tree(5, outputs="each"), rounds=4)
     other = ab.boost(X, y, "squared", Tree(5), rounds=4)
     np.testing.assert_array_equal(one.scores, other.scores)
+
+
+@pytest.mark.parametrize("curvature", [False, True])
+@pytest.mark.parametrize("leaf", ["mean", "exact"])
+def test_trees_grown_at_the_same_time_are_those_grown_in_turn(curvature, leaf):
+    random = np.random.default_rng(4)
+    X = random.normal(size=(700, 5))
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2 + random.normal(size=700), [-1, 0, 1, 2, 3])
+
+    def scores(n_threads):
+        descent = ab.descent.Residual(0.3, memory=0.5, curvature=curvature)
+        learner = ab.weak.Tree(6, leaf=leaf, outputs="each")
+        return ab.boost(X, y, "softmax", learner, descent, 5, n_threads=n_threads).ensemble.predict(X)
+
+    alone = scores(1)
+    for n_threads in (2, 3, 4):  # six trees a round: at the same time for up to three threads
+        np.testing.assert_array_equal(scores(n_threads), alone)

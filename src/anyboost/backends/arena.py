@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_MOST = 16
+_MOST = 24
 
 
 def _unheld(arrays: list[np.ndarray]) -> int:

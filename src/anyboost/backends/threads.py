@@ -42,6 +42,7 @@ class _Letters(Generic[T]):
 
 _jobs: _Letters[Callable[[], Any]] | None = None
 _starting = threading.Lock()
+_this = threading.local()  # has `works` in a thread of the pool
 
 
 def available() -> int:
@@ -64,6 +65,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _work(jobs: _Letters[Callable[[], Any]]) -> None:
+    _this.works = True
     while True:
         jobs.get()()
 
@@ -82,10 +84,10 @@ def _queue() -> _Letters[Callable[[], Any]]:
 def each(task: Callable[[int], object], count: int, n_threads: int) -> None:
     """Call `task(0) ... task(count - 1)`, at most `n_threads` at a time; the caller's thread works too.
 
-    Tasks must be independent: the order in which they run is not defined. A task never calls `each`
-    itself, so the workers cannot wait for themselves.
+    Tasks must be independent: the order in which they run is not defined. A task that calls `each` itself does so
+    alone: were workers to wait for workers, all might.
     """
-    helpers = min(n_threads, count) - 1
+    helpers = 0 if hasattr(_this, "works") else min(n_threads, count) - 1
     if helpers < 1:
         for index in range(count):
             task(index)

@@ -550,7 +550,6 @@ class RowwiseFunctional(Functional):
     ) -> float:
         """The mean loss; one pass over the rows fills in the rest."""
         from anyboost.backends.sums import as_float, settle
-        from anyboost.backends.threads import SMALLEST
 
         space, parameter, tops = self.space, self.loss.parameter, []
 
@@ -566,11 +565,14 @@ class RowwiseFunctional(Functional):
             tops.append(steepest)
             return tuple(found)
 
-        # Exponentials make a row worth a second thread sooner.
-        smallest = _FEW // self.outputs if math.isfinite(self.loss.farthest) else SMALLEST
-        total, self._scale = settle(block, space.rows.n, len(scores), space.rows, self._scale, smallest)
+        total, self._scale = settle(block, space.rows.n, len(scores), space.rows, self._scale, self._few)
         space.know_largest(gradient, as_float(int(space.rows.most(max(tops)))))
         return total / space.total
+
+    @property
+    def _few(self) -> int:
+        """Rows that are not worth another thread: exponentials make them so sooner."""
+        return _FEW // self.outputs if math.isfinite(self.loss.farthest) else threads.SMALLEST
 
     def _by_blocks(self, scores: Floats, gradient: Floats) -> float:
         """The same for a loss without a compiled loop."""
@@ -594,7 +596,15 @@ class RowwiseFunctional(Functional):
         return LEAST * self.loss.smoothness if bounded else 0.0
 
     def curvature(self, scores: Floats) -> Floats | None:
-        return self.loss.curvatures(scores, self.y) if self.loss.has_curvature else None
+        if not self.loss.has_curvature:
+            return None
+        found = self.space.empty(scores.shape)
+
+        def block(start: int, stop: int) -> None:
+            found[start:stop] = self.loss.curvatures(scores[start:stop], self.y[start:stop])
+
+        threads.over_blocks(block, len(scores), self.space.n_threads, self._few)
+        return found
 
     def best_constant(self) -> float | Floats:
         return self.loss.constant_on(self.y, Leaves.one(self.space.weights, self.space.rows), self.outputs)

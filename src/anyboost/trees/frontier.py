@@ -45,12 +45,15 @@ STATE = np.dtype(
         ("n_leaves", np.int64),
         ("n_nodes", np.int64),
         ("parent", np.int64),  # the node that was split last
-        ("waiting", np.int64),  # whether its children, or the root, are to be scored
+        ("waiting", np.int64),  # what its children, or the root, wait for: see below; 0 for nothing
         ("small", np.int64),  # the child to count
         ("large", np.int64),  # the other one; -1 for the root, whose histogram is there
         ("both", np.int64),  # whether the other one is counted too
     ]
 )
+
+
+TO_BE_SCORED, TO_BE_COUNTED = 1, 2  # the second is the root, of all rows, where these are inside
 
 
 class Tree(NamedTuple):
@@ -209,29 +212,37 @@ def _take_in(search, tree, scratch, categorical, rules, bends):
 def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
     # Histograms of the nodes that wait, where rows are inside, and scores of all cuts, for some groups of columns.
     # The lighter child is counted, and subtracted from what was its parent's histogram and becomes the other's.
+    # A root that is to be counted is not scored: its total is not known yet.
     # A kernel of its own: written into `advance`, it made trees of several outputs a tenth slower.
     state, nodes, slab, totals, best = tree.state[0], tree.nodes, tree.slab, tree.totals, tree.best
     words, n_columns, taken, n_cuts = inside.words, inside.n_columns, inside.taken, search.n_cuts
-    small, large = state.small, state.large
-    if words.size and large >= 0:
+    small, large, root = state.small, state.large, state.waiting == TO_BE_COUNTED
+    if words.size and (large >= 0 or root):
         first = nodes[state.parent].start if state.both else nodes[small].start
         for which in range(1 + state.both):
             node = nodes[small if which == 0 else large]
-            rows, sums = inside.list[node.start : node.stop], slab[node.slot]
+            # No rows are named where it is all of them.
+            rows, sums = inside.list[node.start : node.start if root else node.stop], slab[node.slot]
             if rules is not None and inside.vectors.size:
                 count_vectors(words, groups, n_cuts, n_columns, inside.vectors, rows, True, sums)
             if bends is not None and inside.pairs.size:
                 own_pairs = inside.taken_pairs[node.start - first : node.stop - first]
+                if root:
+                    own_pairs = inside.pairs[0 : words.shape[1]]
                 count_pairs(
                     words, groups, n_cuts, n_columns, own_pairs, rows, inside.chunk, inside.shift,
                     scratch.counters, sums,
                 )  # fmt: skip
             for j in range(taken.shape[0]):
                 own = taken[j, node.start - first : node.stop - first]
+                if root:
+                    own = inside.columns[j, 0 : words.shape[1]]
                 count_columns(
                     words, groups, n_cuts, n_columns, own, rows, inside.chunk, inside.shift,
                     j, scratch.counters, sums,
                 )  # fmt: skip
+    if root:
+        return
     if large >= 0 and not state.both:
         flat = tree.flat
         subtract(flat[nodes[large].slot], flat[nodes[small].slot], slab.shape[2], groups, n_cuts)
@@ -242,6 +253,16 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
             slab[nodes[node].slot], groups, n_cuts, categorical, totals[node], search.limits, looked, scratch,
             rules, node, bends, best[which],
         )  # fmt: skip
+
+
+@inlined
+def _add_up(tree, group):
+    # The root's total, by the bins of any column.
+    slab, totals = tree.slab[0], tree.totals[0]
+    for j in range(totals.shape[0]):
+        totals[j] = 0
+        for entry in range(2048 * group, 2048 * group + 256):
+            totals[j] += slab[entry, j]
 
 
 @inlined
@@ -310,6 +331,11 @@ def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bend
             continue
         if state.waiting:
             wait(sync, groups)
+            if state.waiting == TO_BE_COUNTED:
+                _add_up(tree, search.groups[0])
+                state.waiting = TO_BE_SCORED
+                publish(sync)
+                continue
             _take_in(search, tree, scratch, categorical, rules, bends)
         place = _next(tree, search.by_level) if state.n_leaves < search.max_leaves else -1
         if place < 0:

@@ -16,7 +16,7 @@ import numpy as np
 from anyboost.backends import team, threads
 from anyboost.backends.sums import Fixed
 from anyboost.trees.binding import draw_columns
-from anyboost.trees.frontier import NODE, STATE, Search, Tree, advance
+from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Inside, Search, Tree, advance
 from anyboost.trees.histogram import Root
 from anyboost.trees.partition import leaf_masses
 from anyboost.trees.rows import Ground, Rows
@@ -26,7 +26,8 @@ from anyboost.trees.table import BINS, GROUP, Bins
 MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep
 # n_leaves, n_nodes, parent, waiting, small, large, both
 _PLANTED = np.array((1, 1, 0, 1, 0, -1, 0), dtype=STATE)
-_SMALL = 300_000  # updates of the root's counters, or scores, under which other threads are left alone
+_FEW = 500_000  # values of a table so small that counting all of them is nothing to avoid
+_SMALL = 300_000  # updates of counters below the root, or scores, under which other threads are left alone
 
 
 class Growth(NamedTuple):
@@ -118,14 +119,18 @@ def grow(
     # Samples differ from round to round, and certificates look at sums of gradients, which change everywhere.
     # So does curvature.
     all_of_it = drawn is None and features is None and growth.criterion == LEAST_SQUARES
-    all_of_it &= fixed.kappa_unit is None
+    all_of_it &= fixed.kappa_unit is None and rows.n * bins.n_columns > _FEW
     last = rows.once(("root", tree.slab.shape[1:]), Root) if all_of_it else None
     ground = rows.ground(bins, fixed, Plan(drawn, most > 2, look.shares, last))
     tree.nodes[0]["stop"] = ground.listed
-    ground.histogram(0, ground.listed, tree.slab[0])
-    first = BINS * GROUP * search.groups[0]
-    tree.totals[0] = tree.slab[0, first : first + BINS].sum(axis=0)
-    _run(rows, search, tree, ground, look.categorical, rules, fixed.kappa_unit is not None)
+    inside = ground.inside
+    if drawn is None and 0 < inside.words.shape[1] * inside.n_columns <= _FEW:
+        tree.state[0]["waiting"] = TO_BE_COUNTED
+    else:
+        ground.histogram(0, ground.listed, tree.slab[0])
+        first = BINS * GROUP * search.groups[0]
+        tree.totals[0] = tree.slab[0, first : first + BINS].sum(axis=0)
+    _run(rows, search, tree, ground, inside, look.categorical, rules, fixed.kappa_unit is not None)
     shape = _shape(tree)
     totals = tree.totals[shape.leaf_nodes]
     sums, held = totals[:, : fixed.outputs], totals[:, -1]
@@ -249,18 +254,22 @@ def _run(
     search: Search,
     tree: Tree,
     ground: Ground,
+    inside: Inside,
     categorical: np.ndarray | None,
     rules: Rules | None,
     curved: bool,
 ) -> None:
-    """Grow from the root, whose histogram is there."""
-    inside, channels = ground.inside, tree.totals.shape[1]
-    work = max(inside.list.size * inside.n_columns, BINS * GROUP * len(search.groups)) * channels
+    """Grow from the root, whose histogram is there or is to be counted."""
+    channels = tree.totals.shape[1]
+    work = max(len(inside.list) * inside.n_columns, BINS * GROUP * len(search.groups)) * channels
     workers = min(rows.n_threads, len(search.groups)) - 1 if work > _SMALL else 0
+
+    kept = rows.once(("scratch", channels), lambda: Scratch.of(channels))
 
     def take_part(sync: np.ndarray, leads: bool) -> bool:
         bends = np.empty(BINS, dtype=np.int64) if curved else None
-        return advance(sync, leads, search, tree, inside, Scratch.of(channels), categorical, rules, bends)
+        scratch = kept if leads else Scratch.of(channels)
+        return advance(sync, leads, search, tree, inside, scratch, categorical, rules, bends)
 
     waits = True
     while waits:

@@ -6,8 +6,8 @@ with rows that lie in one place. All parts run the same loop, each on arrays of 
 goes on must come from such an answer. What no sum tells, as which rows are the worst or copies of each other, a part
 sees where it has all of them `gather`ed.
 
-`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most`, `gather` and `own`;
-rows on another device answer all of `Rows` and `Ground` themselves.
+`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most`, `gather`, `own` and
+`apart`; rows on another device answer all of `Rows` and `Ground` themselves.
 """
 
 from collections.abc import Callable, Hashable
@@ -110,6 +110,9 @@ class Rows(Protocol):
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What `compute` gave the first time: memory to use again from tree to tree."""
 
+    def apart(self) -> "list[Rows]":
+        """The same rows, for each thread that may ask of them while others do; themselves where only one may."""
+
 
 class Here:
     """The rows of this process."""
@@ -181,6 +184,9 @@ class Here:
             self._kept[key] = compute()
         return self._kept[key]
 
+    def apart(self) -> "list[Rows]":
+        return self.once("apart", lambda: [Here(self.n) for _ in range(self.n_threads)])
+
     def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> "GroundHere":
         return GroundHere(self, bins, fixed, plan)
 
@@ -191,11 +197,12 @@ class GroundHere:
     def __init__(self, rows: Here, bins: Bins, fixed: "Fixed", plan: "Plan") -> None:
         self._rows, self._bins, self._fixed, self._plan = rows, bins, fixed, plan
         n = bins.words.shape[1]
+        listed = len(plan.drawn) if plan.drawn is not None else n if plan.parts else 0
+        self.list, self.spare = (rows.arena.empty(listed, np.uint32) for _ in range(2))
         if plan.drawn is not None:
-            self.list = plan.drawn.astype(np.uint32)  # a copy, which will be reordered
-        else:  # a stump of all rows never looks at the list
-            self.list = np.arange(n if plan.parts else 0, dtype=np.uint32)
-        self.spare = np.empty_like(self.list)
+            self.list[:] = plan.drawn  # a copy, which will be reordered
+        elif listed:  # a stump of all rows never looks at the list
+            self.list[:] = rows.once("in order", lambda: np.arange(n, dtype=np.uint32))
 
     @property
     def listed(self) -> int:
@@ -208,6 +215,7 @@ class GroundHere:
 
         fixed, channels = self._fixed, self._fixed.channels
         apart = not many(fixed) and not fixed.paired
+        empty = self._rows.arena.empty
         return Inside(
             self._bins.words,
             self._bins.n_columns,
@@ -216,8 +224,8 @@ class GroundHere:
             channels.T if apart else _NOTHING,
             channels if many(fixed) else _NOTHING,
             channels if fixed.paired else _NOTHING,
-            np.empty((channels.shape[1] if apart else 0, self.listed), dtype=np.int64),
-            np.empty((self.listed if fixed.paired else 0, 2), dtype=np.int64),
+            empty((channels.shape[1] if apart else 0, self.listed), np.int64),
+            empty((self.listed if fixed.paired else 0, 2), np.int64),
             fixed.shift,
             fixed.chunk,
         )

@@ -3,12 +3,14 @@
 The class is a product, so its projection is that of each output, and its reach the sum of theirs.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from anyboost.backends import threads
 from anyboost.space import Space
 from anyboost.weak.base import AsOne, Joined, LeafProjection
 from anyboost.weak.functions import TreeFunction
@@ -37,6 +39,26 @@ class EachFunction(AsOne):
                 out[:, j] = column[:, 0]
 
         return add
+
+
+def by_output(
+    project: Callable[[Space, np.ndarray], LeafProjection], space: Space, target: np.ndarray
+) -> list[LeafProjection]:
+    """The projection of each output's column, several at a time where they are many: no thread waits within a tree."""
+    columns, free = space.columns(target), list(space.rows.apart())
+    spaces = space.outputs(len(columns))
+    if len(columns) < 2 * len(free):
+        return [project(own, column) for own, column in zip(spaces, columns, strict=True)]
+    found: dict[int, LeafProjection] = {}
+    _ = space.bins  # computed on all threads, which will be busy
+
+    def one(j: int) -> None:
+        rows = free.pop()
+        found[j] = project(spaces[j].beside(rows), columns[j])
+        free.append(rows)
+
+    threads.each(one, len(columns), len(free))
+    return [found[j] for j in range(len(columns))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +115,7 @@ class EachProjection:
 
     def add_to(self, space: Space, scores: np.ndarray, factor: float) -> np.ndarray:
         """scores + factor * h."""
-        columns = [
-            part.add_to(space, np.ascontiguousarray(column), factor)
-            for part, column in zip(self.parts, scores.T, strict=True)
-        ]
-        return np.column_stack(columns)
+        out = space.empty(scores.shape)
+        for part, before, after in zip(self.parts, space.columns(scores), out.T, strict=True):
+            after[:] = part.add_to(space, before, factor)
+        return out

@@ -15,7 +15,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection, Support
-from anyboost.weak.each import EachProjection
+from anyboost.weak.each import EachProjection, by_output
 
 if TYPE_CHECKING:
     from anyboost.trees.grower import Grown, Growth
@@ -110,8 +110,7 @@ class Tree:
     def project(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
         """The tree nearest to `target`, greedily; the nearest stump exactly."""
         if self._splits(target):
-            outputs = zip(space.outputs(target.shape[1]), _columns(target), strict=True)
-            return EachProjection([self._project(own, column) for own, column in outputs])
+            return EachProjection(by_output(self._project, space, target))
         return self._project(space, target)
 
     def _splits(self, target: np.ndarray) -> bool:
@@ -195,7 +194,7 @@ class Tree:
     def extreme(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
         """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
         if self._splits(target):
-            return EachProjection([self._extreme(space, column)[0] for column in _columns(target)])
+            return EachProjection([self._extreme(space, column)[0] for column in space.columns(target)])
         return self._extreme(space, target)[0]
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
@@ -207,7 +206,7 @@ class Tree:
         if not space.rows.most(np.any(target)):
             return Support(0.0, 0.0)
         if self._splits(target):
-            parts = [self.support(space, column, search) for column in _columns(target)]
+            parts = [self.support(space, column, search) for column in space.columns(target)]
             return Support(sum(part.upper for part in parts), sum(part.lower for part in parts))
         if self.max_leaves > 2:
             bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
@@ -234,10 +233,6 @@ class Tree:
         rounding = fixed.outputs * fixed.unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
         rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
         return fill(space, grown, fixed, leaf_values, target.shape), value, rounding
-
-
-def _columns(target: np.ndarray) -> list[np.ndarray]:
-    return list(np.ascontiguousarray(target.T))
 
 
 def _most_of_categories(space: Space, target: np.ndarray) -> float:
