@@ -67,3 +67,22 @@ def rest(looks):
     if looks > _PATIENCE:
         _give_way()
     return looks + 1
+
+
+AHEAD = 32  # rows between asking for a number and using it: some hundred nanoseconds
+
+
+@intrinsic
+def prefetch(_context, array, index):  # noqa: ARG001 (read from `arguments` below)
+    """Ask for array[index] to be brought into the cache; nothing waits for it."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(function, [place, *(ir.Constant(integer, flag) for flag in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate

@@ -11,33 +11,12 @@ memory that is never written to is none.
 from dataclasses import dataclass
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from anyboost.backends import threads
+from anyboost.backends.atomics import AHEAD, prefetch
 from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.sums import FEW_CHANNELS, Fixed
 from anyboost.trees.table import BINS, GROUP
-
-_AHEAD = 32  # rows between asking for a word and using it: some hundred nanoseconds
-
-
-@intrinsic
-def _prefetch(_context, array, index):  # noqa: ARG001 (read from `arguments` below)
-    """Ask for array[index] to be brought into the cache; nothing waits for it."""
-
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
-        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        builder.call(function, [place, *(ir.Constant(integer, flag) for flag in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(array, types.uint64), generate
-
 
 # Indices are unsigned: for signed ones every access would first ask whether it counts from the end.
 
@@ -106,8 +85,8 @@ def _count_some(words, values, rows, first, last, counters):
     end = np.uint64(rows.shape[0] - 1)
     for pair in range((last - first) // 2):
         r = np.uint64(first + 2 * pair)
-        _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD), end)]))
-        _prefetch(words, np.uint64(rows[min(r + np.uint64(_AHEAD + 1), end)]))
+        prefetch(words, np.uint64(rows[min(r + np.uint64(AHEAD), end)]))
+        prefetch(words, np.uint64(rows[min(r + np.uint64(AHEAD + 1), end)]))
         word, value = words[np.uint64(rows[r])], values[r]
         next_word, next_value = words[np.uint64(rows[r + np.uint64(1)])], values[r + np.uint64(1)]
         _add_word(counters, word, value)
@@ -163,8 +142,8 @@ def _pair_some(words, pairs, rows, first, last, counters):
     for pair in range((last - first) // 2):
         i = np.uint64(first + 2 * pair)
         j = i + np.uint64(1)
-        _prefetch(words, np.uint64(rows[min(i + np.uint64(_AHEAD), end)]))
-        _prefetch(words, np.uint64(rows[min(j + np.uint64(_AHEAD), end)]))
+        prefetch(words, np.uint64(rows[min(i + np.uint64(AHEAD), end)]))
+        prefetch(words, np.uint64(rows[min(j + np.uint64(AHEAD), end)]))
         word, next_word = words[np.uint64(rows[i])], words[np.uint64(rows[j])]
         _add_pair(counters, word, pairs[i, 0], pairs[i, 1], 8)
         _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], 8)
@@ -212,7 +191,7 @@ def take_pairs(pairs, rows, out):
     """out = the pairs of some rows, in their order."""
     end = np.uint64(rows.shape[0] - 1)
     for r in range(rows.shape[0]):
-        _prefetch(pairs, np.uint64(2 * rows[min(np.uint64(r + _AHEAD), end)]))
+        prefetch(pairs, np.uint64(2 * rows[min(np.uint64(r + AHEAD), end)]))
         i = np.uint64(rows[r])
         out[r, 0], out[r, 1] = pairs[i, 0], pairs[i, 1]
 
@@ -275,7 +254,7 @@ def take_channel(channel, rows, out):
     """out = the channel of some rows, in their order."""
     end = np.uint64(rows.shape[0] - 1)
     for r in range(rows.shape[0]):
-        _prefetch(channel, np.uint64(rows[min(np.uint64(r + _AHEAD), end)]))
+        prefetch(channel, np.uint64(rows[min(np.uint64(r + AHEAD), end)]))
         out[r] = channel[np.uint64(rows[r])]
 
 

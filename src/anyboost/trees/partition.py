@@ -6,6 +6,7 @@ A cut is a table: goes_left[bin] for each of the 256 bins of its column.
 import numpy as np
 
 from anyboost.backends import threads
+from anyboost.backends.atomics import AHEAD, prefetch
 from anyboost.backends.compiler import bare
 
 _BLOCK = 25_000  # rows from which on a second thread pays
@@ -14,10 +15,11 @@ _BLOCK = 25_000  # rows from which on a second thread pays
 @bare
 def partition_part(words, shift, table, rows, spare, start, stop):
     """Those that stay left are moved to rows[start:], the others to spare[start:]; how many stay left."""
-    byte = np.uint64(255)
+    byte, end = np.uint64(255), np.uint64(stop - 1)
     n_left = start
     n_right = start
     for r in range(start, stop):
+        prefetch(words, np.uint64(rows[min(np.uint64(r + AHEAD), end)]))
         row = rows[r]
         goes_left = np.int64(table[(words[row] >> np.uint64(shift)) & byte])
         # Both are written and one kept: no branch to mispredict. n_left <= r, so nothing unread is lost.
