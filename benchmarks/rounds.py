@@ -1,4 +1,4 @@
-"""Rounds alone against LightGBM: the bins are given to both. `python -m anyboost.benchmarks.rounds`.
+"""Rounds alone against LightGBM: the bins are given to both. `python -m benchmarks.rounds`.
 
 Normal features, the same leaves, rate and threads; fits take turns in one process, and a ratio is LightGBM's time over
 ours in the same turn. With classes, both go on to the training loss that LightGBM has after its rounds.
@@ -12,31 +12,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anyboost as ab
-from anyboost.benchmarks.peers import Work, of_lightgbm, rate
-from anyboost.benchmarks.speed import Task, data
+from benchmarks.peers import Work, of_lightgbm, rate
+from benchmarks.speed import TableWork, data
 
 
 class Lap(NamedTuple):
     """A task, whether we follow the loss's curvature, and what we record."""
 
-    task: Task
+    task: TableWork
     curvature: bool = False
     record: str = "light"
 
 
 FULL = {
-    "500,000 x 50, stumps": Lap(Task(Work("squared", 2, 30), 500_000, 50)),
-    "500,000 x 50, stumps, all recorded": Lap(Task(Work("squared", 2, 30), 500_000, 50), record="full"),
-    "500,000 x 50, 31 leaves": Lap(Task(Work("squared", 31, 20), 500_000, 50)),
-    "500,000 x 50, stumps, absolute": Lap(Task(Work("absolute", 2, 30), 500_000, 50)),
-    "500,000 x 50, 31 leaves, absolute": Lap(Task(Work("absolute", 31, 20), 500_000, 50)),
-    "10,000 x 20, stumps": Lap(Task(Work("squared", 2, 500), 10_000, 20)),
-    "10,000 x 20, 31 leaves": Lap(Task(Work("squared", 31, 200), 10_000, 20)),
-    "2,000,000 x 20, stumps": Lap(Task(Work("squared", 2, 15), 2_000_000, 20)),
-    "2,000,000 x 20, 31 leaves": Lap(Task(Work("squared", 31, 10), 2_000_000, 20)),
-    "500,000 x 50, 31 leaves, logistic": Lap(Task(Work("logistic", 31, 20), 500_000, 50), curvature=True),
+    "500,000 x 50, stumps": Lap(TableWork(Work("squared", 2, 30), 500_000, 50)),
+    "500,000 x 50, stumps, all recorded": Lap(TableWork(Work("squared", 2, 30), 500_000, 50), record="full"),
+    "500,000 x 50, 31 leaves": Lap(TableWork(Work("squared", 31, 20), 500_000, 50)),
+    "500,000 x 50, stumps, absolute": Lap(TableWork(Work("absolute", 2, 30), 500_000, 50)),
+    "500,000 x 50, 31 leaves, absolute": Lap(TableWork(Work("absolute", 31, 20), 500_000, 50)),
+    "10,000 x 20, stumps": Lap(TableWork(Work("squared", 2, 500), 10_000, 20)),
+    "10,000 x 20, 31 leaves": Lap(TableWork(Work("squared", 31, 200), 10_000, 20)),
+    "2,000,000 x 20, stumps": Lap(TableWork(Work("squared", 2, 15), 2_000_000, 20)),
+    "2,000,000 x 20, 31 leaves": Lap(TableWork(Work("squared", 31, 10), 2_000_000, 20)),
+    "500,000 x 50, 31 leaves, logistic": Lap(
+        TableWork(Work("logistic", 31, 20), 500_000, 50), curvature=True
+    ),
     "letter, 26 classes, to LightGBM's loss": Lap(
-        Task(Work("softmax", 31, 50, classes=26), 16_000, 16, "letter"), curvature=True
+        TableWork(Work("softmax", 31, 50, classes=26), 16_000, 16, "letter"), curvature=True
     ),
 }
 QUICK = {

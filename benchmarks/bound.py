@@ -1,4 +1,4 @@
-"""Theorem 1 and (38) on simulated streams: `python -m anyboost.benchmarks.bound`.
+"""Theorem 1 and (38) on simulated streams: `python -m benchmarks.bound`.
 
 A stream draws rows from a fixed population, so the risk of any weights is a finite mean and the least risk a convex
 program with a certificate. Base functions are +-1; the first agrees with the label in 70 % of the population, the

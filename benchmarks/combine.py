@@ -58,10 +58,10 @@ def ours(H: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def river_ewa(H: np.ndarray, y: np.ndarray) -> np.ndarray:
     from anyboost import losses
-    from anyboost.benchmarks.pools import river_ewa as run
-    from anyboost.benchmarks.streams import Stream
+    from benchmarks.pools import river_ewa as run
+    from benchmarks.streams import PoolStream
 
-    return run(Stream([], H, y, np.empty(0, dtype=int), losses.Squared()), 0.05)
+    return run(PoolStream([], H, y, np.empty(0, dtype=int), losses.Squared()), 0.05)
 
 
 def pool(rows: int) -> tuple[np.ndarray, np.ndarray]:

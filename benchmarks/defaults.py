@@ -1,4 +1,4 @@
-"""How the estimators' automatic dials were chosen: `python -m anyboost.benchmarks.defaults`.
+"""How the estimators' automatic dials were chosen: `python -m benchmarks.defaults`.
 
 Three-fold cross-validation on at most 6,000 rows of each set's training part; the other rows, and every test part,
 are left alone. For each set and loss: the validation loss after 100 rounds of 31 leaves at rate 0.1, with mean and

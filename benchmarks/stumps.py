@@ -1,4 +1,4 @@
-"""Time of a fit of stumps on a large table: `python -m anyboost.benchmarks.stumps`."""
+"""Time of a fit of stumps on a large table: `python -m benchmarks.stumps`."""
 
 import argparse
 from time import perf_counter

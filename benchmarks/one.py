@@ -1,4 +1,4 @@
-"""One measurement in a process of its own: `python -m anyboost.benchmarks.one PEER FOLDER WORK`."""
+"""One measurement in a process of its own: `python -m benchmarks.one PEER FOLDER WORK`."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from anyboost.benchmarks.peers import BINNERS, PEERS, Work, training_loss
+from benchmarks.peers import BINNERS, PEERS, Work, training_loss
 
 _ONE_ROWS = 200
 

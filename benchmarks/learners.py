@@ -1,4 +1,4 @@
-"""What other learners are worth: `python -m anyboost.benchmarks.learners optima | classes`. Needs ANYBOOST_DATA.
+"""What other learners are worth: `python -m benchmarks.learners optima | classes`. Needs ANYBOOST_DATA.
 
 `optima`: linear functions boosted with a loss that has kinks, beside the linear program's optimum (HiGHS) and
 scikit-learn's LinearSVC; the gap is the run's own certificate, for linear functions up to twice as far from the start

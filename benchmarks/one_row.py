@@ -1,4 +1,4 @@
-"""What one row costs: `python -m anyboost.benchmarks.one_row`.
+"""What one row costs: `python -m benchmarks.one_row`.
 
 A fitted regressor of 100 trees predicts a single row, as an array, as a pandas frame of numbers, and as one with two
 columns of categories; beside it our own ensemble on the array, and LightGBM on the same row. Medians of calls that

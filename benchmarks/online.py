@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +21,7 @@ import numpy as np
 
 from anyboost import datasets
 from anyboost.online import LinearLearner, SpanBooster, TreeLearner
+from benchmarks import processes
 
 FEATURES = 20
 STREAMS = ("elec2", "nycflights13", "covtype")
@@ -244,14 +244,7 @@ def one_loss(name: str, data: str, n: int) -> dict[str, float]:
 
 def in_own_process(*arguments: str, limit: float = 900) -> dict[str, float] | None:
     """What one contestant prints, or None where it is not installed or failed."""
-    command = [sys.executable, "-m", "anyboost.benchmarks.online", *arguments]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=os.environ, timeout=limit, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
+    return processes.in_own_process("online", *arguments, limit=limit)
 
 
 def race(quick: bool = False, repeats: int = 5, say: Callable[[str], Any] = print) -> dict[str, Any]:

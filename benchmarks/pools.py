@@ -1,4 +1,4 @@
-"""Pools of models on two real streams, combined as they go: `python -m anyboost.benchmarks.pools flights elec2`.
+"""Pools of models on two real streams, combined as they go: `python -m benchmarks.pools flights elec2`.
 
 Every model forecasts each row before its label is shown; some learn row by row, some are fitted anew every month or
 week and sleep before the first time. The pool is then combined in several ways, each of which also sees a row's label
@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from anyboost import losses
-from anyboost.benchmarks.streams import Stream, elec2, flights, periods
 from anyboost.machine import machine
 from anyboost.mirror import MirrorAverager, Octahedron, SecondOrder, Simplex, Tracker
 from anyboost.mirror.pool import log_odds
 from anyboost.mirror.regret import best_combination, expert_losses, regret
+from benchmarks.streams import PoolStream, elec2, flights, periods
 
 RATES = (0.5, 0.05, 0.005)  # of River's EWA: its default, and slower
 
 
-def mirror(stream: Stream, **options: Any) -> np.ndarray:
+def mirror(stream: PoolStream, **options: Any) -> np.ndarray:
     """Raw scores, each before its row was learned from."""
     if options == {"tracker": True}:
         return Tracker(stream.loss).predict_then_fit(stream.forecasts, stream.y)
@@ -34,7 +34,7 @@ def mirror(stream: Stream, **options: Any) -> np.ndarray:
     )
 
 
-def stacking(stream: Stream) -> np.ndarray:
+def stacking(stream: PoolStream) -> np.ndarray:
     """scikit-learn's, with its default final model, fitted at the end of each period to all forecasts so far.
 
     Sleepers are filled with the mean of the others; in the first period it is that mean.
@@ -72,7 +72,7 @@ def stacking(stream: Stream) -> np.ndarray:
     return scores
 
 
-def river_ewa(stream: Stream, rate: float) -> np.ndarray:
+def river_ewa(stream: PoolStream, rate: float) -> np.ndarray:
     """River's EWARegressor over the same forecasts (probabilities for classes, whose squared error it looks at)."""
     from river import base, ensemble
 
@@ -116,7 +116,7 @@ OURS: dict[str, dict[str, Any]] = {
 }
 
 
-def compare(stream: Stream) -> dict[str, Any]:
+def compare(stream: PoolStream) -> dict[str, Any]:
     """Mean progressive loss of everyone on the rows where all models are awake, and curves at doubling counts."""
     awake = np.flatnonzero(~np.isnan(stream.forecasts).any(axis=1))
     table = expert_losses(stream.forecasts, stream.y, stream.loss)
@@ -170,17 +170,17 @@ def compare(stream: Stream) -> dict[str, Any]:
     return result
 
 
-STREAMS: dict[str, Callable[[int | None], Stream]] = {"flights": flights, "elec2": elec2}
+STREAMS: dict[str, Callable[[int | None], PoolStream]] = {"flights": flights, "elec2": elec2}
 
 
-def kept(name: str, folder: Path | None, rows: int | None) -> Stream:
+def kept(name: str, folder: Path | None, rows: int | None) -> PoolStream:
     """The stream with its forecasts, from the folder where they were computed before."""
     path = None if folder is None else folder / f"{name}-{rows}.npz"
     if path is not None and path.is_file():
         with np.load(path) as data:
             loss = losses.get(str(data["loss"]))
             assert isinstance(loss, losses.RowwiseLoss)
-            return Stream(data["names"].tolist(), data["forecasts"], data["y"], data["ends"], loss)
+            return PoolStream(data["names"].tolist(), data["forecasts"], data["y"], data["ends"], loss)
     stream = STREAMS[name](rows)
     if path is not None:
         np.savez(path, **{**stream._asdict(), "names": np.array(stream.names), "loss": str(stream.loss)})

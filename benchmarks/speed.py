@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.benchmarks.peers import PEERS, Work
 from anyboost.machine import machine
+from benchmarks.peers import PEERS, Work
+from benchmarks.processes import in_own_process
 
 COMMAND = "anyboost bench speed"
 
 
-class Task(NamedTuple):
+class TableWork(NamedTuple):
     """Work on a table: of normal features, or a data set by name."""
 
     work: Work
@@ -31,10 +32,10 @@ class Task(NamedTuple):
 
 
 FULL = {
-    "stumps, squared": Task(Work("squared", 2, 200), 500_000, 50),
-    "stumps, absolute": Task(Work("absolute", 2, 200), 500_000, 50),
-    "31 leaves, squared": Task(Work("squared", 31, 100), 500_000, 50),
-    "letter, 26 classes, 31 leaves": Task(Work("softmax", 31, 50, classes=26), 16_000, 16, "letter"),
+    "stumps, squared": TableWork(Work("squared", 2, 200), 500_000, 50),
+    "stumps, absolute": TableWork(Work("absolute", 2, 200), 500_000, 50),
+    "31 leaves, squared": TableWork(Work("squared", 31, 100), 500_000, 50),
+    "letter, 26 classes, 31 leaves": TableWork(Work("softmax", 31, 50, classes=26), 16_000, 16, "letter"),
 }
 QUICK = {
     name: task._replace(rows=min(task.rows, 5000), work=task.work._replace(rounds=5))
@@ -42,19 +43,25 @@ QUICK = {
 }
 # What time may grow with: rows, features and classes, each from a small to a large table.
 SCALES = {
-    "rows": (Task(Work("squared", 31, 20), 100_000, 20), Task(Work("squared", 31, 20), 2_000_000, 20)),
-    "features": (Task(Work("squared", 31, 20), 50_000, 10), Task(Work("squared", 31, 20), 50_000, 500)),
+    "rows": (
+        TableWork(Work("squared", 31, 20), 100_000, 20),
+        TableWork(Work("squared", 31, 20), 2_000_000, 20),
+    ),
+    "features": (
+        TableWork(Work("squared", 31, 20), 50_000, 10),
+        TableWork(Work("squared", 31, 20), 50_000, 500),
+    ),
     "classes": (
-        Task(Work("softmax", 31, 10, classes=2), 20_000, 16),
-        Task(Work("softmax", 31, 10, classes=100), 20_000, 16),
+        TableWork(Work("softmax", 31, 10, classes=2), 20_000, 16),
+        TableWork(Work("softmax", 31, 10, classes=100), 20_000, 16),
     ),
 }
 QUICK_SCALES = {
-    "rows": (Task(Work("squared", 7, 2), 2_000, 4), Task(Work("squared", 7, 2), 8_000, 4)),
+    "rows": (TableWork(Work("squared", 7, 2), 2_000, 4), TableWork(Work("squared", 7, 2), 8_000, 4)),
 }
 
 
-def data(task: Task) -> tuple[np.ndarray, np.ndarray]:
+def data(task: TableWork) -> tuple[np.ndarray, np.ndarray]:
     """The same table for everyone; the named set where ANYBOOST_DATA has it, else one of its shape."""
     if task.data and os.environ.get("ANYBOOST_DATA"):
         from anyboost import datasets
@@ -92,7 +99,7 @@ def race(quick: bool = False, repeats: int = 5, say: Callable[[str], Any] = prin
 
 
 def _rounds_alone(quick: bool, repeats: int, say: Callable[[str], Any]) -> dict[str, Any]:
-    from anyboost.benchmarks import rounds
+    from benchmarks import rounds
 
     try:
         import lightgbm  # noqa: F401
@@ -102,34 +109,32 @@ def _rounds_alone(quick: bool, repeats: int, say: Callable[[str], Any]) -> dict[
     return rounds.race(quick, repeats, say)
 
 
-def _turns(task: Task, folder: Path, repeats: int) -> dict[str, list[dict[str, float]]]:
+def _turns(task: TableWork, folder: Path, repeats: int) -> dict[str, list[dict[str, float]]]:
     X, y = data(task)
     np.save(folder / "X.npy", X)
     np.save(folder / "y.npy", y)
     rows: dict[str, list[dict[str, float]]] = {peer: [] for peer in PEERS}
     for repeat in range(repeats):
         for peer in [peer for peer, found in rows.items() if repeat == 0 or found]:
-            one = _in_own_process(peer, task, folder)
+            one = _one(peer, task, folder)
             if one is not None:
                 rows[peer].append(one)
     return rows
 
 
-def _in_own_process(peer: str, task: Task, folder: Path) -> dict[str, float] | None:
-    arguments = [sys.executable, "-m", "anyboost.benchmarks.one", peer, str(folder), json.dumps(task.work)]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(task.work.threads)}
-    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
+def _one(peer: str, task: TableWork, folder: Path) -> dict[str, float] | None:
+    arguments = (peer, str(folder), json.dumps(task.work))
+    return in_own_process("one", *arguments, OMP_NUM_THREADS=str(task.work.threads))
 
 
-def _growth(small: Task, large: Task, folder: Path, repeats: int) -> dict[str, float]:
+def _growth(small: TableWork, large: TableWork, folder: Path, repeats: int) -> dict[str, float]:
     """How much longer the large table takes, and how much larger it is."""
     times = []
     for task in (small, large):
         X, y = data(task)
         np.save(folder / "X.npy", X)
         np.save(folder / "y.npy", y)
-        found = [_in_own_process("anyboost", task, folder) for _ in range(repeats)]
+        found = [_one("anyboost", task, folder) for _ in range(repeats)]
         times.append(float(np.median([one["fit"] for one in found if one])))
     size = (
         max(1, large.work.classes)
@@ -229,7 +234,7 @@ def page(results: dict[str, Any]) -> str:
     for name, peers in results["tasks"].items():
         lines += table(name, peers)
     if results.get("rounds"):
-        from anyboost.benchmarks import rounds
+        from benchmarks import rounds
 
         lines += ["", "## Rounds alone", ""]
         lines += ["The bins are given to both, and we record lightly unless said.", "", *rounds.HEAD]

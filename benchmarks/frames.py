@@ -1,4 +1,4 @@
-"""Whole fits of data frames: `python -m anyboost.benchmarks.frames`.
+"""Whole fits of data frames: `python -m benchmarks.frames`.
 
 Real frames with columns of categories, 100 rounds of 31 leaves with everyone's defaults, from the frame to the fitted
 model, on one and on two threads: LightGBM's time over ours. And what a monotone constraint costs: a tree that keeps one
@@ -13,7 +13,7 @@ import numpy as np
 
 import anyboost as ab
 from anyboost import datasets
-from anyboost.benchmarks.one_row import interleaved
+from benchmarks.one_row import interleaved
 
 CLASSES = ("adult", "bank")
 FRAMES = (*CLASSES, "ames", "diamonds")

