@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 
 import anyboost as ab
-from anyboost.estimators import plan
+from anyboost.estimators import fitting
 
 
 def outside(fit: Callable[[], Any]) -> tuple[float, float]:
@@ -27,7 +27,7 @@ def outside(fit: Callable[[], Any]) -> tuple[float, float]:
         inside.append(perf_counter() - began)
         return run
 
-    with patch.object(plan, "boost", timed):
+    with patch.object(fitting, "boost", timed):
         began = perf_counter()
         fit()
         whole = perf_counter() - began

@@ -15,6 +15,7 @@ from anyboost.boosting import boost
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Loss, RankHinge, RankLogistic
 from anyboost.space import Binned
+from anyboost.watching import best_round
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class CrossValidation:
     @property
     def best_round(self) -> int:
         """The round with the lowest mean validation loss, 0 being the start."""
-        return int(np.argmin(self.mean))
+        return best_round(self.mean)
 
     @property
     def best_loss(self) -> float:

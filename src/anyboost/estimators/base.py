@@ -19,12 +19,13 @@ from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import parameters, stopping
+from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
-from anyboost.estimators.plan import Plan, without_sample
+from anyboost.estimators.fitting import Fitting, without_sample
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
 from anyboost.space import Binned
 from anyboost.tables import Columns
+from anyboost.watching import Monitor
 
 
 class BaseBoosting(CallbackSupportMixin, BaseEstimator):
@@ -149,20 +150,20 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         seed, earlier = self._seed(resume)
         stops = parameters.stops_early(self, rows.X.shape[0])
         rows, targets, sets = self._sets(rows, targets, valid, columns, seed if stops else None)
-        plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
+        fitting = Fitting(self, rows, targets, columns, fitted.get("feature_names_in_"))
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
-        fitted |= targets.fitted | plan.fitted
+        fitted |= targets.fitted | fitting.fitted
         if earlier is not None and resume is None:
-            earlier = plan.go_on(earlier)
-        monitor = plan.monitor(sets, scorings, fitted, stops)
+            earlier = fitting.go_on(earlier)
+        monitor = fitting.monitor(sets, scorings, fitted, stops)
         narration = Rounds(
             self,
             self.max_iter - (0 if earlier is None else len(earlier.steps)),
             {"X": X, "y": y, "metadata": {} if sample_weight is None else {"sample_weight": sample_weight}},
-            lambda run: fitted | self._attributes(run, monitor, plan),
+            lambda run: fitted | self._attributes(run, monitor, fitting),
         )
-        run = plan.boost(seed, earlier, monitor, narration)
-        fitted |= self._attributes(run, monitor, plan)
+        run = fitting.boost(seed, earlier, monitor, narration)
+        fitted |= self._attributes(run, monitor, fitting)
         fitted |= self._after(run, fitted["ensemble_"], rows, targets)
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
@@ -175,7 +176,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _checked(self, X: Any, y: Any) -> tuple[list[Any], dict[str, Any]]:
         """Check what can be checked before any work; what to measure, and the table's names."""
         parameters.check(self)
-        scorings = stopping.check_scoring(self.scoring)
+        scorings = measures.check_scoring(self.scoring)
         _check_kind(X)
         scratch = copy.copy(self)
         validate_data(scratch, X, y, skip_check_array=True)
@@ -215,7 +216,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
-        shown = hasattr(self.init, "fit") or stopping.any_scorer(self.scoring)
+        shown = hasattr(self.init, "fit") or measures.any_scorer(self.scoring)
         rows = Rows(table, labels, weights, groups, offset, X if shown else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
@@ -290,23 +291,23 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         """What each part must have its share of."""
         return None
 
-    def _attributes(self, run: Run, monitor: stopping.Monitor | None, plan: Plan) -> dict[str, Any]:
+    def _attributes(self, run: Run, monitor: Monitor | None, fitting: Fitting) -> dict[str, Any]:
         """The fitted attributes that a run gives."""
         rounds = len(run.steps)
         best, kept, ensemble = rounds, rounds, run.ensemble
         fitted: dict[str, Any] = {"validation_scores_": {}, "validation_score_": np.array([])}
         watched: list[float | None] = [None] * rounds
         if monitor is not None:
-            monitor.catch_up(ensemble)
-            best, watched = monitor.best_round, [*monitor.losses[1:]]
-            kept = rounds if monitor.patience is None else best
+            monitor.follow(ensemble)
+            best, watched = monitor.patience.best_round, [*monitor.sets[0].losses[1:]]
+            kept = rounds if monitor.patience.rounds is None else best
             fitted["validation_scores_"] = {
-                name: {scoring: np.array(values) for scoring, values in found.items()}
+                name: {measure: np.array(values) for measure, values in found.items()}
                 for name, found in monitor.history.items()
             }
             fitted["validation_score_"] = np.array(monitor.scores)
         return fitted | {
-            "ensemble_": plan.model(ensemble, kept),
+            "ensemble_": fitting.model(ensemble, kept),
             "steps_": [step._replace(valid_loss=loss) for step, loss in zip(run.steps, watched, strict=True)],
             "n_iter_": rounds,
             "best_iteration_": best,
@@ -357,7 +358,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             total = began if total is None else total + began
         return total
 
-    def _stage(self, fitted: dict[str, Any], watched: stopping.WatchedSet) -> Self:
+    def _stage(self, fitted: dict[str, Any], watched: measures.WatchedSet) -> Self:
         """The estimator as a scorer is to see it in the middle of a fit; it has the scores of the watched set."""
         stage = copy.copy(self)
         stage.__dict__.update(fitted)

@@ -212,12 +212,9 @@ def quantile_loss(loss: Any, quantile: Any) -> Any:
     return Quantile(checks.between(quantile, "quantile", 0, 1))
 
 
-class Method(NamedTuple):
-    learner: Learner
-    descent: Descent
-
-
-def method(estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None) -> Method:
+def method(
+    estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None
+) -> tuple[Learner, Descent]:
     """The learner and the descent that the parameters describe."""
     rate = float(estimator.learning_rate)
     given = None if estimator.learner is None else weak.get(estimator.learner)
@@ -231,13 +228,13 @@ def method(estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Se
         chosen = leaf if estimator.leaf == "auto" else estimator.leaf
         learner = _tree(estimator, chosen, outputs, columns, names)
     if estimator.descent is not None:
-        return Method(learner, descents.get(estimator.descent).having(curvature=bent))
+        return learner, descents.get(estimator.descent).having(curvature=bent)
     if chosen != leaf:
         memory = 0.0
         step = steps.Constant(rate) if chosen == "exact" else mean_step(loss, rate, outputs)
     if not isinstance(estimator.memory, str):
         memory = float(estimator.memory)
-    return Method(learner, descents.Descent(step, memory=memory, curvature=bent))
+    return learner, descents.Descent(step, memory=memory, curvature=bent)
 
 
 def _tree(estimator: Any, leaf: str, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:

@@ -11,13 +11,14 @@ from sklearn.utils.validation import has_fit_parameter
 from anyboost import checks, metrics, tables, weak
 from anyboost import descent as descents
 from anyboost.boosting import Run, boost, fits
-from anyboost.descent import Step
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import parameters, stopping
+from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import Narrator, Rounds
+from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
 from anyboost.space import Space
 from anyboost.tables import Columns
+from anyboost.watching import LOSS, Measure, Monitor, Patience
 
 # Fields of a tree that are the same in all rounds, and the parameters they come from
 OF_TREES = {
@@ -29,7 +30,7 @@ OF_TREES = {
 }
 
 
-class Plan:
+class Fitting:
     """One fit: what goes into `boost`."""
 
     def __init__(
@@ -48,7 +49,7 @@ class Plan:
             raise ValueError(
                 f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
             )
-        self.method = parameters.method(
+        self.learner, self.descent = parameters.method(
             estimator, loss, self.outputs, columns, None if names is None else list(names)
         )
         self.n_threads = checks.n_threads(estimator.n_jobs)
@@ -92,43 +93,42 @@ class Plan:
 
     def monitor(
         self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any], stops: bool
-    ) -> stopping.Monitor | None:
+    ) -> Monitor | None:
+        """What follows the sets; the loss is measured on the first of them, and on all where it is asked for."""
         if not sets:
             return None
-        estimator, loss = self.estimator, self.targets.loss
-        watched = [self._watched(name, rows) for name, rows in sets]
+        estimator = self.estimator
+        everywhere = any(isinstance(what, str) for _, what in scorings)
+        watched = [
+            self._watched(name, rows, everywhere or number == 0) for number, (name, rows) in enumerate(sets)
+        ]
 
-        def stage(watched: stopping.WatchedSet) -> Any:
-            model = self.model(watched.ensemble, watched.rounds)
-            return estimator._stage(fitted | {"ensemble_": model}, watched)
+        def stage(watched: WatchedSet, ensemble: Ensemble) -> Any:
+            return estimator._stage(fitted | {"ensemble_": self.model(ensemble, watched.rounds)}, watched)
 
-        def scoring(name: str, what: Any) -> stopping.Scoring:
+        def measure(name: str, what: Any) -> Measure:
             if isinstance(what, str):
-                return stopping.loss_scoring(loss, watched, self.outputs, self.n_threads)
+                return LOSS
             if isinstance(what, metrics.Metric):
-                return stopping.metric_scoring(name, what)
+                return measures.of_metric(name, what)
             scorer = what or (lambda model, X, y, **given: model.score(X, y, **given))
             queries = "qid" if what is None and estimator._groups_name == "qid" else None
-            return stopping.scorer_scoring(name, scorer, watched, stage, queries)
+            return measures.of_scorer(name, scorer, watched, stage, queries)
 
-        measured = [scoring(name, what) for name, what in scorings]
-        asked = [found for found, (_, what) in zip(measured, scorings, strict=True) if what == "loss"]
-        return stopping.Monitor(
-            watched,
-            measured,
-            asked[0] if asked else stopping.loss_scoring(loss, watched[:1], self.outputs, self.n_threads),
-            int(estimator.n_iter_no_change) if stops else None,
-            float(estimator.tol),
-            self.n_threads,
-        )
+        patience = Patience(int(estimator.n_iter_no_change) if stops else None, float(estimator.tol))
+        return Monitor(watched, self.n_threads, patience, [measure(*scoring) for scoring in scorings])
 
-    def _watched(self, name: str, rows: Rows) -> stopping.WatchedSet:
+    def _watched(self, name: str, rows: Rows, measured: bool) -> WatchedSet:
+        X, functional = tables.contiguous(rows.X), None
         try:
             y = self.targets.encode(rows.y)
+            if measured:
+                space = Space(X, self.targets.weigh(y, rows.sample_weight), n_threads=self.n_threads)
+                functional = self.targets.loss.on(y, space, rows.groups, outputs=self.outputs)
         except ValueError as error:
             raise ValueError(f"validation set {name!r}: {error}") from None
-        weak.admit_values(self.method.learner, rows.X, f"X of the validation set {name!r}")
-        n, start = rows.X.shape[0], rows.offset
+        weak.admit_values(self.learner, X, f"X of the validation set {name!r}")
+        n, start = X.shape[0], rows.offset
         if (self.rows.offset is None) != (start is None):
             raise ValueError(
                 f"offset must be given for the training rows and the validation set {name!r}, or for none"
@@ -138,16 +138,15 @@ class Plan:
         if "init_" in self.fitted:
             began = raw_scores_of(self.fitted["init_"], rows.given, n, self.outputs).reshape(n, -1)
             start = began if start is None else start + began
-        return stopping.WatchedSet(
-            name,
-            rows.given,
-            tables.contiguous(rows.X),
-            y,
-            self.targets.weigh(y, rows.sample_weight),
-            rows.y,
-            rows.sample_weight,
-            rows.groups,
+        return WatchedSet(
+            functional,
+            X,
             start,
+            name=name,
+            given=rows.given,
+            labels=rows.y,
+            sample_weight=rows.sample_weight,
+            groups=rows.groups,
         )
 
     def model(self, ensemble: Ensemble, rounds: int) -> Ensemble:
@@ -162,7 +161,7 @@ class Plan:
 
         Other data are refused, and other changes, for what is true of the whole model would be lost with them.
         """
-        for name, first, second in self._settled(run):
+        for name, first, second in self._fixed(run):
             if repr(first) != repr(second):
                 raise ValueError(
                     f"warm_start goes on from a fit whose {name} is {first!r}, and now it is {second!r}: "
@@ -175,15 +174,15 @@ class Plan:
                 "warm_start goes on from a fit to other data: pass the X, y and sample_weight of that fit, or set "
                 "warm_start=False"
             )
-        learner, descent = self.method
-        if repr(learner) != repr(run.learner):
+        if repr(self.learner) != repr(run.learner):
             evidence = run.state.evidence.of_another_class()
-            run = replace(run, learner=learner, state=replace(run.state, evidence=evidence))
-        return run if descents.stands_for(descent, run.descent) else replace(run, descent=descent)
+            run = replace(run, learner=self.learner, state=replace(run.state, evidence=evidence))
+        same = descents.stands_for(self.descent, run.descent)
+        return run if same else replace(run, descent=self.descent)
 
-    def _settled(self, run: Run) -> list[tuple[str, Any, Any]]:
+    def _fixed(self, run: Run) -> list[tuple[str, Any, Any]]:
         """The parameters that a warm start cannot change, as they were and as they are."""
-        estimator, options, (learner, descent) = self.estimator, run.options, self.method
+        estimator, options, learner, descent = self.estimator, run.options, self.learner, self.descent
         found: list[tuple[str, Any, Any]] = [("loss", run.loss, self.targets.loss)]
         if type(run.learner) is type(learner) is weak.Tree:
             found += [
@@ -204,9 +203,7 @@ class Plan:
             ("max_bins", options.max_bins, int(estimator.max_bins)),
         ]
 
-    def boost(
-        self, seed: int, earlier: Run | None, monitor: stopping.Monitor | None, narration: Rounds
-    ) -> Run:
+    def boost(self, seed: int, earlier: Run | None, monitor: Monitor | None, narration: Rounds) -> Run:
         estimator = self.estimator
         callbacks: list[Any] = []
         if estimator.verbose:
@@ -214,25 +211,18 @@ class Plan:
         callbacks += list(estimator.callbacks or ())
         if narration.heard:
             callbacks.append(narration)
-
-        def after(step: Step, run: Run) -> bool:
-            """All callbacks of a round; they see its validation loss, which the monitor has measured before."""
-            stop = False
-            if monitor is not None:
-                stop = monitor(step, run)
-                step = run.steps[-1] = step._replace(valid_loss=monitor.losses[-1])
-            return any([stop, *(callback(step, run) for callback in callbacks)])
-
         return boost(
             self.rows.X,
             self.y,
             self.targets.loss,
-            *self.method,
+            self.learner,
+            self.descent,
             rounds=int(estimator.max_iter),
             start=self.start,
             sample_weight=self.weights,
             groups=self.rows.groups,
-            callbacks=[after],
+            valid=monitor,
+            callbacks=callbacks,
             resume=earlier,
             row_fraction=float(estimator.subsample),
             feature_fraction=float(estimator.max_features),
