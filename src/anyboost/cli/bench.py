@@ -6,14 +6,14 @@ The races are in the folder `benchmarks` of the repository, beside the package a
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from anyboost.cli import _outputs
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import fail
 
 NAMES = ("speed", "online", "combine")
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -51,15 +51,13 @@ def command(
 
     if name not in NAMES:
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
-    reason = None if output is None else _outputs.refusal(output)
-    if reason is not None:
-        raise typer.BadParameter(reason, param_hint="--output")
+    paths.check_output(output)
     race = _race(name)
     for line in getattr(race, "HEAD", ()):
         typer.echo(line)
     results = race.race(quick, repeats, say=typer.echo)
     if output is not None:
-        container.write(output, (json.dumps(results, indent=2) + "\n").encode())
+        paths.write_json(output, results)
         if hasattr(race, "page"):
             container.write(output.with_suffix(".md"), race.page(results).encode())
 
@@ -67,8 +65,7 @@ def command(
 def _race(name: str) -> Any:
     """The module of a benchmark, from the checkout that this package is in."""
     if not all((CHECKOUT / part).is_file() for part in ("pyproject.toml", f"benchmarks/{name}.py")):
-        typer.echo(ELSEWHERE, err=True)
-        raise typer.Exit(1)
+        fail(ELSEWHERE)
     if str(CHECKOUT) not in sys.path:
         sys.path.insert(0, str(CHECKOUT))
     return importlib.import_module(f"benchmarks.{name}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from anyboost.cli._tables import ROWS, TableError, opened, sizes
+from anyboost.cli.rows.tables import ROWS, TableError, opened, sizes
 
 
 class Example(NamedTuple):

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.cli import _tables, _vw
-from anyboost.cli._tables import Batch, TableError
+from anyboost.cli.rows import tables, vw
+from anyboost.cli.rows.tables import Batch, TableError
 
 FINGERPRINT = 4096  # bytes at the beginning of a file by which it is known again
 
 
 @dataclass
-class Source:
+class ExampleSource:
     """Where the examples come from and which columns they are."""
 
     path: str
@@ -67,20 +67,20 @@ class Examples:
         return np.array([label is not None for label in self.labels.tolist()], dtype=bool)
 
 
-def read(source: Source, skip: int = 0) -> Iterator[Examples]:
+def read(source: ExampleSource, skip: int = 0) -> Iterator[Examples]:
     """The examples of a source, in batches, after passing over the first `skip`."""
     if source.format == "vw":
-        for examples in _vw.read(source.path, skip):
+        for examples in vw.read(source.path, skip):
             yield _from_vw(examples)
         return
-    batches = _tables.read(source.path, source.format, source.kinds, source.text, skip)
+    batches = tables.read(source.path, source.format, source.kinds, source.text, skip)
     for number, batch in enumerate(batches):
         if number == 0:
             _check_columns(source, list(batch.columns))
         yield from _from_batch(batch, source)
 
 
-def _check_columns(source: Source, names: list[str]) -> None:
+def _check_columns(source: ExampleSource, names: list[str]) -> None:
     wanted = [("--target", source.target), ("--weight", source.weight)]
     wanted += [("--ignore", name) for name in source.ignore] + [("--text", name) for name in source.text]
     for option, name in wanted:
@@ -89,7 +89,7 @@ def _check_columns(source: Source, names: list[str]) -> None:
             raise TableError(f"{option} names a column {name!r} that {source.path} does not have: {shown}")
 
 
-def _from_batch(batch: Batch, source: Source) -> Iterator[Examples]:
+def _from_batch(batch: Batch, source: ExampleSource) -> Iterator[Examples]:
     """The batch up to a bad weight, then a sentence about that one."""
     n_rows = len(batch)
     weights, good = np.ones(n_rows), n_rows
@@ -111,7 +111,7 @@ def _from_batch(batch: Batch, source: Source) -> Iterator[Examples]:
         )
 
 
-def _from_vw(examples: list[_vw.Example]) -> Examples:
+def _from_vw(examples: list[vw.Example]) -> Examples:
     labels = np.empty(len(examples), dtype=object)
     labels[:] = [example.label for example in examples]
     return Examples(

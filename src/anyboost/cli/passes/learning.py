@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anyboost.cli import _examples
-from anyboost.cli._examples import Examples, Source
-from anyboost.cli._progressive import ProgressTable, Tally
-from anyboost.cli._tables import TableError
+from anyboost.cli.passes.progressive import ProgressTable, Tally
+from anyboost.cli.rows import examples as reading
+from anyboost.cli.rows.examples import Examples, ExampleSource
+from anyboost.cli.rows.tables import TableError
 
 if TYPE_CHECKING:
-    from anyboost.cli._predictions import Predictions
+    from anyboost.cli.passes.predictions import Predictions
     from anyboost.online.estimators import OnlineBoosting
 
 LABEL = "label"  # what Vowpal Wabbit's format has for a target
@@ -91,7 +91,7 @@ class Reached:
         self.path.unlink(missing_ok=True)
 
 
-class Stream:
+class LearningPass:
     """A model on its way through a source of examples.
 
     make : builds the model once the first batch shows what the labels are.
@@ -100,7 +100,7 @@ class Stream:
 
     def __init__(
         self,
-        source: Source,
+        source: ExampleSource,
         make: Callable[[str], OnlineBoosting],
         echo: Callable[[str], None],
         say: Callable[[str], None],
@@ -146,13 +146,13 @@ class Stream:
     def _same(self, before: dict[str, Any] | None) -> bool:
         if not before or not before["bytes"]:
             return False
-        return _examples.fingerprint(self.source.path, before["bytes"]) == before
+        return reading.fingerprint(self.source.path, before["bytes"]) == before
 
     def run(self) -> None:
         """All examples up to the end, or up to a bad one; what was learnt is saved in either case."""
         self.table = ProgressTable([] if self.test else OWN, self.position.tally)
         if not self.test:
-            self.position.source = self.position.source or _examples.fingerprint(self.source.path)
+            self.position.source = self.position.source or reading.fingerprint(self.source.path)
         try:
             for examples in self._examples():
                 self._take(examples)
@@ -199,14 +199,14 @@ class Stream:
 
     def _examples(self) -> Iterator[Examples]:
         """Batches whose labels are numbers or classes, as the model needs them."""
-        for examples in _examples.read(self.source, self.position.examples):
+        for examples in reading.read(self.source, self.position.examples):
             if self.model is None:
                 text = examples.labels.dtype != np.float64 and self.source.format != "vw"
                 self.model = self._make("classification" if text else "regression")
             if self.model.classifies:
-                yield _examples.as_classes(examples)
+                yield reading.as_classes(examples)
                 continue
-            good, error = _examples.as_numbers(examples, f"the target {self.position.target!r}")
+            good, error = reading.as_numbers(examples, f"the target {self.position.target!r}")
             if len(good):
                 yield good
             if error is not None:

@@ -1,10 +1,12 @@
-"""How far a command has come with its pieces of work."""
+"""What a command tells people: how far it has come with its pieces of work, and why it ends."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,3 +53,14 @@ def _lines(console: Console) -> Show:
         last = label
 
     return show
+
+
+def say(sentence: str) -> None:
+    """A remark, apart from the results."""
+    typer.echo(sentence, err=True)
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the command with a sentence that says why."""
+    say(sentence)
+    raise typer.Exit(1)

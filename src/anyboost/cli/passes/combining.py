@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from anyboost.checks import Floats
-from anyboost.cli._progressive import ProgressTable
-from anyboost.cli._tables import Batch, TableError, read
+from anyboost.cli.passes.progressive import ProgressTable
+from anyboost.cli.rows.tables import Batch, TableError, read
 from anyboost.losses import links
 from anyboost.mirror import MirrorAverager, Tracker
 from anyboost.mirror.pool import log_odds
@@ -20,7 +20,7 @@ from anyboost.mirror.regret import regret as regret_of
 _SPACING = 1.02  # from one recorded point of the figure to the next, in rows
 
 
-class Combining:
+class CombiningPass:
     """One pass over a table of forecasts."""
 
     def __init__(

@@ -83,7 +83,7 @@ def opened(path: str) -> Iterator[IO[str]]:
         raise TableError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-class Columns:
+class CellReader:
     """Turns cells into columns, and remembers which columns hold numbers and which text."""
 
     def __init__(self, kinds: dict[str, str] | None = None, text: Collection[str] = ()) -> None:
@@ -165,7 +165,7 @@ def read(
     text : columns that are text whatever they look like, such as codes.
     skip : how many rows to pass over, as when going on where an earlier reader stopped.
     """
-    columns = Columns(text=text)
+    columns = CellReader(text=text)
     if kinds is not None:
         kinds.update(columns.kinds)
         columns.kinds = kinds  # shared, so that the caller sees what was found
@@ -185,7 +185,7 @@ def sizes(most: int) -> Iterator[int]:
         size = min(most, max(1, total))
 
 
-def _read_text(path: str, delimiter: str, columns: Columns, skip: int, most: int) -> Iterator[Batch]:
+def _read_text(path: str, delimiter: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
     with opened(path) as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         names = _heading(path, reader)
@@ -229,7 +229,7 @@ def _heading(path: str, reader: Any) -> list[str]:
     return names
 
 
-def _read_parquet(path: str, columns: Columns, skip: int, most: int) -> Iterator[Batch]:
+def _read_parquet(path: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
     try:
         import pyarrow
         import pyarrow.parquet as parquet
@@ -255,7 +255,7 @@ def _read_parquet(path: str, columns: Columns, skip: int, most: int) -> Iterator
         raise TableError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _arrow_batch(part: Any, lines: np.ndarray, columns: Columns) -> tuple[Batch, TableError | None]:
+def _arrow_batch(part: Any, lines: np.ndarray, columns: CellReader) -> tuple[Batch, TableError | None]:
     """The rows up to the first infinite number, and a sentence about that one."""
     found: dict[str, np.ndarray] = {}
     batch, good, error = Batch(found, lines, unit="row"), len(lines), None
@@ -268,7 +268,7 @@ def _arrow_batch(part: Any, lines: np.ndarray, columns: Columns) -> tuple[Batch,
     return batch.head(good), error
 
 
-def _arrow_column(name: str, column: Any, columns: Columns) -> np.ndarray:
+def _arrow_column(name: str, column: Any, columns: CellReader) -> np.ndarray:
     import pyarrow
     from pyarrow import types
 
