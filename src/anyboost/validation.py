@@ -81,9 +81,7 @@ def cv(
     sparse = weak.takes(weak.get("stump" if learner is None else learner)).sparse
     table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X, sparse=sparse)
     targets = np.asarray(y)
-    n = table.shape[0]
-    if len(targets) != n:
-        raise ValueError(f"y must have one value for each of the {n} rows of X, got {len(targets)}")
+    n = checks.as_many(targets, table.shape[0], "y")
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
     if loss == "huber":  # one delta for all folds, so that their losses compare

@@ -5,6 +5,7 @@ the estimator as it was.
 """
 
 import copy
+import inspect
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
 from anyboost.estimators.fitting import Fitting, without_sample
 from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.samples import valid_parts
 from anyboost.space import Binned
 from anyboost.tables import Columns
 from anyboost.watching import Monitor
@@ -201,11 +203,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _rows(
         self, X: Any, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
     ) -> Rows:
-        n = table.shape[0]
-        if len(labels) != n:
-            raise ValueError(
-                f"{prefix}y must have one value for each of the {n} rows of X, got {len(labels)}"
-            )
+        n = checks.as_many(labels, table.shape[0], f"{prefix}y")
         if weights is not None:
             weights = checks.sample_weight(weights, n, f"{prefix}sample_weight")
         if groups is not None:
@@ -258,14 +256,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _valid_rows(self, name: str, given: Any, columns: Columns) -> Rows:
         prefix = f"valid {name!r}: " if name != "valid" else "valid "
-        if not isinstance(given, Mapping):
-            if not (isinstance(given, tuple | list) and len(given) == 2):
-                raise TypeError(f'{prefix}must be (X, y), or a mapping with "X", "y" and optional others')
-            given = {"X": given[0], "y": given[1]}
         others = ("sample_weight", self._groups_name, "offset")
-        unknown = set(given) - {"X", "y", *others}
-        if unknown or not {"X", "y"} <= set(given):
-            raise ValueError(f'{prefix}needs "X" and "y" and may have {", ".join(others)}; got {list(given)}')
+        given = valid_parts(given, prefix, others)
         sparse = parameters.abilities(self).sparse
         _check_kind(given["X"], f"{prefix}X")
         table, _ = tables.read(given["X"], columns, name=f"{prefix}X", sparse=sparse)
@@ -371,3 +363,11 @@ def _check_kind(X: Any, name: str = "X") -> None:
     if isinstance(X, Binned):
         raise TypeError(f"{name} is an ab.Binned, which ab.boost takes: give an estimator the table itself")
     tables.check_kind(X)
+
+
+def shared(given: dict[str, Any]) -> dict[str, Any]:
+    """Those of an estimator's parameters, the locals of its `__init__`, that all estimators have."""
+    return {name: given[name] for name in _SHARED}
+
+
+_SHARED = tuple(inspect.signature(BaseBoosting).parameters)

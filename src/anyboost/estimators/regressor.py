@@ -11,7 +11,7 @@ from anyboost import checks, keywords, losses, metrics, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
-from anyboost.estimators.base import BaseBoosting
+from anyboost.estimators.base import BaseBoosting, shared
 from anyboost.estimators.callbacks import with_callbacks
 from anyboost.estimators.rows import Rows, Targets
 from anyboost.estimators.sets import named_sets
@@ -148,38 +148,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            loss,
-            learning_rate=learning_rate,
-            max_iter=max_iter,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            min_leaf_weight=min_leaf_weight,
-            l2_regularization=l2_regularization,
-            max_features=max_features,
-            subsample=subsample,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            outputs=outputs,
-            leaf=leaf,
-            memory=memory,
-            curvature=curvature,
-            learner=learner,
-            descent=descent,
-            init=init,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            scoring=scoring,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            callbacks=callbacks,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+        super().__init__(**shared(locals()))
         self.quantile = quantile
 
     @keywords.explained
