@@ -450,7 +450,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n" + "1,2\n" * 20_000)
     sizes = []
-    turn = tables.Columns.turn
+    turn = tables.CellReader.turn
 
     def watched(self, names, rows, lines):
         sizes.append(len(rows))
@@ -463,7 +463,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
         calls.append(1)
         return observe(self, *arguments, **options)
 
-    monkeypatch.setattr(tables.Columns, "turn", watched)
+    monkeypatch.setattr(tables.CellReader, "turn", watched)
     monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", counted)
     well(path, "--target", "y", "--every", 10)  # which means nothing without --save
     assert max(sizes) <= tables.ROWS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,17 +74,15 @@ def _fit_all(sets: list[Data], stumps: int, console: Console) -> list[Curve]:
             for method in METHODS:
                 bar = bars[data.name, method]
                 progress.start_task(bar)
-                curve = contrast.fit(data, method, stumps, _listener(progress, bar))
+                hear = partial(_advance, progress, bar)
+                curve = contrast.fit(data, method, stumps, hear)
                 progress.update(bar, total=curve.stumps[-1])  # fewer where the loss reached its minimum
                 curves.append(curve)
     return curves
 
 
-def _listener(progress: Progress, bar: TaskID) -> Callable[[int], None]:
-    def hear(stumps: int) -> None:
-        progress.update(bar, completed=stumps)
-
-    return hear
+def _advance(progress: Progress, bar: TaskID, stumps: int) -> None:
+    progress.update(bar, completed=stumps)
 
 
 def _table(curves: list[Curve]) -> Table:

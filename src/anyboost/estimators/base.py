@@ -23,7 +23,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
 from anyboost.estimators.fitting import Fitting, without_sample
-from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.samples import valid_parts
 from anyboost.space import Binned
 from anyboost.tables import Columns
@@ -187,7 +187,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, offset: Any
-    ) -> tuple[Rows, Columns]:
+    ) -> tuple[Labelled, Columns]:
         labels = np.asarray(y)
         if labels.ndim == 0:
             raise ValueError(f"y must have one value a row, got {y!r}")
@@ -202,7 +202,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _rows(
         self, X: Any, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
-    ) -> Rows:
+    ) -> Labelled:
         n = checks.as_many(labels, table.shape[0], f"{prefix}y")
         if weights is not None:
             weights = checks.sample_weight(weights, n, f"{prefix}sample_weight")
@@ -215,7 +215,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
         shown = hasattr(self.init, "fit") or measures.any_scorer(self.scoring)
-        rows = Rows(table, labels, weights, groups, offset, X if shown else None)
+        rows = Labelled(table, labels, weights, groups, offset, X if shown else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
     def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
@@ -241,8 +241,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31)), None
 
     def _sets(
-        self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int | None
-    ) -> tuple[Rows, Targets, list[tuple[str, Rows]]]:
+        self, rows: Labelled, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int | None
+    ) -> tuple[Labelled, Targets, list[tuple[str, Labelled]]]:
         """The named validation sets; without any, and with a seed, a share of the rows, or all of them."""
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
         if sets or seed is None:
@@ -254,7 +254,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             kept = replace(kept, given=None)  # a scorer is shown the rows held out, and nobody the others
         return kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
 
-    def _valid_rows(self, name: str, given: Any, columns: Columns) -> Rows:
+    def _valid_rows(self, name: str, given: Any, columns: Columns) -> Labelled:
         prefix = f"valid {name!r}: " if name != "valid" else "valid "
         others = ("sample_weight", self._groups_name, "offset")
         given = valid_parts(given, prefix, others)
@@ -267,7 +267,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         labels = np.asarray(given["y"])
         return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
-    def _split(self, rows: Rows, y: np.ndarray, share: float, seed: int) -> tuple[Rows, Rows]:
+    def _split(self, rows: Labelled, y: np.ndarray, share: float, seed: int) -> tuple[Labelled, Labelled]:
         """Rows to train on and to watch, drawn by what they hold; a row of weight 2 may be one of each."""
         n_threads = checks.n_threads(self.n_jobs)
         units = Units(seed, rows.X, y, rows.sample_weight, rows.groups, rows.offset, n_threads)
@@ -306,7 +306,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             "train_score_": -np.array([run.start_loss, *(step.loss for step in run.steps)]),
         }
 
-    def _after(self, run: Run, ensemble: Ensemble, rows: Rows, targets: Targets) -> dict[str, Any]:
+    def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         """Further fitted attributes of a kind of estimator."""
         return {}
 

@@ -15,7 +15,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import Narrator, Rounds
 from anyboost.estimators.measures import WatchedSet
-from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.space import Space
 from anyboost.tables import Columns
 from anyboost.watching import LOSS, Measure, Monitor, Patience
@@ -36,7 +36,7 @@ class Fitting:
     def __init__(
         self,
         estimator: Any,
-        rows: Rows,
+        rows: Labelled,
         targets: Targets,
         columns: Columns,
         names: Sequence[str] | None,
@@ -92,7 +92,7 @@ class Fitting:
         return float(self.intercept[0])
 
     def monitor(
-        self, sets: list[tuple[str, Rows]], scorings: list[Any], fitted: dict[str, Any], stops: bool
+        self, sets: list[tuple[str, Labelled]], scorings: list[Any], fitted: dict[str, Any], stops: bool
     ) -> Monitor | None:
         """What follows the sets; the loss is measured on the first of them, and on all where it is asked for."""
         if not sets:
@@ -118,7 +118,7 @@ class Fitting:
         patience = Patience(int(estimator.n_iter_no_change) if stops else None, float(estimator.tol))
         return Monitor(watched, self.n_threads, patience, [measure(*scoring) for scoring in scorings])
 
-    def _watched(self, name: str, rows: Rows, measured: bool) -> WatchedSet:
+    def _watched(self, name: str, rows: Labelled, measured: bool) -> WatchedSet:
         X, functional = tables.contiguous(rows.X), None
         try:
             y = self.targets.encode(rows.y)

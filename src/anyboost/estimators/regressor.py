@@ -13,7 +13,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting, shared
 from anyboost.estimators.callbacks import with_callbacks
-from anyboost.estimators.rows import Rows, Targets
+from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
 from anyboost.losses import Cox, Loss, Multioutput, MultiQuantile, Sum
 
@@ -267,7 +267,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     def _predictions(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(self.loss_.link(scores), dtype=np.float64)
 
-    def _after(self, run: Run, ensemble: Ensemble, rows: Rows, targets: Targets) -> dict[str, Any]:
+    def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         if not isinstance(targets.loss, Cox):
             return {}
         scores = run.scores

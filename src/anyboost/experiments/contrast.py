@@ -104,15 +104,8 @@ def fit(data: Data, method: str, stumps: int, progress: Callable[[int], None]) -
 
 
 def _boost(data: Data, method: str, rounds: int, callbacks: tuple[Callable[..., None], ...] = ()) -> Run:
-    return ab.boost(
-        data.X,
-        data.y,
-        loss="multiclass_hinge",
-        learner=ab.weak.Stump(),
-        descent=methods.descent(method),
-        rounds=rounds,
-        callbacks=callbacks,
-    )
+    how = ("multiclass_hinge", "stump", methods.descent(method), rounds)
+    return ab.boost(data.X, data.y, *how, callbacks=callbacks)
 
 
 def _test_errors(run: Run, data: Data) -> np.ndarray:

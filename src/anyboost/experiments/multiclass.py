@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 
 from anyboost import datasets
 from anyboost.experiments import methods
-from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.experiments.methods import METHODS, STYLES
 from anyboost.experiments.style import INK, QUIET, WIDE, short
 from anyboost.losses import MulticlassHinge
@@ -149,18 +149,17 @@ def losses(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 def table(results: dict[str, Any]) -> list[str]:
     """Markdown: where each method ends."""
-    lines = [
-        f"| data | stumps are | method | step | training loss | training error | test loss | test error | "
-        f"different stumps | of the last {LAST} |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heading = (
+        "data | stumps are | method | step | training loss | training error | test loss | test error | "
+        f"different stumps | of the last {LAST}"
+    )
+    rows = []
     for one in results.values():
         cells = [one["data"], one["learner"], one["method"], f"{one['scale']:g}/sqrt(t)"]
-        for rows in ("train", "test"):
-            cells += [f"{one[f'{rows}_loss'][-1]:.3f}", f"{one[f'{rows}_error'][-1]:.1%}"]
-        cells += [f"{one['distinct'][-1]} of {one['stumps'][-1]}", f"{one['last']}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+        for part in ("train", "test"):
+            cells += [f"{one[f'{part}_loss'][-1]:.3f}", f"{one[f'{part}_error'][-1]:.1%}"]
+        rows.append([*cells, f"{one['distinct'][-1]} of {one['stumps'][-1]}", f"{one['last']}"])
+    return markdown(heading, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import mmap
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,16 +44,10 @@ class Position:
 
     def as_dict(self) -> dict[str, Any]:
         """For the model file."""
-        found = {
-            "target": self.target,
-            "kinds": self.kinds,
-            "tally": self.tally.as_dict(),
-            "weight": self.weight,
-            "ignore": list(self.ignore),
-            "examples": self.examples,
-            "source": self.source,
-        }
-        return found if self.predictions is None else {**found, "predictions": self.predictions}
+        found = asdict(self) | {"ignore": list(self.ignore)}
+        if self.predictions is None:
+            del found["predictions"]
+        return found
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Position:
