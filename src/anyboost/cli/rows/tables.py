@@ -14,11 +14,13 @@ import io
 import math
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+T = TypeVar("T")
 ROWS = 4096  # the largest batch; the first ones are 1, 2, 4, ... so that a slow pipe is heard from at once
 FORMATS = ("csv", "tsv", "parquet", "vw")
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".vw": "vw", ".txt": "vw"}
@@ -121,7 +123,7 @@ class CellReader:
             values = np.empty(len(cells), dtype=object)
             values[:] = [cell if cell.strip() else None for cell in cells]
             for row, cell in enumerate(cells):
-                if not cell.isascii() and any("\udc80" <= letter <= "\udcff" for letter in cell):
+                if not is_text(cell):
                     return values[:row], row, "is not UTF-8: convert the file"
             return values, len(cells), None
         try:
@@ -142,6 +144,11 @@ class CellReader:
                 return numbers[:row], row, f"is {cell.strip()}: leave the cell empty where a value is missing"
             numbers[row] = number
         return numbers, len(cells), None
+
+
+def is_text(cell: str) -> bool:
+    """Whether it was read from bytes that are UTF-8."""
+    return cell.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in cell)
 
 
 def _number(cell: str) -> float | None:
@@ -176,43 +183,51 @@ def read(
         yield from _read_text(path, "\t" if form == "tsv" else ",", columns, skip, rows)
 
 
-def sizes(most: int) -> Iterator[int]:
-    """1, 1, 2, 4, ... rows a batch: they end at the counts at which a progress table has a line."""
+def batches(rows: Iterator[T], most: int) -> Iterator[list[T]]:
+    """Lists of 1, 1, 2, 4, ... rows; those before a bad one come first, then its error.
+
+    They end at the counts at which a progress table has a line.
+    """
     total, size = 0, 1
     while True:
-        yield size
+        batch: list[T] = []
+        error: TableError | None = None
+        try:
+            for row in islice(rows, size):
+                batch.append(row)
+        except TableError as bad:
+            error = bad
+        if batch:
+            yield batch
+        if error is not None:
+            raise error
+        if len(batch) < size:
+            return
         total += size
-        size = min(most, max(1, total))
+        size = min(most, total)
 
 
 def _read_text(path: str, delimiter: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
     with opened(path) as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         names = _heading(path, reader)
-        error: Exception | None = None
-        for size in sizes(most):
-            rows: list[list[str]] = []
-            lines: list[int] = []
-            try:
-                for row in reader:
-                    if not row:  # an empty line is no row
-                        continue
-                    if skip:
-                        skip -= 1
-                        continue
-                    rows.append(row)
-                    lines.append(reader.line_num)
-                    if len(rows) == size:
-                        break
-            except (csv.Error, ValueError) as broken:
-                error = TableError(f"line {reader.line_num}: {broken}")
-            batch, bad = columns.turn(names, rows, lines)
+        for numbered in batches(islice(_rows(reader), skip, None), most):
+            lines, rows = zip(*numbered, strict=True)
+            batch, bad = columns.turn(names, list(rows), list(lines))
             if len(batch):
                 yield batch
-            if bad is not None or error is not None:
-                raise bad or error  # type: ignore[misc]
-            if len(rows) < size:
-                return
+            if bad is not None:
+                raise bad
+
+
+def _rows(reader: Any) -> Iterator[tuple[int, list[str]]]:
+    """The rows with the lines that they end on; an empty line is none."""
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+    except (csv.Error, ValueError) as broken:
+        raise TableError(f"line {reader.line_num}: {broken}") from None
 
 
 def _heading(path: str, reader: Any) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from anyboost.cli.rows.tables import ROWS, TableError, opened, sizes
+from anyboost.cli.rows.tables import ROWS, TableError, batches, is_text, opened
 
 
 class Example(NamedTuple):
@@ -28,29 +28,9 @@ class Example(NamedTuple):
 def read(path: str, skip: int = 0, rows: int = ROWS) -> Iterator[list[Example]]:
     """The examples in batches; the ones before a bad line come first, then the line is refused."""
     with opened(path) as file:
-        lines = enumerate(file, 1)
-        for size in sizes(rows):
-            batch: list[Example] = []
-            error: TableError | None = None
-            seen = 0
-            for number, line in islice(lines, size):
-                seen += 1
-                if not line.strip():  # the blank line that ends a multiline example
-                    continue
-                if skip:
-                    skip -= 1
-                    continue
-                try:
-                    batch.append(parse(line, number))
-                except TableError as bad:
-                    error = bad
-                    break
-            if batch:
-                yield batch
-            if error is not None:
-                raise error
-            if seen < size:
-                return
+        # A blank line ends a multiline example.
+        filled = ((line, number) for number, line in enumerate(file, 1) if line.strip())
+        yield from batches((parse(*one) for one in islice(filled, skip, None)), rows)
 
 
 def parse(line: str, number: int) -> Example:
@@ -58,7 +38,7 @@ def parse(line: str, number: int) -> Example:
     head, bar, rest = line.partition("|")
     if not bar:
         raise TableError(f"line {number} has no '|': features follow one in Vowpal Wabbit's format")
-    if not line.isascii() and any("\udc80" <= letter <= "\udcff" for letter in line):
+    if not is_text(line):
         raise TableError(f"line {number} is not UTF-8: convert the file")
     words = head.split()
     tag = ""
