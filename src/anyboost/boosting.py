@@ -46,7 +46,7 @@ class Options(NamedTuple):
         for name, value in given.items():
             known = getattr(earlier, name)
             if resume is not None and value not in (None, known):
-                raise ValueError(f"{name} is {known} in the run to resume, got {value}; leave it out")
+                raise _other(name, known, value)
         chosen = earlier._replace(**{name: value for name, value in given.items() if value is not None})
         checks.fraction(chosen.row_fraction, "row_fraction", zero=False)
         checks.fraction(chosen.feature_fraction, "feature_fraction", zero=False)
@@ -276,6 +276,10 @@ class Method(NamedTuple):
         checks.codes(sample.X, "X", options.categorical)
 
 
+def _other(name: str, earlier: Any, given: Any, advice: str = "leave it out") -> ValueError:
+    return ValueError(f"{name} is {earlier} in the run to resume, got {given}; {advice}")
+
+
 def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     if resume is None:
         return default if given is None else given
@@ -285,7 +289,7 @@ def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     room = {"loss": losses, "learner": weak, "descent": descents}[name]
     if not room.stands_for(given, earlier):
         advice = getattr(earlier, "advice", "leave it out")
-        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {room.get(given)!r}; {advice}")
+        raise _other(name, repr(earlier), repr(room.get(given)), advice)
     return earlier
 
 
@@ -295,7 +299,7 @@ def _with_curvature(descent: Descent, curvature: Any, resume: Run | None) -> Des
     if asked == "auto":
         return descent
     if resume is not None and asked != descent.curved:
-        raise ValueError(f"curvature is {descent.curved} in the run to resume, got {asked}; leave it out")
+        raise _other("curvature", descent.curved, asked)
     if asked and descent.atom_size is not None:
         raise ValueError(
             f"descent {type(descent).__name__} steps along atoms in the flat metric: leave curvature out, or use "
@@ -310,9 +314,7 @@ def _seed(random_state: int | None, resume: Run | None) -> int:
     if resume is None:
         return int(random_state or 0)
     if random_state not in (None, resume.seed):
-        raise ValueError(
-            f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out"
-        )
+        raise _other("random_state", resume.seed, random_state)
     return resume.seed
 
 

@@ -21,9 +21,10 @@ from anyboost.boosting import Run
 from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
-from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
+from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.fitting import Fitting, without_sample
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
+from anyboost.estimators.sets import named_sets
 from anyboost.samples import valid_parts
 from anyboost.space import Binned
 from anyboost.tables import Columns
@@ -356,6 +357,42 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         stage.__dict__.update(fitted)
         stage._watched = watched
         return stage
+
+
+class GroupedBoosting(BaseBoosting):
+    """Estimators of targets row by row, which may have groups."""
+
+    @keywords.explained
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        offset: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        valid: Mapping[str, Any] | tuple[Any, Any] | None = None,
+        resume: Run | None = None,
+    ) -> Self:
+        """Fit to a table and its targets or labels.
+
+        Parameters
+        ----------
+        X : a data frame or an array, NaN where missing; or a sparse matrix, for learners that take one.
+        y : targets, (n,) or (n, k), or classes. For "cox": +time of an event, -time last seen without one.
+        sample_weight : the measure.
+        groups : one label a row, for losses that use them.
+        offset : scores to start from, row by row; `predict` adds them only where given them again.
+        X_val, y_val, sample_weight_val : a validation set.
+        valid : (X, y), or several by name, each (X, y) or a mapping with "X", "y", "sample_weight", "groups", "offset".
+        resume : the run of a `Checkpoint` of this same fit, to go on from.
+        """
+        sets = named_sets(X_val, y_val, sample_weight_val, valid)
+        return self._fit(X, y, sample_weight, groups, offset, sets, resume)
 
 
 def _check_kind(X: Any, name: str = "X") -> None:

@@ -11,17 +11,16 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
-from sklearn.datasets import load_digits, load_iris
-from sklearn.model_selection import train_test_split
 
 import anyboost as ab
 from anyboost.experiments import methods, style
 from anyboost.experiments.methods import STYLES, finish
+from anyboost.experiments.multiclass import Split, bundled_split
 from anyboost.experiments.style import INK
 
 if TYPE_CHECKING:
@@ -38,15 +37,11 @@ LEGEND = {
 BOTTOM = 5e-4
 
 
-@dataclass(frozen=True)
-class Data:
-    """One data set, split into rows to learn from and rows to test on."""
+class Data(NamedTuple):
+    """A data set by name."""
 
     name: str
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
+    rows: Split
 
 
 @dataclass(frozen=True)
@@ -67,13 +62,7 @@ class Curve:
 
 def load() -> list[Data]:
     """The data sets of the demo, both bundled with scikit-learn."""
-    return [_split("digits", load_digits), _split("iris", load_iris)]
-
-
-def _split(name: str, load: Callable[..., Any]) -> Data:
-    X, y = load(return_X_y=True)
-    X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
-    return Data(name, X, y, X_test, y_test)
+    return [Data(name, bundled_split(name)) for name in ("digits", "iris")]
 
 
 def warm_up(data: Data) -> None:
@@ -105,13 +94,13 @@ def fit(data: Data, method: str, stumps: int, progress: Callable[[int], None]) -
 
 def _boost(data: Data, method: str, rounds: int, callbacks: tuple[Callable[..., None], ...] = ()) -> Run:
     how = ("multiclass_hinge", "stump", methods.descent(method), rounds)
-    return ab.boost(data.X, data.y, *how, callbacks=callbacks)
+    return ab.boost(data.rows.X, data.rows.y, *how, callbacks=callbacks)
 
 
 def _test_errors(run: Run, data: Data) -> np.ndarray:
     """Share of test rows put into a wrong class, after every round."""
-    staged = run.ensemble.staged_predict(data.X_test)
-    return np.array([np.mean(scores.argmax(axis=1) != data.y_test) for scores in staged])
+    staged = run.ensemble.staged_predict(data.rows.X_test)
+    return np.array([np.mean(scores.argmax(axis=1) != data.rows.y_test) for scores in staged])
 
 
 def draw(curves: list[Curve], path: Path) -> None:

@@ -28,7 +28,6 @@ SHOWS = (
 )
 PAPERS = "MSLR-WEB10K"
 FOLDS = 5
-STUMPS, QUICK_STUMPS = 990, 28  # 44 and 7 rounds of repeated
 SCALES, QUICK_SCALES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0), (0.1, 1.0)
 TITLES = {
     "test": "test pairs in the wrong order",
@@ -65,8 +64,7 @@ def cases(quick: bool) -> dict[str, Any]:
             "data": data,
             "fold": fold,
             "method": method,
-            "stumps": QUICK_STUMPS if quick else STUMPS,
-            "scales": QUICK_SCALES if quick else SCALES,
+            **methods.spent(quick, SCALES, QUICK_SCALES),
         }
         for data, folds in ((name, own), (PAPERS, papers))
         for fold in folds
