@@ -5,9 +5,7 @@ over all of them, and once with running sums; against River's EWA; and then stum
 stream of cal_housing (from ANYBOOST_DATA; a generated table where that is not set), and by the million.
 """
 
-from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from anyboost import datasets
 from anyboost.machine import machine
 from anyboost.mirror import MirrorAverager, StumpAverager
+from benchmarks.timing import median_seconds, seconds
 
 EXPERTS = 50
 HEAD = ("| work | by | rows | steps a second | ours / its |", "|---|---|---|---|---|")
@@ -84,16 +83,6 @@ def housing() -> tuple[str, np.ndarray, np.ndarray]:
     return "cal_housing", np.hstack([data.X, ratios]), (data.y - data.y.mean()) / data.y.std()
 
 
-def timed(work: Callable[[], Any], repeats: int) -> float:
-    """Median seconds."""
-    seconds = []
-    for _ in range(repeats):
-        began = perf_counter()
-        work()
-        seconds.append(perf_counter() - began)
-    return float(np.median(seconds))
-
-
 def race(quick: bool = False, repeats: int = 5, say: Any = print) -> dict[str, Any]:
     """All of it in one run; speeds are medians of the repeats, taken in turns."""
     results: dict[str, Any] = {"machine": machine(), "work": {}}
@@ -142,7 +131,7 @@ def fifty(quick: bool, repeats: int, say: Any) -> dict[str, Any]:
     for _ in range(repeats):
         for name, run in work.items():
             rows = sizes[name]
-            turns[name].append(rows / timed(partial(run, H[:rows], y[:rows]), 1))
+            turns[name].append(rows / seconds(partial(run, H[:rows], y[:rows])))
     for name, rates in turns.items():
         ratios = [a / b for a, b in zip(turns["anyboost"], rates, strict=True)]
         found[name] = {
@@ -170,11 +159,11 @@ def stumps(X: np.ndarray, y: np.ndarray, schedule: str, repeats: int) -> dict[st
         losses.append(float(np.mean((scores - y[:rows]) ** 2) / 2))
 
     count, memory = models[0].n_stumps_, models[0].memory_ / 2**20
-    seconds = timed(once, repeats)
+    took = median_seconds(once, repeats)
     return {
         "stumps": count,
         "rows": rows,
-        "steps a second": rows / seconds,
+        "steps a second": rows / took,
         "progressive loss": losses[0],
         "MiB": memory,
     }

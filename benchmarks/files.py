@@ -7,9 +7,7 @@ loaded, and must predict the same. Needs lightgbm.
 import argparse
 import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ import numpy as np
 import anyboost as ab
 from anyboost.ensemble import Ensemble
 from anyboost.weak.functions import TreeFunction
+from benchmarks.timing import median_seconds
 
 
 def as_tree(structure: dict[str, Any]) -> TreeFunction:
@@ -45,15 +44,6 @@ def as_ensemble(booster: Any, n_features: int) -> Ensemble:
     return Ensemble(
         np.zeros(1), n_features, False, trees, [1.0] * count, list(range(1, count + 1)), [0.0] * count
     )
-
-
-def median_seconds(work: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        began = perf_counter()
-        work()
-        times.append(perf_counter() - began)
-    return float(np.median(times))
 
 
 def main() -> None:

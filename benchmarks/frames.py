@@ -13,7 +13,7 @@ import numpy as np
 
 import anyboost as ab
 from anyboost import datasets
-from benchmarks.one_row import interleaved
+from benchmarks.timing import interleaved
 
 CLASSES = ("adult", "bank")
 FRAMES = (*CLASSES, "ames", "diamonds")
@@ -45,7 +45,6 @@ def race(name: str, threads: int, turns: int = TURNS) -> tuple[float, float]:
             "theirs": lambda: theirs(n_estimators=ROUNDS, n_jobs=threads, verbose=-1).fit(X, y),
         },
         turns,
-        in_a_turn=1,
     )
     return found["ours"], found["theirs"]
 
@@ -63,7 +62,6 @@ def monotone(rows: int, threads: int, turns: int = TURNS) -> float:
             "monotone": lambda: fit(learner=ab.weak.Tree(31, monotone=(1,) + 49 * (0,))),
         },
         turns,
-        in_a_turn=1,
     )
     return found["monotone"] / found["plain"]
 

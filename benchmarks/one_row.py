@@ -5,33 +5,14 @@ columns of categories; beside it our own ensemble on the array, and LightGBM on 
 take turns.
 """
 
-from collections.abc import Callable
 from functools import partial
-from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 import anyboost as ab
+from benchmarks.timing import interleaved
 
-CALLS = 300
-TURNS = 5
-
-
-def interleaved(
-    calls: dict[str, Callable[[], Any]], turns: int = TURNS, in_a_turn: int = CALLS // TURNS
-) -> dict[str, float]:
-    """The median seconds of each call, over turns in which they alternate."""
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        call()
-    for _ in range(turns):
-        for name, call in calls.items():
-            for _ in range(in_a_turn):
-                began = perf_counter()
-                call()
-                seconds[name].append(perf_counter() - began)
-    return {name: float(np.median(found)) for name, found in seconds.items()}
+CALLS, TURNS = 300, 5
 
 
 def main() -> None:
@@ -57,7 +38,9 @@ def main() -> None:
                 "ours": partial(ours.predict, row),
                 "theirs": partial(theirs.predict, row),
                 "ensemble": partial(ours.ensemble_.predict, plain),
-            }
+            },
+            TURNS,
+            CALLS // TURNS,
         )
         print(
             f"| {name} | {1e6 * found['ours']:.0f} | {1e6 * found['theirs']:.0f} "

@@ -11,12 +11,15 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.cli.passes.progressive import ProgressTable
 from anyboost.cli.rows.tables import Batch, TableError, read
+from anyboost.experiments import style
+from anyboost.experiments.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
 from anyboost.losses import links
 from anyboost.mirror import MirrorAverager, Tracker
 from anyboost.mirror.pool import log_odds
 from anyboost.mirror.regret import expert_losses
 from anyboost.mirror.regret import regret as regret_of
 
+_COLORS = (BLUE, "#E69F00", GREEN, ORANGE, SKY, PURPLE, "#F0E442", BLACK, "#BBBBBB")
 _SPACING = 1.02  # from one recorded point of the figure to the next, in rows
 
 
@@ -170,8 +173,6 @@ class CombiningPass:
         """The weights over time: stacked where they add up to one, lines otherwise."""
         from matplotlib.figure import Figure
 
-        from anyboost.experiments import style
-
         weights = np.array([*self.path, self.model.weights_])
         marks = np.array([*self.marks, self.table.tally.rows])
         order = np.argsort(-np.abs(weights).mean(axis=0))
@@ -195,17 +196,3 @@ class CombiningPass:
         axes.spines[["top", "right"]].set_visible(False)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
         style.save(figure, path)
-
-
-# Okabe and Ito's colors, which stay apart for color-blind readers.
-_COLORS = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#D55E00",
-    "#56B4E9",
-    "#CC79A7",
-    "#F0E442",
-    "#000000",
-    "#BBBBBB",
-)
