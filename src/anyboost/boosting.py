@@ -188,7 +188,8 @@ def boost(
         `predict` leaves it out unless passed `offset=`.
     sample_weight : the measure; weight 2 is the row twice, weight 0 the row deleted.
     groups : one label a row, for losses that use them.
-    valid : `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start".
+    valid : `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start". (Estimators give a
+        `Monitor`, for several sets and other measures than the loss.)
     patience : stop after this many rounds without a lower validation loss; the best model is `run.best`.
     callbacks : called as `callback(step, run)` after each round; a true answer stops the run.
     resume : an earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.

@@ -117,13 +117,14 @@ class Monitor:
 
     def follow(self, ensemble: Ensemble) -> float:
         """Take in all rounds that the ensemble has and the sets have not; the first set's loss after the last."""
-        while self.sets[0].rounds < ensemble.n_rounds:
+        first, decides = self.sets[0], self.measures[0]
+        while first.rounds < ensemble.n_rounds:
             for watch in self.sets:
                 watch.follow(ensemble, self.n_threads)
                 for measure in self.measures:
                     self.history[watch.name][measure.name].append(measure.value(watch, ensemble))
-            self.patience.see(self.scores[-1:])
-        return self.sets[0].losses[-1]
+            self.patience.see([decides.sign * self.history[first.name][decides.name][-1]])
+        return first.losses[-1]
 
     @property
     def scores(self) -> list[float]:
