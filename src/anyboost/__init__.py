@@ -36,22 +36,7 @@ if TYPE_CHECKING:
     from anyboost.validation import cv
     from anyboost.warming import warmup
 
-_MODULES = {
-    "bounds",
-    "certificates",
-    "datasets",
-    "descent",
-    "ensemble",
-    "losses",
-    "metrics",
-    "mirror",
-    "online",
-    "planning",
-    "plot",
-    "space",
-    "steps",
-    "weak",
-}
+# Where names live that are not modules of their own
 _NAMES = {
     "Binned": "anyboost.space",
     "BoostingClassifier": "anyboost.estimators",
@@ -109,10 +94,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        return import_module(f"anyboost.{name}")
     if name in _NAMES:
         return getattr(import_module(_NAMES[name]), name)
+    if name in __all__:
+        return import_module(f"anyboost.{name}")
     raise AttributeError(f"module 'anyboost' has no attribute {name!r}")
 
 

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -19,35 +19,11 @@ from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
 from anyboost.samples import Sample, Sampling, check_valid
 from anyboost.space import Binned, Space
+from anyboost.watching import Monitor, Patience, Watch, best_round
 from anyboost.weak import Learner
 
 ROUNDING = 1e-9  # a loss above that at the start by less is as good as the start
 Callback = Callable[[Step, "Run"], object]
-
-
-@dataclass(eq=False)
-class Watch:
-    """A validation set that follows the run: its scores and losses, the one at the start first.
-
-    In a run from a file the set itself is missing until `resume` is given it again.
-    """
-
-    functional: Functional | None
-    X: np.ndarray | None
-    start: np.ndarray  # (n, k)
-    scores: np.ndarray  # (n, k)
-    losses: list[float]
-
-    def follow(self, ensemble: Ensemble, n_threads: int) -> float:
-        """Take in the ensemble's last round; the new validation loss."""
-        assert self.X is not None
-        ensemble.advance(ensemble.n_rounds, self.X, self.start, self.scores, n_threads)
-        self.losses.append(self.value())
-        return self.losses[-1]
-
-    def value(self) -> float:
-        assert self.functional is not None
-        return self.functional.value(self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores)
 
 
 class Options(NamedTuple):
@@ -60,13 +36,17 @@ class Options(NamedTuple):
     record: str = "full"
 
     @classmethod
-    def check(cls, resume: "Run | None", **given: Any) -> "Options":
-        """The options given, else those of the run to resume, else the defaults."""
+    def check(cls, resume: "Run | None", X: Any, n_columns: int, **given: Any) -> "Options":
+        """The options given, else those of the run to resume or of the bins, else the defaults."""
+        if given["categorical"] is not None:
+            given["categorical"] = checks.columns(given["categorical"], "categorical", n_columns)
+        if isinstance(X, Binned):
+            given |= {name: X.agree(name, given[name]) for name in ("max_bins", "categorical")}
         earlier = cls() if resume is None else resume.options
         for name, value in given.items():
             known = getattr(earlier, name)
             if resume is not None and value not in (None, known):
-                raise ValueError(f"{name} is {known} in the run to resume, got {value}; leave it out")
+                raise _other(name, known, value)
         chosen = earlier._replace(**{name: value for name, value in given.items() if value is not None})
         checks.fraction(chosen.row_fraction, "row_fraction", zero=False)
         checks.fraction(chosen.feature_fraction, "feature_fraction", zero=False)
@@ -109,7 +89,7 @@ class Run:
     @property
     def best_round(self) -> int:
         """The round with the lowest validation loss, 0 being the start; without `valid` the last."""
-        return len(self.steps) if self.watch is None else int(np.argmin(self.watch.losses))
+        return len(self.steps) if self.watch is None else best_round(self.watch.losses)
 
     @property
     def best(self) -> Ensemble:
@@ -178,7 +158,7 @@ def boost(
     start: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
-    valid: tuple[Any, Any] | Mapping[str, Any] | None = None,
+    valid: tuple[Any, Any] | Mapping[str, Any] | Monitor | None = None,
     patience: int | None = None,
     callbacks: Sequence[Callback] = (),
     resume: Run | None = None,
@@ -208,7 +188,8 @@ def boost(
         `predict` leaves it out unless passed `offset=`.
     sample_weight : the measure; weight 2 is the row twice, weight 0 the row deleted.
     groups : one label a row, for losses that use them.
-    valid : `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start".
+    valid : `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start". (Estimators give a
+        `Monitor`, for several sets and other measures than the loss.)
     patience : stop after this many rounds without a lower validation loss; the best model is `run.best`.
     callbacks : called as `callback(step, run)` after each round; a true answer stops the run.
     resume : an earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.
@@ -224,69 +205,33 @@ def boost(
     random_state : seed for the sampling, and for learners that draw random numbers; None is 0, so that the same call
         gives the same model.
     """
-    if resume is not None and not isinstance(resume, Run):
-        raise TypeError(f"resume must be a Run that boost returned, got {type(resume).__name__}")
-    method = Method(
-        losses.get(_choice("loss", loss, resume, "squared")),
-        weak.get(_choice("learner", learner, resume, "stump")),
-        descents.get(_choice("descent", descent, resume, "residual")),
-    )
-    method = method._replace(descent=_bent(method.descent, curvature, resume))
-    weak.admit_atoms(method.learner, method.descent)
-    weak.admit_curvature(method.learner, method.descent, method.loss)
+    method = Method.check(loss, learner, descent, curvature, resume)
     checks.count(rounds, "rounds", least=0)
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sparse = weak.takes(method.learner).sparse
     sample = Sample.check("", method.loss, X, y, sample_weight, groups, start, sparse=sparse)
     if resume is None and loss is not None:
         method = method._replace(loss=losses.suited(loss, sample.y, sample.weights))
-    columns = None if categorical is None else checks.columns(categorical, "categorical", sample.X.shape[1])
-    if isinstance(X, Binned):
-        max_bins = X.agree("max_bins", max_bins)
-        columns = X.agree("categorical", columns)
-    options = Options.check(
-        resume,
-        row_fraction=row_fraction,
-        feature_fraction=feature_fraction,
-        max_bins=max_bins,
-        categorical=columns,
-        record=record,
-    )
-    weak.admit_weights(method.learner, sample.weights)
-    weak.admit(method.learner, sample.X, options.categorical, sample.outputs)
-    checks.codes(sample.X, "X", options.categorical)
+    sizes = {"row_fraction": row_fraction, "feature_fraction": feature_fraction, "max_bins": max_bins}
+    options = Options.check(resume, X, sample.X.shape[1], **sizes, categorical=categorical, record=record)
+    method.admit(sample, options)
     seed = _seed(random_state, resume)
-    valid_sample = check_valid(method.loss, valid, sample, sparse)
-    if valid_sample is not None:
-        weak.admit_values(method.learner, valid_sample.X, "valid X")
-    if patience is not None:
-        checks.count(patience, "patience", least=1)
-        if valid_sample is None:
-            raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")
+    watched = _check_watched(method, valid, patience, sample)
 
-    space = Space(
-        sample.X,
-        sample.weights,
-        max_bins=options.max_bins,
-        n_threads=n_threads,
-        bins=sample.bins,
-        categorical=options.categorical,
-    )
-    functional = method.loss.on(sample.y, space, sample.groups)
     if resume is None:
-        run = _begin(method, sample, space, functional, seed, valid_sample, options)
+        run = _begin(method, sample, seed, options, n_threads)
     else:
-        run = _go_on(resume, rounds, space, functional, valid_sample)
+        run = _go_on(resume, rounds, sample, watched, n_threads)
+    monitor = _monitor(run, watched, patience, n_threads)
 
-    sampling = _sampling(run, sample, space)
-    progress = descend(functional, run.learner, space, run.descent, run.state, sampling)
+    progress = _descend(run, sample)
     while len(run.steps) < rounds:
         step = next(progress)
-        if run.watch is not None:
-            step = step._replace(valid_loss=run.watch.follow(run.ensemble, n_threads))
+        if monitor is not None:
+            step = step._replace(valid_loss=monitor.follow(run.ensemble))
         run.steps.append(step)
         stops = [callback(step, run) for callback in callbacks]
-        if any(stops) or (patience is not None and len(run.steps) - run.best_round >= patience):
+        if any(stops) or (monitor is not None and monitor.patience.over):
             break
     _warn_if_above_start(run)
     return run
@@ -304,9 +249,36 @@ def _warn_if_above_start(run: Run) -> None:
 
 
 class Method(NamedTuple):
+    """What descends on what, along what."""
+
     loss: Loss
     learner: Learner
     descent: Descent
+
+    @classmethod
+    def check(cls, loss: Any, learner: Any, descent: Any, curvature: Any, resume: Any) -> "Method":
+        """What is given, else that of the run to resume, else the defaults; pairs that cannot be are refused."""
+        if resume is not None and not isinstance(resume, Run):
+            raise TypeError(f"resume must be a Run that boost returned, got {type(resume).__name__}")
+        method = cls(
+            losses.get(_choice("loss", loss, resume, "squared")),
+            weak.get(_choice("learner", learner, resume, "stump")),
+            descents.get(_choice("descent", descent, resume, "residual")),
+        )
+        method = method._replace(descent=_with_curvature(method.descent, curvature, resume))
+        weak.admit_atoms(method.learner, method.descent)
+        weak.admit_curvature(method.learner, method.descent, method.loss)
+        return method
+
+    def admit(self, sample: Sample, options: Options) -> None:
+        """Refuse a sample that the learner cannot be fitted to."""
+        weak.admit_weights(self.learner, sample.weights)
+        weak.admit(self.learner, sample.X, options.categorical, sample.outputs)
+        checks.codes(sample.X, "X", options.categorical)
+
+
+def _other(name: str, earlier: Any, given: Any, advice: str = "leave it out") -> ValueError:
+    return ValueError(f"{name} is {earlier} in the run to resume, got {given}; {advice}")
 
 
 def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
@@ -318,17 +290,17 @@ def _choice(name: str, given: Any, resume: Run | None, default: str) -> Any:
     room = {"loss": losses, "learner": weak, "descent": descents}[name]
     if not room.stands_for(given, earlier):
         advice = getattr(earlier, "advice", "leave it out")
-        raise ValueError(f"{name} is {earlier!r} in the run to resume, got {room.get(given)!r}; {advice}")
+        raise _other(name, repr(earlier), repr(room.get(given)), advice)
     return earlier
 
 
-def _bent(descent: Descent, curvature: Any, resume: Run | None) -> Descent:
+def _with_curvature(descent: Descent, curvature: Any, resume: Run | None) -> Descent:
     """The descent with the curvature that is asked for; a run that is resumed keeps its own."""
     asked = descents.check_curvature(curvature)
     if asked == "auto":
         return descent
     if resume is not None and asked != descent.curved:
-        raise ValueError(f"curvature is {descent.curved} in the run to resume, got {asked}; leave it out")
+        raise _other("curvature", descent.curved, asked)
     if asked and descent.atom_size is not None:
         raise ValueError(
             f"descent {type(descent).__name__} steps along atoms in the flat metric: leave curvature out, or use "
@@ -343,21 +315,40 @@ def _seed(random_state: int | None, resume: Run | None) -> int:
     if resume is None:
         return int(random_state or 0)
     if random_state not in (None, resume.seed):
-        raise ValueError(
-            f"random_state is {resume.seed} in the run to resume, got {random_state}; leave it out"
-        )
+        raise _other("random_state", resume.seed, random_state)
     return resume.seed
 
 
-def _begin(
-    method: Method,
-    sample: Sample,
-    space: Space,
-    functional: Functional,
-    seed: int,
-    valid: Sample | None,
-    options: Options,
-) -> Run:
+def _check_watched(
+    method: Method, valid: Any, patience: int | None, sample: Sample
+) -> Sample | Monitor | None:
+    """The set to watch. Estimators give a monitor of their own, with several sets and measures."""
+    if isinstance(valid, Monitor):
+        return valid
+    checked = check_valid(method.loss, valid, sample, weak.takes(method.learner).sparse)
+    if checked is not None:
+        weak.admit_values(method.learner, checked.X, "valid X")
+    if patience is not None:
+        checks.count(patience, "patience", least=1)
+        if checked is None:
+            raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")
+    return checked
+
+
+def _space(sample: Sample, options: Options, n_threads: int) -> Space:
+    return Space(
+        sample.X,
+        sample.weights,
+        max_bins=options.max_bins,
+        n_threads=n_threads,
+        bins=sample.bins,
+        categorical=options.categorical,
+    )
+
+
+def _begin(method: Method, sample: Sample, seed: int, options: Options, n_threads: int) -> Run:
+    space = _space(sample, options, n_threads)
+    functional = method.loss.on(sample.y, space, sample.groups)
     offset_given = isinstance(sample.start, np.ndarray)
     if sample.start is None:
         constant = np.atleast_1d(functional.best_constant())
@@ -367,70 +358,39 @@ def _begin(
     start_loss = functional.value(start)
     if not math.isfinite(start_loss):
         raise ValueError(f"start gives a loss of {start_loss}; use another start")
-    ensemble = Ensemble(constant, sample.X.shape[1], offset_given)
     state = State(
         start,
         start,
         np.zeros_like(start),
         start_loss,
         start_loss,
-        ensemble,
+        Ensemble(constant, sample.X.shape[1], offset_given),
         Evidence(start.shape, options.record == "light"),
     )
-    watch = None if valid is None else _watch(method.loss, valid, ensemble, space.n_threads)
-    descent = method.descent.settle(method.loss, functional, space, start, method.learner.exact_leaves)
     return Run(
         method.loss,
         method.learner,
-        descent,
+        method.descent.settle(method.loss, functional, space, start, method.learner.exact_leaves),
         seed,
         start_loss,
         space,
         functional,
         state,
-        watch,
         options=options,
         infimum=functional.infimum,
     )
 
 
-def _sampling(run: Run, sample: Sample, space: Space) -> Sampling:
-    options, units = run.options, None
-    if options.row_fraction < 1.0:
-        offset = run.state.start if run.ensemble.needs_offset else None
-        row = (sample.X, sample.y, sample.weights, sample.groups, offset)
-        units = Units(run.seed, *row, space.n_threads, space.rows)
-    return Sampling(
-        space,
-        units,
-        options.row_fraction,
-        options.feature_fraction,
-        run.seed,
-        getattr(run.learner, "draws", False),
-    )
-
-
-def _watch(loss: Loss, valid: Sample, ensemble: Ensemble, n_threads: int) -> Watch:
-    space = Space(valid.X, valid.weights, n_threads=n_threads)
-    functional = loss.on(valid.y, space, valid.groups, outputs=valid.outputs)
-    start = valid.scores(ensemble.start).reshape(space.n, -1)
-    watch = Watch(functional, valid.X, start, start.copy(), [])
-    watch.losses.append(watch.value())
-    return watch
-
-
-def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid: Sample | None) -> Run:
+def _go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor | None, n_threads: int) -> Run:
+    space = _space(sample, resume.options, n_threads)
+    functional = resume.loss.on(sample.y, space, sample.groups)
     done = len(resume.steps)
     if rounds < done:
         raise ValueError(
             f"rounds counts from the first one: the run to resume has {done}, got rounds={rounds}"
         )
-    if (valid is None) != (resume.watch is None):
+    if isinstance(watched, Sample) != (resume.watch is not None):
         raise ValueError("valid must be given again, or left out again, as in the run to resume")
-    if valid is None:
-        watch = None
-    else:
-        watch = _go_on_watching(resume, _watch(resume.loss, valid, resume.ensemble, space.n_threads))
     state = replace(
         resume.state,
         ensemble=resume.ensemble.copy(),
@@ -444,20 +404,40 @@ def _go_on(resume: Run, rounds: int, space: Space, functional: Functional, valid
         space=space,
         functional=functional,
         state=state,
-        watch=watch,
         steps=resume.steps[:],
         infimum=functional.infimum,
     )
 
 
-def _go_on_watching(resume: Run, watch: Watch) -> Watch:
-    assert resume.watch is not None
-    earlier = resume.watch
-    same = earlier.scores.shape == watch.scores.shape
-    watch.scores, watch.losses = earlier.scores.copy(), earlier.losses[:]
-    if not same or not np.array_equal(watch.value(), watch.losses[-1], equal_nan=True):
-        raise ValueError("valid is not the set that the run to resume watched: pass that one")
-    return watch
+def _monitor(
+    run: Run, watched: Sample | Monitor | None, patience: int | None, n_threads: int
+) -> Monitor | None:
+    """What follows the run; in one that is resumed, from where its watch stood."""
+    if not isinstance(watched, Sample):
+        return watched
+    space = Space(watched.X, watched.weights, n_threads=n_threads)
+    functional = run.loss.on(watched.y, space, watched.groups, outputs=watched.outputs)
+    offset = watched.start if isinstance(watched.start, np.ndarray) else None
+    watch = Watch(functional, watched.X, offset)
+    watch.follow(run.ensemble, n_threads)
+    if run.watch is not None:
+        watch.go_on_from(run.watch)
+    run.watch = watch
+    return Monitor([watch], n_threads, Patience(patience).see(-loss for loss in watch.losses))
+
+
+def _descend(run: Run, sample: Sample) -> Iterator[Step]:
+    """The rounds of a run, each projection on its share of the sample."""
+    assert run.space is not None
+    assert run.functional is not None
+    options, space, units = run.options, run.space, None
+    if options.row_fraction < 1.0:
+        offset = run.state.start if run.ensemble.needs_offset else None
+        row = (sample.X, sample.y, sample.weights, sample.groups, offset)
+        units = Units(run.seed, *row, space.n_threads, space.rows)
+    draws = getattr(run.learner, "draws", False)
+    sampling = Sampling(space, units, options.row_fraction, options.feature_fraction, run.seed, draws)
+    return descend(run.functional, run.learner, space, run.descent, run.state, sampling)
 
 
 def fits(state: State, space: Space, functional: Functional) -> bool:

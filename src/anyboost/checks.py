@@ -110,6 +110,15 @@ def sample_weight(weights: Any, n_rows: int, name: str = "sample_weight", of: st
     return array
 
 
+def as_many(values: Any, n_rows: int, name: str, of: str = "X") -> int:
+    """Refuse values that are not one a row; the number of rows."""
+    if len(values) != n_rows:
+        raise ValueError(
+            f"{name} must have one value for each of the {n_rows} rows of {of}, got {len(values)}"
+        )
+    return n_rows
+
+
 def real(value: Any, name: str) -> float:
     """One finite number (True and False are not numbers here)."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):

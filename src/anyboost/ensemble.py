@@ -62,7 +62,7 @@ class Ensemble:
         """Raw scores at the rows of X, (n,) or (n, k)."""
         table, scores = self._begin(X, offset)
         if self.hypotheses:
-            self._whole()(table, scores, n_threads or threads.available())
+            self._as_one()(table, scores, n_threads or threads.available())
         return self._shaped(scores)
 
     def staged_predict(
@@ -129,7 +129,7 @@ class Ensemble:
             scores += offset.reshape(scores.shape)
         return table, scores
 
-    def _whole(self) -> Any:
+    def _as_one(self) -> Any:
         """The sum of all hypotheses as one function, joined once where their class can."""
         size = len(self.hypotheses), self.n_rounds
         if self._joined is None or self._joined[0] != size:

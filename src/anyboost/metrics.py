@@ -116,10 +116,7 @@ def get(name: str) -> Metric | None:
 
 def _checked(y: Any, scores: Any, qid: Any, k: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     grades, predicted = checks.column(y, "y"), checks.column(scores, "scores")
-    if len(predicted) != len(grades):
-        raise ValueError(
-            f"scores must have one value for each of the {len(grades)} rows of y, got {len(predicted)}"
-        )
+    checks.as_many(predicted, len(grades), "scores", of="y")
     if k is not None:
         checks.count(k, "k", least=1)
     if qid is None:

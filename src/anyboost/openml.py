@@ -29,8 +29,12 @@ LETTER = "x.box y.box width high onpix x.bar y.bar x2bar y2bar xybar x2ybr xy2br
 BOARD = tuple(f"{column}{row}" for column in "abcdefg" for row in range(1, 7))
 
 
-def words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
+COVERS = "Spruce/Fir, Lodgepole Pine, Ponderosa Pine, Cottonwood/Willow, Aspen, Douglas-fir, Krummholz"
+SOILS = "red soil, cotton crop, grey soil, damp grey soil, vegetation stubble, very damp grey soil"
+
+
+def words(text: str, between: str | None = None) -> tuple[str, ...]:
+    return tuple(text.split(between))
 
 
 class Source(NamedTuple):
@@ -87,15 +91,7 @@ SOURCES = {
             *(f"Wilderness_Area{i}" for i in range(1, 5)),
             *(f"Soil_Type{i}" for i in range(1, 41)),
         ),
-        classes=(
-            "Spruce/Fir",
-            "Lodgepole Pine",
-            "Ponderosa Pine",
-            "Cottonwood/Willow",
-            "Aspen",
-            "Douglas-fir",
-            "Krummholz",
-        ),
+        classes=words(COVERS, ", "),
     ),
     "diamonds": Source(
         42225,
@@ -122,14 +118,7 @@ SOURCES = {
         182,
         6430,  # 5 fewer than UCI has
         tuple(f"px{pixel}_band{band}" for pixel in range(1, 10) for band in range(1, 5)),
-        classes=(
-            "red soil",
-            "cotton crop",
-            "grey soil",
-            "damp grey soil",
-            "vegetation stubble",
-            "very damp grey soil",
-        ),
+        classes=words(SOILS, ", "),
     ),
     "shuttle": Source(
         40685,

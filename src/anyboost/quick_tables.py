@@ -53,18 +53,11 @@ class _PandasColumn(Column):
     """A column whose type says what it holds: it is asked for nothing else."""
 
     def __init__(self, series: Any, holds_words: bool | None, title: str) -> None:
-        super().__init__(title)
-        self.series, self._holds_words = series, bool(holds_words)
-
-    def __len__(self) -> int:
-        return len(self.series)
-
-    @property
-    def holds_words(self) -> bool:
-        return self._holds_words
+        super().__init__(series, title)
+        self.holds_words = bool(holds_words)
 
     def numbers(self) -> np.ndarray:
-        return np.asarray(self.series.to_numpy(), dtype=np.float64)
+        return np.asarray(self.values.to_numpy(), dtype=np.float64)
 
     def words(self) -> list[str | None]:
-        return [value if isinstance(value, str) else None for value in self.series.tolist()]
+        return [value if isinstance(value, str) else None for value in self.values.tolist()]

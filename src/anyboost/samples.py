@@ -39,11 +39,7 @@ class Sample(NamedTuple):
         binned = X if isinstance(X, Binned) else None
         table = checks.table(X, f"{prefix}X", sparse=sparse) if binned is None else binned.X
         targets = loss.check(y)
-        n = table.shape[0]
-        if len(targets) != n:
-            raise ValueError(
-                f"{prefix}y must have one value for each of the {n} rows of X, got {len(targets)}"
-            )
+        n = checks.as_many(targets, table.shape[0], f"{prefix}y")
         weights = (
             None
             if sample_weight is None
@@ -70,22 +66,23 @@ class Sample(NamedTuple):
         return scores[:, 0] if self.outputs == 1 else scores
 
 
+def valid_parts(valid: Any, prefix: str, others: tuple[str, ...]) -> Mapping[str, Any]:
+    """The parts of a validation set, "X", "y" and any of the others, from what a user gave."""
+    if not isinstance(valid, Mapping):
+        if not (isinstance(valid, tuple | list) and len(valid) == 2):
+            raise TypeError(f'{prefix}must be (X, y), or a mapping with "X", "y" and optional others')
+        valid = {"X": valid[0], "y": valid[1]}
+    if not {"X", "y"} <= set(valid) <= {"X", "y", *others}:
+        raise ValueError(f'{prefix}needs "X" and "y" and may have {", ".join(others)}; got {list(valid)}')
+    return valid
+
+
 def check_valid(loss: Loss, valid: Any, sample: Sample, sparse: bool = False) -> Sample | None:
     """A validation set that fits the sample, from what a user gave."""
     if valid is None:
         return None
-    if not isinstance(valid, Mapping):
-        if not (isinstance(valid, tuple | list) and len(valid) == 2):
-            raise TypeError(
-                'valid must be (X, y), or a mapping with "X", "y" and optional "sample_weight", ...'
-            )
-        valid = {"X": valid[0], "y": valid[1]}
-    unknown = set(valid) - {"X", "y", "sample_weight", "groups", "start"}
-    if unknown or not {"X", "y"} <= set(valid):
-        raise ValueError(
-            f'valid needs "X" and "y" and may have "sample_weight", "groups", "start"; got {list(valid)}'
-        )
-    checked = Sample.check("valid ", loss, **valid, outputs=sample.outputs, sparse=sparse)
+    parts = valid_parts(valid, "valid ", ("sample_weight", "groups", "start"))
+    checked = Sample.check("valid ", loss, **parts, outputs=sample.outputs, sparse=sparse)
     if checked.X.shape[1] != sample.X.shape[1]:
         raise ValueError(f"valid X must have the {sample.X.shape[1]} columns of X, got {checked.X.shape[1]}")
     if isinstance(sample.start, np.ndarray) and not isinstance(checked.start, np.ndarray):

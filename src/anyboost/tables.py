@@ -116,7 +116,7 @@ def read(
     names = names_of(X)
     n_columns, later = len(frame.columns), columns is not None
     _fits_together(len(frame), n_columns, sample_weight, name)
-    parts = [_FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in _labels(frame)]
+    parts = [_FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in frame.columns]
     if columns is None:
         chosen = _chosen(categorical, parts, names)
         columns = Columns(n_columns, {number: _levels(parts[number], sample_weight) for number in chosen})
@@ -171,26 +171,23 @@ def column_number(part: Any, names: Sequence[str] | None, n: int, argument: str)
 
 
 class Column:
-    """One column of a table, to be had as numbers or as words."""
+    """One column of a table, to be had as numbers or as words: here one of an array of numbers."""
 
-    def __init__(self, title: str) -> None:
-        self.title = title
+    holds_words = False  # whether its type is one of categories or text
+
+    def __init__(self, values: Any, title: str) -> None:
+        self.values, self.title = values, title
 
     def __len__(self) -> int:
-        raise NotImplementedError
-
-    @property
-    def holds_words(self) -> bool:
-        """Whether its type is one of categories or text."""
-        raise NotImplementedError
+        return len(self.values)
 
     def numbers(self) -> np.ndarray:
         """As float64, NaN where missing; a sentence where it holds none."""
-        raise NotImplementedError
+        return np.asarray(self.values, dtype=np.float64)
 
     def words(self) -> list[str | None]:
         """As text, None where missing."""
-        raise NotImplementedError
+        raise self.refusal("numbers", "it held words in the training table, turn it back into them")
 
     @cached_property
     def coded(self) -> tuple[list[str], np.ndarray]:
@@ -205,9 +202,6 @@ class Column:
     def refusal(self, kind: str, advice: str) -> ValueError:
         return ValueError(f"{self.title} holds {kind}: {advice}")
 
-    def numbers_refused(self) -> ValueError:
-        return self.refusal("numbers", "it held words in the training table, turn it back into them")
-
 
 class _FrameColumn(Column):
     """A column of a data frame, through narwhals."""
@@ -215,8 +209,7 @@ class _FrameColumn(Column):
     def __init__(self, series: Any, title: str) -> None:
         import narwhals as nw
 
-        super().__init__(title)
-        self.series = series
+        super().__init__(series, title)
         if series.dtype == nw.Object:
             self.kind = "words" if _all_words(series.to_list()) else "objects"
         elif series.dtype.is_numeric() or series.dtype == nw.Boolean:
@@ -226,41 +219,33 @@ class _FrameColumn(Column):
         else:
             texts = (nw.Categorical, nw.Enum, nw.String)
             self.kind = "words" if series.dtype in texts else "others"
-
-    def __len__(self) -> int:
-        return len(self.series)
-
-    @property
-    def holds_words(self) -> bool:
-        return self.kind == "words"
+        self.holds_words = self.kind == "words"
 
     def numbers(self) -> np.ndarray:
         import narwhals as nw
 
         if self.kind == "numbers":
-            if self.series.dtype == nw.Float32:
-                return self.series.to_numpy()
-            return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+            if self.values.dtype == nw.Float32:
+                return self.values.to_numpy()
+            return np.asarray(self.values.cast(nw.Float64).to_numpy(), dtype=np.float64)
         if self.kind == "nothing":
             return np.full(len(self), np.nan)
         if self.kind == "objects":
-            return _numbers_of_objects(self.series.to_list(), self)
+            return _numbers_of_objects(self.values.to_list(), self)
         if self.kind == "words":
             raise self.refusal(
                 "words", "name it in categorical_features, or turn it into numbers or a category"
             )
-        raise self.refusal(f"{self.series.dtype}", "turn it into numbers or a category")
+        raise self.refusal(f"{self.values.dtype}", "turn it into numbers or a category")
 
     def words(self) -> list[str | None]:
         if self.kind == "nothing":
             return [None] * len(self)
-        if self.kind != "words":
-            raise self.numbers_refused()
-        return _texts(self.series)
+        return _texts(self.values) if self.holds_words else super().words()
 
     @cached_property
     def coded(self) -> tuple[list[str], np.ndarray]:
-        native = self.series.to_native()
+        native = self.values.to_native()
         if self.kind != "words" or not hasattr(native, "cat") or not hasattr(native.cat, "codes"):
             return super().coded
         # pandas has the codes; categories that are not text may be the same as text
@@ -284,42 +269,14 @@ class _ArrayColumn(Column):
     """A column of an array of objects or text."""
 
     def __init__(self, values: np.ndarray, title: str) -> None:
-        super().__init__(title)
-        self.values = values.tolist()
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def holds_words(self) -> bool:
-        return _all_words(self.values)
+        super().__init__(values.tolist(), title)
+        self.holds_words = _all_words(self.values)
 
     def numbers(self) -> np.ndarray:
         return _numbers_of_objects(self.values, self)
 
     def words(self) -> list[str | None]:
         return [value if isinstance(value, str) else None for value in self.values]
-
-
-class _NumberColumn(Column):
-    """A column of an array of numbers."""
-
-    def __init__(self, values: np.ndarray, title: str) -> None:
-        super().__init__(title)
-        self.values = values
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def holds_words(self) -> bool:
-        return False
-
-    def numbers(self) -> np.ndarray:
-        return np.asarray(self.values, dtype=np.float64)
-
-    def words(self) -> list[str | None]:
-        raise self.numbers_refused()
 
 
 def _frame(X: Any) -> Any:
@@ -337,10 +294,6 @@ def _frame(X: Any) -> Any:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame: collect it first, X.collect()")
     return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def _labels(frame: Any) -> list[Any]:
-    return list(frame.columns)
 
 
 def _as_one_block(frame: Any) -> np.ndarray | None:
@@ -413,7 +366,7 @@ def _read_array(
         return table, columns or Columns(table.shape[1])
     _fits_together(raw.shape[0], raw.shape[1], sample_weight, name)
     later = columns is not None
-    kind = _NumberColumn if raw.dtype.kind in "biuf" else _ArrayColumn
+    kind = Column if raw.dtype.kind in "biuf" else _ArrayColumn
     parts = [kind(raw[:, number], f"column {number} of {name}") for number in range(raw.shape[1])]
     if columns is None:
         chosen = column_numbers(categorical, None, len(parts), "categorical_features")

@@ -15,6 +15,7 @@ from anyboost.boosting import boost
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Loss, RankHinge, RankLogistic
 from anyboost.space import Binned
+from anyboost.watching import best_round
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class CrossValidation:
     @property
     def best_round(self) -> int:
         """The round with the lowest mean validation loss, 0 being the start."""
-        return int(np.argmin(self.mean))
+        return best_round(self.mean)
 
     @property
     def best_loss(self) -> float:
@@ -80,9 +81,7 @@ def cv(
     sparse = weak.takes(weak.get("stump" if learner is None else learner)).sparse
     table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X, sparse=sparse)
     targets = np.asarray(y)
-    n = table.shape[0]
-    if len(targets) != n:
-        raise ValueError(f"y must have one value for each of the {n} rows of X, got {len(targets)}")
+    n = checks.as_many(targets, table.shape[0], "y")
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
     if loss == "huber":  # one delta for all folds, so that their losses compare

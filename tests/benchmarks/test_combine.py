@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anyboost import losses
-from anyboost.benchmarks import combine, pools, streams
+from benchmarks import combine, pools, streams
 
 
 def test_everyone_in_the_race_computes_the_same():
@@ -31,7 +31,7 @@ def small_stream(of_classes):
     if of_classes:
         y = np.where(y > 0, 1.0, -1.0)
     loss = losses.Logistic() if of_classes else losses.Squared()
-    return pools.Stream(["a", "b", "c"], H, y, np.array([100, 200]), loss)
+    return streams.PoolStream(["a", "b", "c"], H, y, np.array([100, 200]), loss)
 
 
 @pytest.mark.parametrize("of_classes", [False, True])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anyboost import datasets
-from anyboost.benchmarks import learners
+from benchmarks import learners
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anyboost.benchmarks import online
+from benchmarks import online
 
 
 def test_losses_are_those_of_their_names():

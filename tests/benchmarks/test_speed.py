@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from anyboost.benchmarks import rounds, speed
-from anyboost.benchmarks.one import measure
-from anyboost.benchmarks.peers import Work, training_loss
+from benchmarks import rounds, speed
+from benchmarks.one import measure
+from benchmarks.peers import Work, training_loss
 
 
 @pytest.mark.parametrize("name", speed.QUICK)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from anyboost.cli import _contrast, build
+from anyboost.cli import build
+from anyboost.experiments import contrast
 from anyboost.experiments.methods import METHODS
 
 
@@ -28,9 +29,9 @@ def test_a_figure_that_cannot_be_saved_is_refused_before_the_work(tmp_path, name
 
 
 def test_every_method_spends_the_same_stumps():
-    iris = next(data for data in _contrast.load() if data.name == "iris")
+    iris = next(data for data in contrast.load() if data.name == "iris")
     heard: list[int] = []
-    curves = [_contrast.fit(iris, method, 15, heard.append) for method in METHODS]
+    curves = [contrast.fit(iris, method, 15, heard.append) for method in METHODS]
     assert [curve.stumps[-1] for curve in curves] == [15, 15, 15]
     assert heard == [*range(1, 16), 1, 3, 6, 10, 15, *range(1, 16)]
     for curve in curves:

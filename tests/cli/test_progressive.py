@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anyboost.cli._progressive import ProgressTable, Tally
+from anyboost.cli.passes.progressive import ProgressTable, Tally
 
 
 def lines_of(losses, cuts, weights=None):

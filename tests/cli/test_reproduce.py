@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anyboost import cli
-from anyboost.cli._progress import showing
+from anyboost.cli.shared.console import showing
 from anyboost.experiments import frame
 
 

@@ -12,8 +12,9 @@ from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 import anyboost as ab
-from anyboost.cli import _tables, build
-from anyboost.cli._stream import Reached
+from anyboost.cli import build
+from anyboost.cli.passes.learning import Reached
+from anyboost.cli.rows import tables
 from files.killed import report_of
 from reference.files import split
 
@@ -413,7 +414,7 @@ def test_a_test_needs_no_target(data, tmp_path):
 def test_a_count_outlives_a_killed_process(tmp_path):
     model = tmp_path / "model"
     code = (
-        "import os, sys, signal; from anyboost.cli._stream import Reached\n"
+        "import os, sys, signal; from anyboost.cli.passes.learning import Reached\n"
         "reached = Reached(sys.argv[1]); reached.open(); reached.note(12345)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -449,7 +450,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n" + "1,2\n" * 20_000)
     sizes = []
-    turn = _tables.Columns.turn
+    turn = tables.CellReader.turn
 
     def watched(self, names, rows, lines):
         sizes.append(len(rows))
@@ -462,10 +463,10 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
         calls.append(1)
         return observe(self, *arguments, **options)
 
-    monkeypatch.setattr(_tables.Columns, "turn", watched)
+    monkeypatch.setattr(tables.CellReader, "turn", watched)
     monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", counted)
     well(path, "--target", "y", "--every", 10)  # which means nothing without --save
-    assert max(sizes) <= _tables.ROWS
+    assert max(sizes) <= tables.ROWS
     assert sum(sizes) == 20_000
     assert len(calls) < 40
 

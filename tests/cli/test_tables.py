@@ -7,15 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from anyboost.cli import _tables
-from anyboost.cli._tables import TableError
+from anyboost.cli.rows import tables
+from anyboost.cli.rows.tables import TableError
 
 
 def everything(path, **options):
     """All rows of a file as one dictionary of lists, and the error that ended it."""
     found, lines, error = {}, [], None
     try:
-        for batch in _tables.read(str(path), **options):
+        for batch in tables.read(str(path), **options):
             for name, values in batch.columns.items():
                 found.setdefault(name, []).extend(values.tolist())
             lines.extend(batch.lines.tolist())
@@ -141,10 +141,10 @@ def test_parquet(tmp_path):
 
 
 def test_names_that_tell_no_format():
-    assert _tables.format_of("x.csv.gz") == "csv"
-    assert _tables.format_of("-") == "csv"
+    assert tables.format_of("x.csv.gz") == "csv"
+    assert tables.format_of("-") == "csv"
     with pytest.raises(TableError, match="add --format csv or tsv or parquet or vw"):
-        _tables.format_of("x.dat")
+        tables.format_of("x.dat")
     with pytest.raises(TableError, match="--format must be one of"):
-        _tables.format_of("x.csv", "xml")
+        tables.format_of("x.csv", "xml")
     assert "cannot be read: No such file" in everything("nowhere.csv")[2]

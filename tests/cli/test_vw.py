@@ -2,8 +2,8 @@
 
 import pytest
 
-from anyboost.cli import _vw
-from anyboost.cli._tables import TableError
+from anyboost.cli.rows import vw
+from anyboost.cli.rows.tables import TableError
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from anyboost.cli._tables import TableError
     ],
 )  # fmt: skip
 def test_a_line(line, expected):
-    assert _vw.parse(line + "\n", 1)[:4] == expected
+    assert vw.parse(line + "\n", 1)[:4] == expected
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_line(line, expected):
 )
 def test_a_bad_line_is_named(line, reason):
     with pytest.raises(TableError) as caught:
-        _vw.parse(line, 7)
+        vw.parse(line, 7)
     assert reason in str(caught.value)
 
 
@@ -50,7 +50,7 @@ def test_examples_before_a_bad_line_come_first(tmp_path, rows):
     seen = []
 
     def read_all():
-        for batch in _vw.read(str(path), rows=rows, skip=2):
+        for batch in vw.read(str(path), rows=rows, skip=2):
             seen.extend((example.label, example.line) for example in batch)
 
     with pytest.raises(TableError, match="line 21 has no"):
@@ -64,7 +64,7 @@ def test_vowpal_wabbit_sees_the_same_features():
     workspace = vw.Workspace("--quiet --noconstant")
     for line in lines:
         example = workspace.example(line)
-        ours = _vw.parse(line, 1)
+        ours = vw.parse(line, 1)
         assert example.get_simplelabel_label() == pytest.approx(float(ours.label))
         assert example.get_simplelabel_weight() == pytest.approx(ours.weight)
         assert example.get_tag() == ours.tag

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anyboost.benchmarks import bound
 from anyboost.mirror import Anytime, Doubling, Entropy, KnownHorizon, MirrorAverager, Simplex
+from benchmarks import bound
 from reference import mirror as reference
 
 STREAMS = [20, pytest.param(200, marks=pytest.mark.full)]

@@ -1,8 +1,8 @@
 """The `anyboost` command.
 
-One file a command: a module of this package whose name has no leading underscore is a command, its
-function `command` does the work, and that function's docstring is the help. Command modules import
-the library inside `command`, so that `anyboost --help` stays instant.
+One file a command: every module of this package is a command, its function `command` does the work, and that
+function's docstring is the help. Command modules import the library inside `command`, so that `anyboost --help` stays
+instant. What commands are made of is in the packages beside them.
 """
 
 from __future__ import annotations
@@ -64,4 +64,4 @@ def build() -> Typer:
 
 def command_names() -> list[str]:
     """The modules of this package that are commands."""
-    return sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    return sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)

@@ -1,16 +1,26 @@
-"""`anyboost bench`: how fast, against others, on this machine."""
+"""`anyboost bench`: how fast, against others, on this machine.
+
+The races are in the folder `benchmarks` of the repository, beside the package and not in it.
+"""
 
 from __future__ import annotations
 
-import json
+import importlib
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from anyboost.cli import _outputs
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import fail
 
 NAMES = ("speed", "online", "combine")
+CHECKOUT = Path(__file__).resolve().parents[3]
+ELSEWHERE = (
+    "anyboost bench needs a checkout of the repository, installed with pip install --editable: the benchmarks are not "
+    "part of the package"
+)
 
 
 def command(
@@ -34,22 +44,28 @@ def command(
     loss. online: Vowpal Wabbit, River and CapyMOA; examples a second, and progressive losses on streams of
     ANYBOOST_DATA. combine: mirror averaging against NumPy and River, and over stumps by the hundred thousand; steps a
     second.
-    Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out.
+    Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out. Needs a checkout of
+    the repository.
     """
-    import importlib
-
     from anyboost.files import container
 
     if name not in NAMES:
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
-    reason = None if output is None else _outputs.refusal(output)
-    if reason is not None:
-        raise typer.BadParameter(reason, param_hint="--output")
-    race = importlib.import_module(f"anyboost.benchmarks.{name}")
+    paths.check_output(output)
+    race = _race(name)
     for line in getattr(race, "HEAD", ()):
         typer.echo(line)
     results = race.race(quick, repeats, say=typer.echo)
     if output is not None:
-        container.write(output, (json.dumps(results, indent=2) + "\n").encode())
+        paths.write_json(output, results)
         if hasattr(race, "page"):
             container.write(output.with_suffix(".md"), race.page(results).encode())
+
+
+def _race(name: str) -> Any:
+    """The module of a benchmark, from the checkout that this package is in."""
+    if not all((CHECKOUT / part).is_file() for part in ("pyproject.toml", f"benchmarks/{name}.py")):
+        fail(ELSEWHERE)
+    if str(CHECKOUT) not in sys.path:
+        sys.path.insert(0, str(CHECKOUT))
+    return importlib.import_module(f"benchmarks.{name}")

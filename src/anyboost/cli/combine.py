@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from anyboost.cli import _outputs
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import fail
 
 
 def command(
@@ -60,14 +60,17 @@ def command(
     and the best sequence of columns would have saved on the same rows.
     """
     from anyboost import files
-    from anyboost.cli._combine import Combining
-    from anyboost.cli._tables import format_of
+    from anyboost.cli.passes.combining import CombiningPass
+    from anyboost.cli.rows.tables import format_of
 
     try:
-        _check(file, figure, save, output)
+        paths.check_input(file)
+        paths.check("--figure", figure, paths.PICTURES)
+        paths.check("--save", save)
+        paths.check("--output", output)
         if format_of(file, format) == "vw":
             raise ValueError("combine reads tables with named columns: use csv, tsv or parquet")
-        combining = Combining(target, loss, rule, domain, probabilities, tuple(ignore or ()), regret)
+        combining = CombiningPass(target, loss, rule, domain, probabilities, tuple(ignore or ()), regret)
         combining.run(file, format, typer.echo)
         results = combining.results(switches if regret else None)
         _print(results)
@@ -76,18 +79,9 @@ def command(
         if save is not None:
             files.save(combining.model, save)
         if output is not None:
-            files.container.write(output, (json.dumps(results, indent=2) + "\n").encode())
+            paths.write_json(output, results)
     except (ValueError, OSError) as error:
-        _fail(str(error))
-
-
-def _check(file: str, figure: Path | None, save: Path | None, output: Path | None) -> None:
-    """Refuse before the work what could not be written after it."""
-    if file != "-" and not Path(file).is_file():
-        raise ValueError(f"{file} cannot be read: there is no such file")
-    _outputs.check("--figure", figure, _outputs.PICTURES)
-    _outputs.check("--save", save)
-    _outputs.check("--output", output)
+        fail(str(error))
 
 
 def _print(results: dict[str, Any]) -> None:
@@ -97,8 +91,3 @@ def _print(results: dict[str, Any]) -> None:
     typer.echo(f"\nmean progressive loss {results['loss']:.6f}")
     for name, value in results["regret"].items():
         typer.echo(f"  {value:+.6f} a row against {name}")
-
-
-def _fail(sentence: str) -> NoReturn:
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)

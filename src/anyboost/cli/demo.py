@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anyboost.cli import _outputs
+from anyboost.cli.shared import paths
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-    from anyboost.cli._contrast import Curve, Data
+    from anyboost.experiments.contrast import Curve, Data
 
 CERTIFIED = "Certified: no sum of stumps of that norm has a training loss under the floor. Gap: loss - floor."
 
@@ -40,17 +40,14 @@ def command(
     """
     from rich.console import Console
 
-    from anyboost.cli import _contrast, _figure
-    from anyboost.experiments import methods
+    from anyboost.experiments import contrast, methods
 
     console = Console()
-    reason = _outputs.refusal(output, _outputs.PICTURES)
-    if reason is not None:
-        raise typer.BadParameter(reason, param_hint="--output")
+    paths.check_output(output, paths.PICTURES)
     stumps = methods.stops(rounds or (50 if quick else 500))[-1]
     console.print(f"Multiclass hinge loss, up to {stumps} stumps for each method, steps 1/sqrt(t).")
-    curves = _fit_all(_contrast.load(), stumps, console)
-    _figure.draw(curves, output)
+    curves = _fit_all(contrast.load(), stumps, console)
+    contrast.draw(curves, output)
     console.print(_table(curves))
     for line in (*_reading(curves), f"Figure: {output}"):
         console.print(line, soft_wrap=True, highlight=False)
@@ -60,7 +57,7 @@ def _fit_all(sets: list[Data], stumps: int, console: Console) -> list[Curve]:
     """Every method on every data set, behind a progress bar over the stumps."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from anyboost.cli import _contrast
+    from anyboost.experiments import contrast
     from anyboost.experiments.methods import METHODS
 
     columns = (TextColumn("{task.description:<18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -71,23 +68,21 @@ def _fit_all(sets: list[Data], stumps: int, console: Console) -> list[Curve]:
             for method in METHODS
         }
         for data in sets:  # the numbers of their classes are kernels of their own
-            _contrast.warm_up(data)
+            contrast.warm_up(data)
         curves = []
         for data in sets:
             for method in METHODS:
                 bar = bars[data.name, method]
                 progress.start_task(bar)
-                curve = _contrast.fit(data, method, stumps, _listener(progress, bar))
+                hear = partial(_advance, progress, bar)
+                curve = contrast.fit(data, method, stumps, hear)
                 progress.update(bar, total=curve.stumps[-1])  # fewer where the loss reached its minimum
                 curves.append(curve)
     return curves
 
 
-def _listener(progress: Progress, bar: TaskID) -> Callable[[int], None]:
-    def hear(stumps: int) -> None:
-        progress.update(bar, completed=stumps)
-
-    return hear
+def _advance(progress: Progress, bar: TaskID, stumps: int) -> None:
+    progress.update(bar, completed=stumps)
 
 
 def _table(curves: list[Curve]) -> Table:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from anyboost.cli.shared.console import fail
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,20 +31,15 @@ def command(
     try:
         contents = peek(file)
     except ModelFileError as error:
-        _fail(str(error))
+        fail(_printable(str(error)))
     except OSError as error:
-        _fail(f"{file} cannot be read: {error.strerror}")
+        fail(_printable(f"{file} cannot be read: {error.strerror}"))
     if as_json:
         typer.echo(json.dumps(as_dict(file, contents), indent=2))
         return
     from rich.console import Console
 
     Console().print(_table(file, contents))
-
-
-def _fail(sentence: str) -> NoReturn:
-    typer.echo(_printable(sentence), err=True)
-    raise typer.Exit(1)
 
 
 def as_dict(file: Path, contents: Contents) -> dict[str, Any]:

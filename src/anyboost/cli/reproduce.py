@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from anyboost.cli.shared.console import say, showing
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -88,7 +90,6 @@ def command(
 
 def _record(console: Console, name: str, quick: bool, output: Path) -> dict[str, Any]:
     """The results of an experiment: those that are there, else measured now."""
-    from anyboost.cli._progress import showing
     from anyboost.experiments import frame
 
     console.print(f"[bold]{name}[/bold]: {frame.named(name).TITLE}", soft_wrap=True)
@@ -116,7 +117,7 @@ def _missing(output: Path, names: Sequence[str], quick: bool, fresh: bool) -> di
 
 def _miss(missed: dict[str, str], name: str, error: FileNotFoundError) -> None:
     missed[name] = str(error)
-    typer.echo(f"{name}: {error}", err=True)
+    say(f"{name}: {error}")
 
 
 def _forget(output: Path, names: Sequence[str]) -> None:
@@ -128,7 +129,7 @@ def _forget(output: Path, names: Sequence[str]) -> None:
 def _stop(what: str, quick: bool, output: Path) -> NoReturn:
     """One line that says how to go on."""
     words = ["anyboost", "reproduce", what, *(["--quick"] if quick else []), "--output", str(output)]
-    typer.echo(f"stopped; what was measured is kept, go on with: {shlex.join(words)}", err=True)
+    say(f"stopped; what was measured is kept, go on with: {shlex.join(words)}")
     raise typer.Exit(130) from None
 
 

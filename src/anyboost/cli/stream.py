@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anyboost.cli import _outputs
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import fail, say
 
 if TYPE_CHECKING:
-    from anyboost.cli._stream import Stream
+    from anyboost.cli.passes.learning import LearningPass
     from anyboost.online.estimators import OnlineBoosting
 
 TASKS = ("regression", "classification")
@@ -75,21 +76,21 @@ def command(
     Each example is scored before it is learnt, so the average loss is an honest one. Lines come at 1, 2, 4, 8, ...
     examples, in Vowpal Wabbit's layout, with the loss of the best constant and of one learner alone beside it.
     """
-    from anyboost.cli._examples import Source
-    from anyboost.cli._predictions import Predictions
-    from anyboost.cli._stream import Stream
-    from anyboost.cli._tables import format_of
+    from anyboost.cli.passes.learning import LearningPass
+    from anyboost.cli.passes.predictions import Predictions
+    from anyboost.cli.rows.examples import ExampleSource
+    from anyboost.cli.rows.tables import format_of
 
     try:
         _check(file, task, save, predictions, resume)
         form = format_of(file, format)
         if test and save is not None:
-            _fail("--save has nothing to save in a --test: leave it out")
+            fail("--save has nothing to save in a --test: leave it out")
         if test and resume is None:
-            _fail("--test needs a model: add --resume MODEL")
+            fail("--test needs a model: add --resume MODEL")
         if form != "vw" and target is None and resume is None:
-            _fail("--target is missing: name the column to predict")
-        source = Source(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
+            fail("--target is missing: name the column to predict")
+        source = ExampleSource(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
 
         asked = {
             "loss": loss,
@@ -100,7 +101,7 @@ def command(
         }
         options = {name: value for name, value in asked.items() if value is not None}
         if resume is not None and (options or task):
-            _fail("--" + next(iter(options), "task").replace("n_", "").replace("_", "-") + FIXED)
+            fail("--" + next(iter(options), "task").replace("n_", "").replace("_", "-") + FIXED)
 
         def make(guess: str) -> OnlineBoosting:
             return _model(task or guess, options)
@@ -109,7 +110,7 @@ def command(
             make("regression")  # a wrong option is refused before the file is read
         out = None if predictions is None else Predictions(predictions)
         model = None if save is None else str(save)
-        stream = Stream(source, make, typer.echo, _say, test, model, every, out)
+        stream = LearningPass(source, make, typer.echo, say, test, model, every, out)
         _prepare(stream, resume, again)
         with _signals(stream):
             try:
@@ -120,7 +121,7 @@ def command(
                 raise
             _finish(stream)
     except (ValueError, OSError) as error:
-        _fail(str(error))
+        fail(str(error))
 
 
 def _check(
@@ -128,10 +129,9 @@ def _check(
 ) -> None:
     if task is not None and task not in TASKS:
         raise ValueError(f"--task must be {' or '.join(TASKS)}, got {task!r}")
-    if file != "-" and not Path(file).is_file():
-        raise ValueError(f"{file} cannot be read: there is no such file")
-    _outputs.check("--save", save)
-    _outputs.check("--predictions", predictions)
+    paths.check_input(file)
+    paths.check("--save", save)
+    paths.check("--predictions", predictions)
     for option, path, others in (
         ("--save", save, (file,)),
         ("--predictions", predictions, (file, save, resume)),
@@ -158,11 +158,11 @@ def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:
     return model
 
 
-def _prepare(stream: Stream, resume: Path | None, again: bool) -> None:
+def _prepare(stream: LearningPass, resume: Path | None, again: bool) -> None:
     """Load what to go on with, and say what a killed run has lost."""
     if resume is None:
         return
-    from anyboost.cli._stream import Reached
+    from anyboost.cli.passes.learning import Reached
     from anyboost.files import load
     from anyboost.online.estimators import OnlineBoosting
 
@@ -177,10 +177,10 @@ def _prepare(stream: Stream, resume: Path | None, again: bool) -> None:
     stream.resume(model)
     if again:
         stream.position.examples = 0
-    _say(_resumed(stream, resume, reached))
+    say(_resumed(stream, resume, reached))
 
 
-def _resumed(stream: Stream, resume: Path, reached: int) -> str:
+def _resumed(stream: LearningPass, resume: Path, reached: int) -> str:
     """What the model has learnt, where it goes on, and how many examples a kill has cost."""
     said = f"{resume}: {stream.saved} examples learnt"
     lost = max(0, reached - stream.saved)
@@ -195,7 +195,7 @@ def _resumed(stream: Stream, resume: Path, reached: int) -> str:
 
 
 @contextlib.contextmanager
-def _signals(stream: Stream) -> Any:
+def _signals(stream: LearningPass) -> Any:
     """Stop between examples, and save, where a user or the system asks to end."""
     before = {number: signal.signal(number, stream.stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -205,7 +205,7 @@ def _signals(stream: Stream) -> Any:
             signal.signal(number, handler)
 
 
-def _finish(stream: Stream) -> None:
+def _finish(stream: LearningPass) -> None:
     """The sums under the table."""
     lines = stream.table.ending()
     beside = stream.beside()
@@ -220,12 +220,3 @@ def _finish(stream: Stream) -> None:
     typer.echo("\nfinished run")
     for name, value in lines:
         typer.echo(f"{name} = {value}")
-
-
-def _say(sentence: str) -> None:
-    typer.echo(sentence, err=True)
-
-
-def _fail(sentence: str) -> NoReturn:
-    _say(sentence)
-    raise typer.Exit(1)

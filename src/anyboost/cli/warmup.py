@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+from anyboost.cli.shared.console import fail, showing
 
 UNKEPT = (
     "no folder for compiled kernels can be written, so that every process compiles its own: set NUMBA_CACHE_DIR to a "
@@ -18,11 +18,9 @@ def command() -> None:
     from rich.console import Console
 
     from anyboost import warming
-    from anyboost.cli._progress import showing
 
     if not warming.folders():
-        typer.echo(UNKEPT, err=True)
-        raise typer.Exit(1)
+        fail(UNKEPT)
     console = Console(highlight=False)
     with showing(console) as show:
         kept = warming.warmup(show)

@@ -5,6 +5,7 @@ the estimator as it was.
 """
 
 import copy
+import inspect
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,12 +20,15 @@ from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import parameters, stopping
-from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds
-from anyboost.estimators.plan import Plan, without_sample
-from anyboost.estimators.rows import Rows, Targets, raw_scores_of
+from anyboost.estimators import measures, parameters
+from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
+from anyboost.estimators.fitting import Fitting, without_sample
+from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
+from anyboost.estimators.sets import named_sets
+from anyboost.samples import valid_parts
 from anyboost.space import Binned
 from anyboost.tables import Columns
+from anyboost.watching import Monitor
 
 
 class BaseBoosting(CallbackSupportMixin, BaseEstimator):
@@ -149,20 +153,20 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         seed, earlier = self._seed(resume)
         stops = parameters.stops_early(self, rows.X.shape[0])
         rows, targets, sets = self._sets(rows, targets, valid, columns, seed if stops else None)
-        plan = Plan(self, rows, targets, columns, fitted.get("feature_names_in_"))
+        fitting = Fitting(self, rows, targets, columns, fitted.get("feature_names_in_"))
         fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
-        fitted |= targets.fitted | plan.fitted
+        fitted |= targets.fitted | fitting.fitted
         if earlier is not None and resume is None:
-            earlier = plan.go_on(earlier)
-        monitor = plan.monitor(sets, scorings, fitted, stops)
+            earlier = fitting.go_on(earlier)
+        monitor = fitting.monitor(sets, scorings, fitted, stops)
         narration = Rounds(
             self,
             self.max_iter - (0 if earlier is None else len(earlier.steps)),
             {"X": X, "y": y, "metadata": {} if sample_weight is None else {"sample_weight": sample_weight}},
-            lambda run: fitted | self._attributes(run, monitor, plan),
+            lambda run: fitted | self._attributes(run, monitor, fitting),
         )
-        run = plan.boost(seed, earlier, monitor, narration)
-        fitted |= self._attributes(run, monitor, plan)
+        run = fitting.boost(seed, earlier, monitor, narration)
+        fitted |= self._attributes(run, monitor, fitting)
         fitted |= self._after(run, fitted["ensemble_"], rows, targets)
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
@@ -175,7 +179,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
     def _checked(self, X: Any, y: Any) -> tuple[list[Any], dict[str, Any]]:
         """Check what can be checked before any work; what to measure, and the table's names."""
         parameters.check(self)
-        scorings = stopping.check_scoring(self.scoring)
+        scorings = measures.check_scoring(self.scoring)
         _check_kind(X)
         scratch = copy.copy(self)
         validate_data(scratch, X, y, skip_check_array=True)
@@ -184,7 +188,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, offset: Any
-    ) -> tuple[Rows, Columns]:
+    ) -> tuple[Labelled, Columns]:
         labels = np.asarray(y)
         if labels.ndim == 0:
             raise ValueError(f"y must have one value a row, got {y!r}")
@@ -199,12 +203,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _rows(
         self, X: Any, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
-    ) -> Rows:
-        n = table.shape[0]
-        if len(labels) != n:
-            raise ValueError(
-                f"{prefix}y must have one value for each of the {n} rows of X, got {len(labels)}"
-            )
+    ) -> Labelled:
+        n = checks.as_many(labels, table.shape[0], f"{prefix}y")
         if weights is not None:
             weights = checks.sample_weight(weights, n, f"{prefix}sample_weight")
         if groups is not None:
@@ -215,8 +215,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
-        shown = hasattr(self.init, "fit") or stopping.any_scorer(self.scoring)
-        rows = Rows(table, labels, weights, groups, offset, X if shown else None)
+        shown = hasattr(self.init, "fit") or measures.any_scorer(self.scoring)
+        rows = Labelled(table, labels, weights, groups, offset, X if shown else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
     def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
@@ -242,8 +242,8 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31)), None
 
     def _sets(
-        self, rows: Rows, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int | None
-    ) -> tuple[Rows, Targets, list[tuple[str, Rows]]]:
+        self, rows: Labelled, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int | None
+    ) -> tuple[Labelled, Targets, list[tuple[str, Labelled]]]:
         """The named validation sets; without any, and with a seed, a share of the rows, or all of them."""
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
         if sets or seed is None:
@@ -255,16 +255,10 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             kept = replace(kept, given=None)  # a scorer is shown the rows held out, and nobody the others
         return kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
 
-    def _valid_rows(self, name: str, given: Any, columns: Columns) -> Rows:
+    def _valid_rows(self, name: str, given: Any, columns: Columns) -> Labelled:
         prefix = f"valid {name!r}: " if name != "valid" else "valid "
-        if not isinstance(given, Mapping):
-            if not (isinstance(given, tuple | list) and len(given) == 2):
-                raise TypeError(f'{prefix}must be (X, y), or a mapping with "X", "y" and optional others')
-            given = {"X": given[0], "y": given[1]}
         others = ("sample_weight", self._groups_name, "offset")
-        unknown = set(given) - {"X", "y", *others}
-        if unknown or not {"X", "y"} <= set(given):
-            raise ValueError(f'{prefix}needs "X" and "y" and may have {", ".join(others)}; got {list(given)}')
+        given = valid_parts(given, prefix, others)
         sparse = parameters.abilities(self).sparse
         _check_kind(given["X"], f"{prefix}X")
         table, _ = tables.read(given["X"], columns, name=f"{prefix}X", sparse=sparse)
@@ -274,7 +268,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         labels = np.asarray(given["y"])
         return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
-    def _split(self, rows: Rows, y: np.ndarray, share: float, seed: int) -> tuple[Rows, Rows]:
+    def _split(self, rows: Labelled, y: np.ndarray, share: float, seed: int) -> tuple[Labelled, Labelled]:
         """Rows to train on and to watch, drawn by what they hold; a row of weight 2 may be one of each."""
         n_threads = checks.n_threads(self.n_jobs)
         units = Units(seed, rows.X, y, rows.sample_weight, rows.groups, rows.offset, n_threads)
@@ -290,30 +284,30 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         """What each part must have its share of."""
         return None
 
-    def _attributes(self, run: Run, monitor: stopping.Monitor | None, plan: Plan) -> dict[str, Any]:
+    def _attributes(self, run: Run, monitor: Monitor | None, fitting: Fitting) -> dict[str, Any]:
         """The fitted attributes that a run gives."""
         rounds = len(run.steps)
         best, kept, ensemble = rounds, rounds, run.ensemble
         fitted: dict[str, Any] = {"validation_scores_": {}, "validation_score_": np.array([])}
         watched: list[float | None] = [None] * rounds
         if monitor is not None:
-            monitor.catch_up(ensemble)
-            best, watched = monitor.best_round, [*monitor.losses[1:]]
-            kept = rounds if monitor.patience is None else best
+            monitor.follow(ensemble)
+            best, watched = monitor.patience.best_round, [*monitor.sets[0].losses[1:]]
+            kept = rounds if monitor.patience.rounds is None else best
             fitted["validation_scores_"] = {
-                name: {scoring: np.array(values) for scoring, values in found.items()}
+                name: {measure: np.array(values) for measure, values in found.items()}
                 for name, found in monitor.history.items()
             }
             fitted["validation_score_"] = np.array(monitor.scores)
         return fitted | {
-            "ensemble_": plan.model(ensemble, kept),
+            "ensemble_": fitting.model(ensemble, kept),
             "steps_": [step._replace(valid_loss=loss) for step, loss in zip(run.steps, watched, strict=True)],
             "n_iter_": rounds,
             "best_iteration_": best,
             "train_score_": -np.array([run.start_loss, *(step.loss for step in run.steps)]),
         }
 
-    def _after(self, run: Run, ensemble: Ensemble, rows: Rows, targets: Targets) -> dict[str, Any]:
+    def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         """Further fitted attributes of a kind of estimator."""
         return {}
 
@@ -357,7 +351,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             total = began if total is None else total + began
         return total
 
-    def _stage(self, fitted: dict[str, Any], watched: stopping.WatchedSet) -> Self:
+    def _stage(self, fitted: dict[str, Any], watched: measures.WatchedSet) -> Self:
         """The estimator as a scorer is to see it in the middle of a fit; it has the scores of the watched set."""
         stage = copy.copy(self)
         stage.__dict__.update(fitted)
@@ -365,8 +359,52 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         return stage
 
 
+class GroupedBoosting(BaseBoosting):
+    """Estimators of targets row by row, which may have groups."""
+
+    @keywords.explained
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        offset: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        valid: Mapping[str, Any] | tuple[Any, Any] | None = None,
+        resume: Run | None = None,
+    ) -> Self:
+        """Fit to a table and its targets or labels.
+
+        Parameters
+        ----------
+        X : a data frame or an array, NaN where missing; or a sparse matrix, for learners that take one.
+        y : targets, (n,) or (n, k), or classes. For "cox": +time of an event, -time last seen without one.
+        sample_weight : the measure.
+        groups : one label a row, for losses that use them.
+        offset : scores to start from, row by row; `predict` adds them only where given them again.
+        X_val, y_val, sample_weight_val : a validation set.
+        valid : (X, y), or several by name, each (X, y) or a mapping with "X", "y", "sample_weight", "groups", "offset".
+        resume : the run of a `Checkpoint` of this same fit, to go on from.
+        """
+        sets = named_sets(X_val, y_val, sample_weight_val, valid)
+        return self._fit(X, y, sample_weight, groups, offset, sets, resume)
+
+
 def _check_kind(X: Any, name: str = "X") -> None:
     """Refuse what is no table for an estimator."""
     if isinstance(X, Binned):
         raise TypeError(f"{name} is an ab.Binned, which ab.boost takes: give an estimator the table itself")
     tables.check_kind(X)
+
+
+def shared(given: dict[str, Any]) -> dict[str, Any]:
+    """Those of an estimator's parameters, the locals of its `__init__`, that all estimators have."""
+    return {name: given[name] for name in _SHARED}
+
+
+_SHARED = tuple(inspect.signature(BaseBoosting).parameters)

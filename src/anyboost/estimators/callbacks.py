@@ -10,7 +10,8 @@ from anyboost.boosting import Run
 from anyboost.descent import Step
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
 except ImportError:  # an older scikit-learn
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -18,9 +19,6 @@ except ImportError:  # an older scikit-learn
 
     def with_callbacks(method: Any) -> Any:
         return method
-
-
-__all__ = ["CallbackSupportMixin", "Narrator", "Rounds", "with_callbacks"]
 
 
 class Rounds:

@@ -1,7 +1,7 @@
 """Boosting of classes: any labels, two of them or many."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -9,12 +9,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from anyboost import checks, keywords, tables
-from anyboost.boosting import Run
 from anyboost.estimators import parameters
-from anyboost.estimators.base import BaseBoosting
-from anyboost.estimators.callbacks import with_callbacks
+from anyboost.estimators.base import GroupedBoosting, shared
 from anyboost.estimators.rows import Targets
-from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
 
 
@@ -49,7 +46,7 @@ class _OfProbabilities:
         return self.method.__get__(model, owner)
 
 
-class BoostingClassifier(ClassifierMixin, BaseBoosting):
+class BoostingClassifier(ClassifierMixin, GroupedBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of classes.
 
     Parameters are those of `BoostingRegressor`, without `quantile`, but for
@@ -99,59 +96,8 @@ class BoostingClassifier(ClassifierMixin, BaseBoosting):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            loss,
-            learning_rate=learning_rate,
-            max_iter=max_iter,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            min_leaf_weight=min_leaf_weight,
-            l2_regularization=l2_regularization,
-            max_features=max_features,
-            subsample=subsample,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            outputs=outputs,
-            leaf=leaf,
-            memory=memory,
-            curvature=curvature,
-            learner=learner,
-            descent=descent,
-            init=init,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            scoring=scoring,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            callbacks=callbacks,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+        super().__init__(**shared(locals()))
         self.class_weight = class_weight
-
-    @keywords.explained
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        offset: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        valid: Mapping[str, Any] | tuple[Any, Any] | None = None,
-        resume: Run | None = None,
-    ) -> Self:
-        """Fit to a table and its labels; arguments are those of `BoostingRegressor.fit`."""
-        sets = named_sets(X_val, y_val, sample_weight_val, valid)
-        return self._fit(X, y, sample_weight, groups, offset, sets, resume)
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The class of each row."""

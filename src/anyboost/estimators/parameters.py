@@ -106,8 +106,8 @@ def check(estimator: Any) -> None:
         checks.count(own["max_leaf_nodes"], "max_leaf_nodes", least=2)
     if own["max_depth"] is not None:
         checks.count(own["max_depth"], "max_depth", least=1)
-    _nonnegative(own["min_leaf_weight"], "min_leaf_weight")
-    _nonnegative(own["l2_regularization"], "l2_regularization")
+    checks.not_negative(own["min_leaf_weight"], "min_leaf_weight")
+    checks.not_negative(own["l2_regularization"], "l2_regularization")
     checks.fraction(own["max_features"], "max_features", zero=False)
     checks.fraction(own["subsample"], "subsample", zero=False)
     checks.count(own["max_bins"], "max_bins", least=2, most=255)
@@ -124,7 +124,7 @@ def check(estimator: Any) -> None:
     if own["validation_fraction"] is not None:
         checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
     checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
-    _nonnegative(own["tol"], "tol")
+    checks.not_negative(own["tol"], "tol")
     checks.count(
         int(own["verbose"]) if isinstance(own["verbose"], bool) else own["verbose"], "verbose", least=0
     )
@@ -154,11 +154,6 @@ def abilities(estimator: Any) -> Takes:
         return Takes() if estimator.learner is None else weak.takes(weak.get(estimator.learner))
     except (ValueError, TypeError):
         return Takes()
-
-
-def _nonnegative(value: Any, name: str) -> None:
-    if checks.real(value, name) < 0:
-        raise ValueError(f"{name} must not be negative, got {value}")
 
 
 def _check_callbacks(callbacks: Any) -> None:
@@ -212,12 +207,9 @@ def quantile_loss(loss: Any, quantile: Any) -> Any:
     return Quantile(checks.between(quantile, "quantile", 0, 1))
 
 
-class Method(NamedTuple):
-    learner: Learner
-    descent: Descent
-
-
-def method(estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None) -> Method:
+def method(
+    estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None
+) -> tuple[Learner, Descent]:
     """The learner and the descent that the parameters describe."""
     rate = float(estimator.learning_rate)
     given = None if estimator.learner is None else weak.get(estimator.learner)
@@ -231,13 +223,13 @@ def method(estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Se
         chosen = leaf if estimator.leaf == "auto" else estimator.leaf
         learner = _tree(estimator, chosen, outputs, columns, names)
     if estimator.descent is not None:
-        return Method(learner, descents.get(estimator.descent).having(curvature=bent))
+        return learner, descents.get(estimator.descent).having(curvature=bent)
     if chosen != leaf:
         memory = 0.0
         step = steps.Constant(rate) if chosen == "exact" else mean_step(loss, rate, outputs)
     if not isinstance(estimator.memory, str):
         memory = float(estimator.memory)
-    return Method(learner, descents.Descent(step, memory=memory, curvature=bent))
+    return learner, descents.Descent(step, memory=memory, curvature=bent)
 
 
 def _tree(estimator: Any, leaf: str, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:

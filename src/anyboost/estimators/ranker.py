@@ -12,7 +12,7 @@ from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
 from anyboost.estimators.regressor import _one_column
-from anyboost.estimators.rows import Rows, Targets
+from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
 
 
@@ -86,7 +86,7 @@ class BoostingRanker(BaseBoosting):
 
         return Targets(loss, encode(y), encode)
 
-    def _split(self, rows: Rows, y: np.ndarray, share: float, seed: int) -> tuple[Rows, Rows]:
+    def _split(self, rows: Labelled, y: np.ndarray, share: float, seed: int) -> tuple[Labelled, Labelled]:
         if rows.groups is None or len(np.unique(rows.groups)) < 2:
             raise ValueError(
                 "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"

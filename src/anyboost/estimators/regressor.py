@@ -1,7 +1,7 @@
 """Boosting of numbers: a mean, a median, quantiles, counts, survival, or several targets at once."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,14 +11,12 @@ from anyboost import checks, keywords, losses, metrics, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
-from anyboost.estimators.base import BaseBoosting
-from anyboost.estimators.callbacks import with_callbacks
-from anyboost.estimators.rows import Rows, Targets
-from anyboost.estimators.sets import named_sets
+from anyboost.estimators.base import GroupedBoosting, shared
+from anyboost.estimators.rows import Labelled, Targets
 from anyboost.losses import Cox, Loss, Multioutput, MultiQuantile, Sum
 
 
-class BoostingRegressor(RegressorMixin, BaseBoosting):
+class BoostingRegressor(RegressorMixin, GroupedBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of real targets.
 
     The weights are the measure: a row of weight 2 is that row twice, a row of weight 0 is no row. By default
@@ -148,71 +146,8 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            loss,
-            learning_rate=learning_rate,
-            max_iter=max_iter,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            min_leaf_weight=min_leaf_weight,
-            l2_regularization=l2_regularization,
-            max_features=max_features,
-            subsample=subsample,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            outputs=outputs,
-            leaf=leaf,
-            memory=memory,
-            curvature=curvature,
-            learner=learner,
-            descent=descent,
-            init=init,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            scoring=scoring,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            callbacks=callbacks,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+        super().__init__(**shared(locals()))
         self.quantile = quantile
-
-    @keywords.explained
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        offset: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        valid: Mapping[str, Any] | tuple[Any, Any] | None = None,
-        resume: Run | None = None,
-    ) -> Self:
-        """Fit to a table and its targets.
-
-        Parameters
-        ----------
-        X : a data frame or an array, NaN where missing; or a sparse matrix, for learners that take one.
-        y : targets, (n,) or (n, k). For "cox": +time of an event, -time last seen without one.
-        sample_weight : the measure.
-        groups : one label a row, for losses that use them.
-        offset : scores to start from, row by row; `predict` adds them only where given them again.
-        X_val, y_val, sample_weight_val : a validation set.
-        valid : (X, y), or several by name, each (X, y) or a mapping with "X", "y", "sample_weight", "groups", "offset".
-        resume : the run of a `Checkpoint` of this same fit, to go on from.
-        """
-        sets = named_sets(X_val, y_val, sample_weight_val, valid)
-        return self._fit(X, y, sample_weight, groups, offset, sets, resume)
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """Predictions on the scale of y, (n,), or (n, k) for several targets or quantiles."""
@@ -298,7 +233,7 @@ class BoostingRegressor(RegressorMixin, BaseBoosting):
     def _predictions(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(self.loss_.link(scores), dtype=np.float64)
 
-    def _after(self, run: Run, ensemble: Ensemble, rows: Rows, targets: Targets) -> dict[str, Any]:
+    def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         if not isinstance(targets.loss, Cox):
             return {}
         scores = run.scores

@@ -29,7 +29,7 @@ class Targets:
 
 
 @dataclass(eq=False)
-class Rows:
+class Labelled:
     """Some rows: a table of numbers, the user's targets, and what goes with each row.
 
     `given` is the table as the user gave it, which is what an init estimator is shown; None where there is none.
@@ -42,15 +42,15 @@ class Rows:
     offset: np.ndarray | None = None
     given: Any = None
 
-    def take(self, rows: np.ndarray) -> "Rows":
+    def take(self, rows: np.ndarray) -> "Labelled":
         others = (self.sample_weight, self.groups, self.offset, self.given)
-        return Rows(
+        return Labelled(
             self.X[rows],
             self.y[rows],
             *(None if part is None else tables.take(part, rows) for part in others),
         )
 
-    def part(self, units: Units, counts: np.ndarray) -> "Rows":
+    def part(self, units: Units, counts: np.ndarray) -> "Labelled":
         """So many units of each row."""
         rows = np.flatnonzero(counts)
         part = self.take(rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -46,6 +46,13 @@ class Claim(NamedTuple):
 def verdict(held: Sequence[bool]) -> Verdict:
     """That on a claim of several parts."""
     return "reproduced" if all(held) else "partly" if any(held) else "not reproduced"
+
+
+def markdown(heading: str, rows: Iterable[Iterable[str]]) -> list[str]:
+    """A table in Markdown: names with bars between them, and rows of cells."""
+    names = heading.split(" | ")
+    lines = ("| " + " | ".join(cells) + " |" for cells in (names, *rows))
+    return [next(lines), "|" + "---|" * len(names), *lines]
 
 
 class Experiment(Protocol):

@@ -34,7 +34,15 @@ STYLES: dict[str, dict[str, Any]] = {
     "repeated": {"color": style.BLUE, "linewidth": 2.2, "linestyle": (0, (5, 1.5))},
     "residual": {"color": style.BLACK, "linewidth": 1.6, "linestyle": "-"},
 }
+STUMPS, QUICK_STUMPS = 990, 28  # 44 and 7 rounds of repeated
 TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
+
+
+def spent(quick: bool, scales: Sequence[float], quick_scales: Sequence[float]) -> dict[str, Any]:
+    """What a case of stumps may spend, and the scales of steps it may choose from."""
+    if quick:
+        return {"stumps": QUICK_STUMPS, "scales": quick_scales}
+    return {"stumps": STUMPS, "scales": scales}
 
 
 def descent(method: str, scale: float = 1.0) -> Descent:

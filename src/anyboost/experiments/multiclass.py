@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 
 from anyboost import datasets
 from anyboost.experiments import methods
-from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.experiments.methods import METHODS, STYLES
 from anyboost.experiments.style import INK, QUIET, WIDE, short
 from anyboost.losses import MulticlassHinge
@@ -38,7 +38,6 @@ KINDS = {
     "vectors": "vector regression stumps, projection (4)",
     "classes": "stump classifiers, projection (3)",
 }
-STUMPS, QUICK_STUMPS = 990, 28  # 44 and 7 rounds of repeated
 SCALES, QUICK_SCALES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0), (1.0, 3.0)
 THEOREMS = 1.0  # the scale of Theorems 5 and 7
 LAST = 100  # stumps at the end, in which to look for a cycle
@@ -66,8 +65,7 @@ def cases(quick: bool) -> dict[str, Any]:
             "data": data,
             "learner": learner,
             "method": method,
-            "stumps": QUICK_STUMPS if quick else STUMPS,
-            "scales": QUICK_SCALES if quick else SCALES,
+            **methods.spent(quick, SCALES, QUICK_SCALES),
         }
         for data in (QUICK_DATA if quick else DATA)
         for learner in LEARNERS
@@ -84,17 +82,26 @@ def needs(case: dict[str, Any]) -> str | None:
 def split(name: str) -> Split:
     """The source's own split where it comes with one; else (connect4, all from OpenML) a fifth of the rows tests."""
     if name in QUICK_DATA:
-        X, y = getattr(bundled, f"load_{name}")(return_X_y=True)
-        parts = None
-    else:
-        data = datasets.load(name)
-        X, y, parts = data.X, data.y.astype(int), data.split
+        return bundled_split(name)
+    data = datasets.load(name)
+    X, y, parts = data.X, data.y.astype(int), data.split
     if name == "connect4":
         X = np.array([0.0, -1.0, 1.0])[X.astype(int)]  # a cell is empty, the other player's, or one's own
     if parts is None:
-        X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
-        return Split(X, y, X_test, y_test)
+        return split_rows(X, y, 0.2)
     return Split(X[parts == 0], y[parts == 0], X[parts == 1], y[parts == 1])
+
+
+def bundled_split(name: str) -> Split:
+    """A data set of scikit-learn; a fifth of the rows tests."""
+    X, y = getattr(bundled, f"load_{name}")(return_X_y=True)
+    return split_rows(X, y, 0.2)
+
+
+def split_rows(X: np.ndarray, y: np.ndarray, tests: float) -> Split:
+    """Classes have the same share in both parts."""
+    X, X_test, y, y_test = train_test_split(X, y, test_size=tests, stratify=y, random_state=0)
+    return Split(X, y, X_test, y_test)
 
 
 def measure(case: dict[str, Any], tick: Tick) -> dict[str, Any]:
@@ -133,8 +140,7 @@ def measure(case: dict[str, Any], tick: Tick) -> dict[str, Any]:
 
 def tuning_rows(data: Split) -> Split:
     """The training rows: three quarters to learn from, and one to choose by."""
-    X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.25, stratify=data.y, random_state=0)
-    return Split(X, y, X_test, y_test)
+    return split_rows(data.X, data.y, 0.25)
 
 
 def constant_loss(y: np.ndarray) -> float:
@@ -149,18 +155,17 @@ def losses(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 def table(results: dict[str, Any]) -> list[str]:
     """Markdown: where each method ends."""
-    lines = [
-        f"| data | stumps are | method | step | training loss | training error | test loss | test error | "
-        f"different stumps | of the last {LAST} |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heading = (
+        "data | stumps are | method | step | training loss | training error | test loss | test error | "
+        f"different stumps | of the last {LAST}"
+    )
+    rows = []
     for one in results.values():
         cells = [one["data"], one["learner"], one["method"], f"{one['scale']:g}/sqrt(t)"]
-        for rows in ("train", "test"):
-            cells += [f"{one[f'{rows}_loss'][-1]:.3f}", f"{one[f'{rows}_error'][-1]:.1%}"]
-        cells += [f"{one['distinct'][-1]} of {one['stumps'][-1]}", f"{one['last']}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+        for part in ("train", "test"):
+            cells += [f"{one[f'{part}_loss'][-1]:.3f}", f"{one[f'{part}_error'][-1]:.1%}"]
+        rows.append([*cells, f"{one['distinct'][-1]} of {one['stumps'][-1]}", f"{one['last']}"])
+    return markdown(heading, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 
 from anyboost import datasets
-from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.online import FeatureStumpLearner, HullBooster, LinearLearner, NetLearner, SpanBooster
 
 TITLE = "What online boosting gains over its base learner"
@@ -187,20 +187,18 @@ def in_paper(base: str, names: Any) -> dict[str, Any]:
 
 def table(results: dict[str, Any]) -> list[str]:
     """Markdown: our losses and gains beside the paper's gains."""
-    lines = [
-        "| base | data | baseline | Algorithm 1 | Algorithm 2 | gain 1 | gain 2 | paper: baseline | gain 1 | gain 2 |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heading = "base | data | baseline | Algorithm 1 | Algorithm 2 | gain 1 | gain 2 | paper: baseline | gain 1 | gain 2"
+    rows = []
     for base, found in by_base(results).items():
         paper = in_paper(base, found)
         for name, losses in found.items():
             cells = [f"{loss:.4f}" for loss in losses] + _percents(gains(losses))
             cells += [f"{paper[name][0]:.4f}", *_percents(gains(paper[name]))] if name in paper else [""] * 3
-            lines.append(f"| {base} | {name} | " + " | ".join(cells) + " |")
+            rows.append([base, name, *cells])
         theirs = _percents(mean_gains(paper)) if paper else ["", ""]
-        cells = ["", "", "", *_percents(mean_gains(found)), "", *theirs]
-        lines.append(f"| **{base}** | **mean** | " + " | ".join(cells) + " |")
-    return lines
+        means = _percents(mean_gains(found))
+        rows.append([f"**{base}**", "**mean**", "", "", "", *means, "", *theirs])
+    return markdown(heading, rows)
 
 
 def _percents(values: Any) -> list[str]:

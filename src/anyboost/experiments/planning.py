@@ -16,7 +16,7 @@ from anyboost import descent, planning, steps, weak
 from anyboost.boosting import Callback, Run, boost
 from anyboost.descent import Step
 from anyboost.experiments import methods, style
-from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.planning.estimator import path_errors
 from anyboost.planning.ground import N_BANDS, Maps, Terrain
 from anyboost.planning.planners import LatticePlanner
@@ -30,9 +30,7 @@ SHOWS = (
     "folds, the folds as thin lines."
 )
 METHODS: dict[str, Any] = {
-    "naive": descent.Naive,
-    "repeated": descent.Repeated,
-    "residual": descent.Residual,
+    **methods.PRESETS,
     "residual, memory 0.7": lambda step: descent.Residual(step, memory=0.7),
 }
 STYLES: dict[str, dict[str, Any]] = {
@@ -50,7 +48,7 @@ FIRST_FEW = 15  # learners
 NEVER_BETTER = 0.02  # a difference of test loss under this share is none
 
 
-class Sample(NamedTuple):
+class FoldCells(NamedTuple):
     """A fold as `boost` takes it: cells of train, validation and test maps, and the loss that knows all their paths."""
 
     train: planning.Cells
@@ -74,7 +72,7 @@ def cases(quick: bool) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def sample(fold: int, size: int, paths: int, most: int | None = None) -> Sample:
+def sample(fold: int, size: int, paths: int, most: int | None = None) -> FoldCells:
     """One fold; the quick form takes the first few maps only."""
     ground = planning.terrain(fold, size=size, paths=paths, random_state=fold)
     if most is not None:
@@ -85,7 +83,7 @@ def sample(fold: int, size: int, paths: int, most: int | None = None) -> Sample:
         parts.append(planning.cells(part.maps, part.demonstrations, "lattice", first=first))
     shown = [path for part in parts for path in part.demonstrations]
     train, valid, test = parts
-    return Sample(train, valid, test, planning.PathMargin(shown, "lattice", TOLERANCE), ground)
+    return FoldCells(train, valid, test, planning.PathMargin(shown, "lattice", TOLERANCE), ground)
 
 
 def _first(part: Maps, most: int) -> Maps:
@@ -120,7 +118,7 @@ def measure(case: Any, tick: Tick) -> dict[str, Any]:
     }
 
 
-def fit(data: Sample, case: Any, rate: float, stops: Sequence[Callback]) -> Run:
+def fit(data: FoldCells, case: Any, rate: float, stops: Sequence[Callback]) -> Run:
     """One run of as many learners: repeated projection has t in round t, all others one."""
     return boost(
         data.train.X,
@@ -144,7 +142,7 @@ def diverged(step: Step, run: Run) -> bool:
 
 def rounds_for(method: str, learners: int) -> int:
     """How many rounds use up so many learners."""
-    return int(np.sqrt(2 * learners + 0.25) - 0.5) if method == "repeated" else learners
+    return methods.repeated_rounds(learners) if method == "repeated" else learners
 
 
 def watched(run: Run) -> list[float]:
@@ -152,7 +150,7 @@ def watched(run: Run) -> list[float]:
     return run.watch.losses
 
 
-def paths_of(costs: Any, data: Sample) -> dict[str, float]:
+def paths_of(costs: Any, data: FoldCells) -> dict[str, float]:
     """The test paths of learned costs: how much of them is off the demonstrations, and their true cost ratio."""
     part = data.ground.test
     errors = []
@@ -238,18 +236,18 @@ def claims(results: dict[str, Any]) -> list[Claim]:
 
 def table(results: dict[str, Any]) -> list[str]:
     count = by_method(results)["naive"][0]["learners"][-1]
-    lines = [
-        f"| {count} | descent | steps chosen | test loss | of the folds | test loss, round chosen | training loss | "
-        "largest rise in a round | off the path | true cost ratio | mean edge | what is left of D / gradient |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    heading = (
+        f"{count} | descent | steps chosen | test loss | of the folds | test loss, round chosen | training loss | "
+        "largest rise in a round | off the path | true cost ratio | mean edge | what is left of D / gradient"
+    )
+    rows = []
     for ending in LEARNERS:
-        lines += _rows(ending.removeprefix(", ") or "nets", by_method(results, ending))
-    return lines
+        rows += _rows(ending.removeprefix(", ") or "nets", by_method(results, ending))
+    return markdown(heading, rows)
 
 
-def _rows(learners: str, found: dict[str, list[dict[str, Any]]]) -> list[str]:
-    lines = []
+def _rows(learners: str, found: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
+    rows = []
     for name, folds in found.items():
         test = at_end(folds)
         means = {
@@ -257,14 +255,12 @@ def _rows(learners: str, found: dict[str, list[dict[str, Any]]]) -> list[str]:
             for key in ("off_path", "cost_ratio", "edge", "leftover")
         }
         rates = ", ".join(f"{fold['rate']:g}" for fold in folds)
-        lines.append(
-            f"| {learners} | {name} | {rates} | {test.mean():.2f} | "
-            f"{test.min():.2f} to {test.max():.2f} | {at_best(folds).mean():.2f} | "
-            f"{at_end(folds, 'train').mean():.2f} | {max(map(largest_rise, folds)):.2f} | "
-            f"{100 * means['off_path']:.0f} % | {means['cost_ratio']:.3f} | "
-            f"{means['edge']:.3f} | {means['leftover']:.1f} |"
-        )
-    return lines
+        cells = [learners, name, rates, f"{test.mean():.2f}", f"{test.min():.2f} to {test.max():.2f}"]
+        losses = (at_best(folds).mean(), at_end(folds, "train").mean(), max(map(largest_rise, folds)))
+        cells += [f"{loss:.2f}" for loss in losses] + [f"{100 * means['off_path']:.0f} %"]
+        cells += [f"{means['cost_ratio']:.3f}", f"{means['edge']:.3f}", f"{means['leftover']:.1f}"]
+        rows.append(cells)
+    return rows
 
 
 def draw(results: dict[str, Any]) -> Any:

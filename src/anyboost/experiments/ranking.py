@@ -14,7 +14,7 @@ import numpy as np
 
 from anyboost import datasets
 from anyboost.experiments import methods
-from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.experiments.methods import METHODS, STYLES
 from anyboost.experiments.style import INK, QUIET, WIDE, short
 from anyboost.metrics import disagreement
@@ -28,7 +28,6 @@ SHOWS = (
 )
 PAPERS = "MSLR-WEB10K"
 FOLDS = 5
-STUMPS, QUICK_STUMPS = 990, 28  # 44 and 7 rounds of repeated
 SCALES, QUICK_SCALES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0), (0.1, 1.0)
 TITLES = {
     "test": "test pairs in the wrong order",
@@ -65,8 +64,7 @@ def cases(quick: bool) -> dict[str, Any]:
             "data": data,
             "fold": fold,
             "method": method,
-            "stumps": QUICK_STUMPS if quick else STUMPS,
-            "scales": QUICK_SCALES if quick else SCALES,
+            **methods.spent(quick, SCALES, QUICK_SCALES),
         }
         for data, folds in ((name, own), (PAPERS, papers))
         for fold in folds
@@ -195,31 +193,24 @@ def by_data(results: dict[str, Any]) -> list[Folds]:
 
 def table(results: dict[str, Any]) -> list[str]:
     """Markdown: each fold and the mean of the folds."""
-    lines = [
-        "| data | fold | method | step | stumps by validation | test disagreement there | with all stumps | "
-        "training loss | different stumps |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    heading = (
+        "data | fold | method | step | stumps by validation | test disagreement there | with all stumps | "
+        "training loss | different stumps"
+    )
+    rows = []
     for own in by_data(results):
         for method in METHODS:
             for one in own.by[method]:
-                cells = [
-                    own.data,
-                    str(one["fold"]),
-                    method,
-                    f"{one['scale']:g}/sqrt(t)",
-                    str(one["stopped_at"]),
-                ]
+                scale = f"{one['scale']:g}/sqrt(t)"
+                cells = [own.data, str(one["fold"]), method, scale, str(one["stopped_at"])]
                 cells += [f"{one['stopped']:.4f}", f"{one['test'][-1]:.4f}", f"{one['train_loss'][-1]:.3f}"]
-                cells.append(f"{one['distinct'][-1]} of {own.stumps[-1]}")
-                lines.append("| " + " | ".join(cells) + " |")
+                rows.append([*cells, f"{one['distinct'][-1]} of {own.stumps[-1]}"])
         for method in METHODS:
             ends = (own.stopped(method), own.curves(method, "test")[:, -1])
             cells = [own.data, "**mean**", method, "", "", *(f"{end.mean():.4f}" for end in ends)]
             cells.append(f"{own.curves(method, 'train_loss')[:, -1].mean():.3f}")
-            cells.append(f"{own.curves(method, 'distinct')[:, -1].mean():.0f} of {own.stumps[-1]}")
-            lines.append("| " + " | ".join(cells) + " |")
-    return lines
+            rows.append([*cells, f"{own.curves(method, 'distinct')[:, -1].mean():.0f} of {own.stumps[-1]}"])
+    return markdown(heading, rows)
 
 
 def claims(results: dict[str, Any]) -> list[Claim]:

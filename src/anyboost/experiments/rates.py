@@ -19,7 +19,7 @@ from anyboost import bounds
 from anyboost.descent import Descent, Hull, Naive, Repeated, Residual
 from anyboost.experiments import style
 from anyboost.experiments.finite import descend, diabetes, linear_optimum, sign_stumps
-from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.experiments.style import short, thin
 from anyboost.losses import Loss, pointwise
 from anyboost.steps import Constant, InverseSqrt, InverseT
@@ -264,10 +264,8 @@ def worst(found: dict[str, Any]) -> tuple[int, float, float]:
 
 def table(results: dict[str, Any]) -> list[str]:
     """Markdown: bounds over gaps by theorem and loss, then the floors."""
-    lines = [
-        "| theorem | descent | loss | runs | smallest edge | slope | printed / gap | safe / gap | computable / gap |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    heading = "theorem | descent | loss | runs | smallest edge | slope | printed / gap | safe / gap | computable / gap"
+    rows = []
     for theorem, losses in LOSSES.items():
         groups = {loss: of_theorem(results, theorem, loss) for loss in losses}
         if theorem in COUNTER:
@@ -276,20 +274,16 @@ def table(results: dict[str, Any]) -> list[str]:
             if found:
                 edge = min(one["gamma"] for one in found)
                 slope = "" if theorem == 3 else f"{np.median([one['slope'] for one in found]):.2f}"
-                ratios = " | ".join(_ratio(found, form) for form in ("printed", "safe", "computable"))
-                lines.append(
-                    f"| {theorem} | {ALGORITHMS[theorem]} | {loss} | {len(found)} | {edge:.2f} | {slope} | {ratios} |"
-                )
-    lines += [
-        "",
-        "| floor | radius | optimum | rounds | under it: Hull | Residual | Hull's loss over it |",
-        "|---|---|---|---|---|---|---|",
-    ]
+                ratios = [_ratio(found, form) for form in ("printed", "safe", "computable")]
+                said = [str(theorem), ALGORITHMS[theorem], loss, str(len(found)), f"{edge:.2f}", slope]
+                rows.append([*said, *ratios])
+    under = "floor | radius | optimum | rounds | under it: Hull | Residual | Hull's loss over it"
+    ends = []
     for loss, one in floors(results).items():
         last = (one["Hull"]["under"][-1], one["Residual"]["under"][-1], one["Hull"]["over"][-1])
-        ends = " | ".join(f"{value:.2g}" for value in last)
-        lines.append(f"| {loss} | {FLOORS[loss]:g} | {one['optimum']:.4f} | {one['rounds'][-1]} | {ends} |")
-    return lines
+        said = [loss, f"{FLOORS[loss]:g}", f"{one['optimum']:.4f}", str(one["rounds"][-1])]
+        ends.append([*said, *(f"{value:.2g}" for value in last)])
+    return [*markdown(heading, rows), "", *markdown(under, ends)]
 
 
 def _ratio(found: list[dict[str, Any]], form: str) -> str:

@@ -28,7 +28,7 @@ from anyboost.experiments.finite import (
     sign_stumps,
     smooth_optimum,
 )
-from anyboost.experiments.frame import Claim, Tick, verdict
+from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.experiments.style import short, thin
 from anyboost.steps import Constant, InverseSqrt, InverseT, Schedule
 
@@ -62,7 +62,7 @@ LEVELS = (0.1, 0.01, 0.001)  # of the first excess
 SLACK = 1e-9
 
 
-class Problem(NamedTuple):
+class SpanProblem(NamedTuple):
     """A class of functions, targets, a loss, and its optimum over the span."""
 
     H: np.ndarray
@@ -92,7 +92,7 @@ def needs(case: dict[str, Any]) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def problem(data: str, kind: str, loss: str, scale: float) -> Problem:
+def problem(data: str, kind: str, loss: str, scale: float) -> SpanProblem:
     """Rows drawn once; columns that are numbers; two classes for the logistic loss, else a target of spread `scale`."""
     if data == "diabetes":
         X, y = diabetes()
@@ -107,7 +107,7 @@ def problem(data: str, kind: str, loss: str, scale: float) -> Problem:
         y = scale * (y - y.mean()) / y.std()
     H = sign_stumps(X) if kind == "stumps" else scaled_columns(X)
     chosen = ab.losses.get(loss)
-    return Problem(H, y, chosen, smooth_optimum(H, y, chosen))
+    return SpanProblem(H, y, chosen, smooth_optimum(H, y, chosen))
 
 
 def measure(case: dict[str, Any], tick: Tick = lambda _: None) -> dict[str, Any]:
@@ -164,20 +164,16 @@ def first_sum(excess: np.ndarray, level: float, eta: np.ndarray) -> float | None
 
 def table(results: dict[str, Any]) -> list[str]:
     """Markdown: the excess of both in the end, and the sum of steps at which it was a hundredth of the first."""
-    lines = [
-        "| problem | steps | norm of the optimum | shrank | excess: Zhang-Yu | C.3 | ratio | to 1 %: Zhang-Yu | C.3 |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    heading = "problem | steps | norm of the optimum | shrank | excess: Zhang-Yu | C.3 | ratio | to 1 %: Zhang-Yu | C.3"
+    rows = []
     for label, found in results.items():
         name, step = label.rsplit(", ", 1)
         reached = [found[method]["reached"][1] for method in METHODS]
-        sums = " | ".join("never" if s is None else f"{s:.3g}" for s in reached)
-        ends = " | ".join(f"{found[method]['end']:.2e}" for method in METHODS)
+        sums = ["never" if s is None else f"{s:.3g}" for s in reached]
+        ends = [f"{found[method]['end']:.2e}" for method in METHODS]
         shrank = "yes" if found["shrank"] else "no"
-        lines.append(
-            f"| {name} | {step} | {found['norm']:.3g} | {shrank} | {ends} | {advantage(found):.2f} | {sums} |"
-        )
-    return lines
+        rows.append([name, step, f"{found['norm']:.3g}", shrank, *ends, f"{advantage(found):.2f}", *sums])
+    return markdown(heading, rows)
 
 
 def advantage(found: dict[str, Any]) -> float:

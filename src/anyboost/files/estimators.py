@@ -11,7 +11,7 @@ import numpy as np
 
 from anyboost import losses
 from anyboost.descent import Descent, Step
-from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, parameters, stopping
+from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, measures, parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.files import ensembles, history, parts
 from anyboost.files.container import Fault
@@ -326,7 +326,7 @@ def _made(cls: type[BaseBoosting], values: dict[str, Any], fitted: dict[str, Any
     model = cls(**values)
     try:
         parameters.check(model)
-        stopping.check_scoring(model.scoring)
+        measures.check_scoring(model.scoring)
     except (ValueError, TypeError, OverflowError, KeyError) as error:
         raise Fault(f"its header says {error}") from None
     model.__dict__.update(fitted)

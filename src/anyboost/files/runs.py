@@ -7,7 +7,7 @@ import numpy as np
 
 from anyboost import descent as descents
 from anyboost import losses
-from anyboost.boosting import Options, Run, Watch
+from anyboost.boosting import Options, Run
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence, Witness
 from anyboost.descent import Geometry, State, Step
 from anyboost.ensemble import Ensemble
@@ -15,6 +15,7 @@ from anyboost.files import ensembles, history, parts
 from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, real
 from anyboost.losses import Loss
+from anyboost.watching import Watch
 
 MOST_WITNESSES = 4 * 64  # four at each power of two
 _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")

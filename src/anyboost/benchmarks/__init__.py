@@ -1,1 +1,0 @@
-"""How fast, in one run, on this machine."""

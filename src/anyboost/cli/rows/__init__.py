@@ -1,0 +1,1 @@
+"""Rows as commands read them: tables, and the examples of a stream, batch by batch."""

@@ -1,0 +1,1 @@
+"""What several commands do: show progress, and refuse files before the work."""

@@ -1,0 +1,66 @@
+"""What a command tells people: how far it has come with its pieces of work, and why it ends."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Show = Callable[[str, float, int], None]  # takes the piece at work, the pieces done (and a share), and all
+
+
+@contextlib.contextmanager
+def showing(console: Console) -> Iterator[Show]:
+    """A bar over pieces of work in a terminal; elsewhere a line a piece."""
+    if not console.is_terminal:
+        yield _lines(console)
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        tasks: list[Any] = []
+
+        def show(label: str, done: float, total: int) -> None:
+            now: dict[str, Any] = {"completed": done, "count": f"{int(done)}/{total}"}
+            if not tasks:
+                # Begun where a stopped run had been, or what was done then would count as fast work.
+                tasks.append(bars.add_task(label, total=total, **now))
+            bars.update(tasks[0], description=label, **now)
+
+        yield show
+
+
+def _lines(console: Console) -> Show:
+    last = ""
+
+    def show(label: str, done: float, total: int) -> None:
+        nonlocal last
+        if label and label != last:
+            console.print(f"{int(done) + 1} of {total}: {label}", markup=False, soft_wrap=True)
+        last = label
+
+    return show
+
+
+def say(sentence: str) -> None:
+    """A remark, apart from the results."""
+    typer.echo(sentence, err=True)
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the command with a sentence that says why."""
+    say(sentence)
+    raise typer.Exit(1)

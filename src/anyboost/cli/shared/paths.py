@@ -1,0 +1,50 @@
+"""Files that a command reads and writes: refused before the work where they could not be, not after it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def refusal(path: Path | None, endings: tuple[str, ...] = ()) -> str | None:
+    """Why no file can be written at `path`, or None; `endings` are those of pictures, where it has to be one."""
+    from anyboost.files import container
+
+    if path is None:
+        return None
+    if endings and path.suffix not in endings:
+        return f"{path.name!r} names no picture format; end it with {', '.join(endings)}"
+    reason = container.refusal(path)
+    return None if reason is None else str(reason)
+
+
+def check(option: str, path: Path | None, endings: tuple[str, ...] = ()) -> None:
+    """A ValueError that names the option where its file could not be written."""
+    reason = refusal(path, endings)
+    if reason is not None:
+        raise ValueError(f"{option}: {reason}")
+
+
+def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
+    """The same for `--output`, as a bad parameter."""
+    reason = refusal(path, endings)
+    if reason is not None:
+        raise typer.BadParameter(reason, param_hint="--output")
+
+
+def check_input(file: str) -> None:
+    """A ValueError where there is nothing to read."""
+    if file != "-" and not Path(file).is_file():
+        raise ValueError(f"{file} cannot be read: there is no such file")
+
+
+def write_json(path: Path, found: Any) -> None:
+    """Write it as a whole, or leave what is there."""
+    from anyboost.files import container
+
+    container.write(path, (json.dumps(found, indent=2) + "\n").encode())

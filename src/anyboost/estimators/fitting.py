@@ -1,0 +1,240 @@
+"""One fit: the method, the start and the validation sets that the parameters ask for, and the call of `boost`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from anyboost import checks, metrics, tables, weak
+from anyboost import descent as descents
+from anyboost.boosting import Run, boost, fits
+from anyboost.ensemble import Ensemble
+from anyboost.estimators import measures, parameters
+from anyboost.estimators.callbacks import Narrator, Rounds
+from anyboost.estimators.measures import WatchedSet
+from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
+from anyboost.space import Space
+from anyboost.tables import Columns
+from anyboost.watching import LOSS, Measure, Monitor, Patience
+
+# Fields of a tree that are the same in all rounds, and the parameters they come from
+OF_TREES = {
+    "leaf": "leaf",
+    "growth": "learner",
+    "monotone": "monotonic_cst",
+    "interactions": "interaction_cst",
+    "outputs": "outputs",
+}
+
+
+class Fitting:
+    """One fit: what goes into `boost`."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        rows: Labelled,
+        targets: Targets,
+        columns: Columns,
+        names: Sequence[str] | None,
+    ) -> None:
+        self.estimator, self.rows, self.targets, self.columns = estimator, rows, targets, columns
+        loss = targets.loss
+        self.y = loss.check(targets.y)
+        self.outputs = loss.outputs(self.y)
+        if rows.groups is not None and not loss.uses_groups:
+            raise ValueError(
+                f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
+            )
+        self.learner, self.descent = parameters.method(
+            estimator, loss, self.outputs, columns, None if names is None else list(names)
+        )
+        self.n_threads = checks.n_threads(estimator.n_jobs)
+        self.weights = targets.weigh(targets.y, rows.sample_weight)
+        if self.weights is not None:
+            parameters.warn_of_light_rows(estimator, self.weights)
+        self.intercept = np.zeros(self.outputs)
+        self.fitted: dict[str, Any] = {}
+        self.start = self._start()
+
+    def _start(self) -> Any:
+        """Where the descent starts: None, a number, or scores row by row (with the constant that suits them)."""
+        init, rows, offset = self.estimator.init, self.rows, self.rows.offset
+        if init is None and offset is None:
+            return None
+        n = rows.X.shape[0]
+        shape = (n,) if self.outputs == 1 else (n, self.outputs)
+        if offset is not None and offset.shape != shape:
+            raise ValueError(f"offset must have shape {shape}, got {offset.shape}")
+        if init is None and offset is not None:
+            return offset + self._best_shift(offset)
+        if not hasattr(init, "fit"):
+            self.intercept = np.full(self.outputs, float(init))
+            return float(init) if offset is None else offset + float(init)
+        fitted = clone(init)
+        weighted = self.weights is not None and has_fit_parameter(fitted, "sample_weight")
+        fitted.fit(rows.given, rows.y, **({"sample_weight": self.weights} if weighted else {}))
+        self.fitted["init_"] = fitted
+        scores = raw_scores_of(fitted, rows.given, n, self.outputs)
+        return scores if offset is None else scores + offset
+
+    def _best_shift(self, offset: np.ndarray) -> Any:
+        if self.outputs > 1:
+            return 0.0
+        space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
+        functional = self.targets.loss.on(self.y, space, self.rows.groups)
+        functional.best_constant()  # refuses targets that no constant suits, with an offset as without
+        one_leaf = np.zeros(space.n, dtype=np.int32)
+        self.intercept = np.asarray(functional.best_shifts(offset, one_leaf, 1), dtype=np.float64)
+        return float(self.intercept[0])
+
+    def monitor(
+        self, sets: list[tuple[str, Labelled]], scorings: list[Any], fitted: dict[str, Any], stops: bool
+    ) -> Monitor | None:
+        """What follows the sets; the loss is measured on the first of them, and on all where it is asked for."""
+        if not sets:
+            return None
+        estimator = self.estimator
+        everywhere = any(isinstance(what, str) for _, what in scorings)
+        watched = [
+            self._watched(name, rows, everywhere or number == 0) for number, (name, rows) in enumerate(sets)
+        ]
+
+        def stage(watched: WatchedSet, ensemble: Ensemble) -> Any:
+            return estimator._stage(fitted | {"ensemble_": self.model(ensemble, watched.rounds)}, watched)
+
+        def measure(name: str, what: Any) -> Measure:
+            if isinstance(what, str):
+                return LOSS
+            if isinstance(what, metrics.Metric):
+                return measures.of_metric(name, what)
+            scorer = what or (lambda model, X, y, **given: model.score(X, y, **given))
+            queries = "qid" if what is None and estimator._groups_name == "qid" else None
+            return measures.of_scorer(name, scorer, watched, stage, queries)
+
+        patience = Patience(int(estimator.n_iter_no_change) if stops else None, float(estimator.tol))
+        return Monitor(watched, self.n_threads, patience, [measure(*scoring) for scoring in scorings])
+
+    def _watched(self, name: str, rows: Labelled, measured: bool) -> WatchedSet:
+        X, functional = tables.contiguous(rows.X), None
+        try:
+            y = self.targets.encode(rows.y)
+            if measured:
+                space = Space(X, self.targets.weigh(y, rows.sample_weight), n_threads=self.n_threads)
+                functional = self.targets.loss.on(y, space, rows.groups, outputs=self.outputs)
+        except ValueError as error:
+            raise ValueError(f"validation set {name!r}: {error}") from None
+        weak.admit_values(self.learner, X, f"X of the validation set {name!r}")
+        n, start = X.shape[0], rows.offset
+        if (self.rows.offset is None) != (start is None):
+            raise ValueError(
+                f"offset must be given for the training rows and the validation set {name!r}, or for none"
+            )
+        if start is not None:
+            start = start.reshape(n, -1) + self.intercept
+        if "init_" in self.fitted:
+            began = raw_scores_of(self.fitted["init_"], rows.given, n, self.outputs).reshape(n, -1)
+            start = began if start is None else start + began
+        return WatchedSet(
+            functional,
+            X,
+            start,
+            name=name,
+            given=rows.given,
+            labels=rows.y,
+            sample_weight=rows.sample_weight,
+            groups=rows.groups,
+        )
+
+    def model(self, ensemble: Ensemble, rounds: int) -> Ensemble:
+        """The sum after so many rounds, as a fitted estimator has it."""
+        kept = ensemble.truncate(rounds)
+        if kept.needs_offset:  # it began at the offset plus a constant, and the constant is the model's
+            kept.start, kept.needs_offset = self.intercept, False
+        return kept
+
+    def go_on(self, run: Run) -> Run:
+        """The run that a warm start goes on from, with the rate and the size of trees that are asked for now.
+
+        Other data are refused, and other changes, for what is true of the whole model would be lost with them.
+        """
+        for name, first, second in self._fixed(run):
+            if repr(first) != repr(second):
+                raise ValueError(
+                    f"warm_start goes on from a fit whose {name} is {first!r}, and now it is {second!r}: "
+                    "set it back, or set warm_start=False"
+                )
+        space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
+        same = tuple(self.columns.levels) == run.options.categorical
+        if not same or not fits(run.state, space, self.targets.loss.on(self.y, space, self.rows.groups)):
+            raise ValueError(
+                "warm_start goes on from a fit to other data: pass the X, y and sample_weight of that fit, or set "
+                "warm_start=False"
+            )
+        if repr(self.learner) != repr(run.learner):
+            evidence = run.state.evidence.of_another_class()
+            run = replace(run, learner=self.learner, state=replace(run.state, evidence=evidence))
+        same = descents.stands_for(self.descent, run.descent)
+        return run if same else replace(run, descent=self.descent)
+
+    def _fixed(self, run: Run) -> list[tuple[str, Any, Any]]:
+        """The parameters that a warm start cannot change, as they were and as they are."""
+        estimator, options, learner, descent = self.estimator, run.options, self.learner, self.descent
+        found: list[tuple[str, Any, Any]] = [("loss", run.loss, self.targets.loss)]
+        if type(run.learner) is type(learner) is weak.Tree:
+            found += [
+                (name, getattr(run.learner, part), getattr(learner, part)) for part, name in OF_TREES.items()
+            ]
+        else:
+            found.append(("learner", run.learner, learner))
+        if estimator.descent is None:
+            found.append(("memory", run.descent.memory, descent.memory))
+            found.append(("curvature", run.descent.curved, descent.curved))
+            found.append(("descent", run.descent.having(step=descent.step), descent))
+        elif not descents.stands_for(descent, run.descent):
+            found.append(("descent", run.descent, descent))
+        return [
+            *found,
+            ("subsample", options.row_fraction, float(estimator.subsample)),
+            ("max_features", options.feature_fraction, float(estimator.max_features)),
+            ("max_bins", options.max_bins, int(estimator.max_bins)),
+        ]
+
+    def boost(self, seed: int, earlier: Run | None, monitor: Monitor | None, narration: Rounds) -> Run:
+        estimator = self.estimator
+        callbacks: list[Any] = []
+        if estimator.verbose:
+            callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
+        callbacks += list(estimator.callbacks or ())
+        if narration.heard:
+            callbacks.append(narration)
+        return boost(
+            self.rows.X,
+            self.y,
+            self.targets.loss,
+            self.learner,
+            self.descent,
+            rounds=int(estimator.max_iter),
+            start=self.start,
+            sample_weight=self.weights,
+            groups=self.rows.groups,
+            valid=monitor,
+            callbacks=callbacks,
+            resume=earlier,
+            row_fraction=float(estimator.subsample),
+            feature_fraction=float(estimator.max_features),
+            max_bins=int(estimator.max_bins),
+            categorical=self.columns.categorical,
+            record="light",
+            n_threads=self.n_threads,
+            random_state=seed,
+        )
+
+
+def without_sample(run: Run) -> Run:
+    """The run as a file would bring it back: `boost` is given the sample again."""
+    run.witnesses  # noqa: B018 - needs the sample, and is kept
+    return replace(run, space=None, functional=None)
