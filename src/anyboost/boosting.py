@@ -435,7 +435,7 @@ def _descend(run: Run, sample: Sample) -> Iterator[Step]:
         offset = run.state.start if run.ensemble.needs_offset else None
         row = (sample.X, sample.y, sample.weights, sample.groups, offset)
         units = Units(run.seed, *row, space.n_threads, space.rows)
-    draws = getattr(run.learner, "draws", False)
+    draws = weak.declared(run.learner, "draws")
     sampling = Sampling(space, units, options.row_fraction, options.feature_fraction, run.seed, draws)
     return descend(run.functional, run.learner, space, run.descent, run.state, sampling)
 

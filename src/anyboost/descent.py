@@ -48,7 +48,7 @@ from anyboost import checks, steps
 from anyboost.certificates import Evidence, edge
 from anyboost.ensemble import Ensemble
 from anyboost.space import Space
-from anyboost.weak import AnyProjection, Learner, project
+from anyboost.weak import AnyProjection, Learner, declared, project
 
 if TYPE_CHECKING:
     from anyboost.losses import Functional, Loss
@@ -429,7 +429,7 @@ def descend(
                 _take_atom(H, L2, descent.atom_size, move)
         assert descent.step is not None  # `settle` has seen to it
         eta = steps.size(descent.step, t, partial(_slope_along, R, L2, f, move))
-        if getattr(H, "one_sided", False):
+        if declared(H, "one_sided"):
             eta = max(eta, 0.0)  # a search may end on the other side, where f must not go
         slope = L2.inner(g, point, less=f0) if evidence.due(t) or descent.atom_size is not None else 0.0
         shrink = descent.shrink(eta, slope) if move.pieces and len(state.ensemble) else 0.0

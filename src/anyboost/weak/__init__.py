@@ -17,6 +17,7 @@ from anyboost.weak.base import (
     Projection,
     Support,
     Takes,
+    declared,
     project,
 )
 from anyboost.weak.classifier import Classifier
@@ -48,6 +49,7 @@ __all__ = [
     "admit_values",
     "admit_weights",
     "can_follow",
+    "declared",
     "get",
     "project",
     "stands_for",

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.weak.base import Learner, Takes
+from anyboost.weak.base import Learner, Takes, declared
 
 
 def takes(learner: Learner) -> Takes:
-    """What a learner can do with a sample; one that does not say is like a tree."""
-    return getattr(learner, "takes", Takes())
+    """What a learner can do with a sample."""
+    found: Takes = declared(learner, "takes")
+    return found
 
 
 def _who(learner: Learner) -> str:
@@ -28,8 +29,7 @@ def admit(learner: Learner, X: Any, categorical: tuple[int, ...], outputs: int) 
             "sklearn.preprocessing.OneHotEncoder in a pipeline, or use a tree"
         )
     admit_values(learner, X, "X")
-    if hasattr(learner, "check"):
-        learner.check(X.shape[1], categorical, outputs)
+    declared(learner, "check")(X.shape[1], categorical, outputs)
 
 
 def admit_values(learner: Learner, X: Any, name: str) -> None:
@@ -49,7 +49,7 @@ def admit_weights(learner: Learner, weights: np.ndarray | None) -> None:
 
 def can_follow(learner: Learner, loss: Any) -> bool:
     """Whether a learner can project in the metric of the loss's curvature."""
-    return getattr(learner, "curved", False) or (takes(learner).weights and not loss.vector)
+    return declared(learner, "curved") or (takes(learner).weights and not loss.vector)
 
 
 def admit_curvature(learner: Learner, descent: Any, loss: Any) -> None:

@@ -61,8 +61,18 @@ class AsOne:
         cls.join(parts, coefficients)(X, out, n_threads)
 
 
+class OnSample:
+    """What all kinds of hypotheses on a sample share."""
+
+    def take_off(self: "AnyProjection", space: Space, target: np.ndarray, c: float) -> np.ndarray:
+        """target - c kappa h."""
+        if space.kappa is None:
+            return self.add_to(space, target, -c)
+        return target - c * (space.kappa * self.values)
+
+
 @dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(OnSample):
     """A hypothesis h on the sample."""
 
     hypothesis: Any
@@ -81,14 +91,6 @@ class Projection:
         """c, by which the descent multiplies h: that of the ray."""
         return inner / square
 
-    def take_off(self, space: Space, target: np.ndarray, c: float) -> np.ndarray:
-        """target - c kappa h."""
-        return (
-            self.add_to(space, target, -c)
-            if space.kappa is None
-            else target - c * (space.kappa * self.values)
-        )
-
     def leaf_step(self, R: Any, scores: np.ndarray) -> "Projection":
         raise TypeError(f"{type(self.hypothesis).__name__} has no leaves to fill")
 
@@ -98,7 +100,7 @@ class Projection:
 
 
 @dataclass(frozen=True, eq=False)
-class LeafProjection:
+class LeafProjection(OnSample):
     """A tree on the sample: the leaf of each row, the leaves' values (leaves, k), the shape of scores.
 
     `moments` are the integral of the target over each leaf (leaves, k) and the measure of each, or that of its
@@ -140,14 +142,6 @@ class LeafProjection:
     def coefficient(self, inner: float, square: float) -> float:
         """c, by which the descent multiplies h: that of the ray, within the bounds of h."""
         return min(max(inner / square, self.least), self.most)
-
-    def take_off(self, space: Space, target: np.ndarray, c: float) -> np.ndarray:
-        """target - c kappa h."""
-        return (
-            self.add_to(space, target, -c)
-            if space.kappa is None
-            else target - c * (space.kappa * self.values)
-        )
 
     def leaf_step(self, R: Any, scores: np.ndarray) -> "LeafProjection":
         """The same tree with, in each leaf, the step that minimizes the loss R there.
@@ -219,7 +213,7 @@ class Support(NamedTuple):
 
 
 class Takes(NamedTuple):
-    """What a learner can do with a sample, besides numbers in a dense table. One without `takes` is like a tree."""
+    """What a learner can do with a sample, besides numbers in a dense table."""
 
     missing: bool = True
     categories: bool = True
@@ -228,18 +222,36 @@ class Takes(NamedTuple):
     atoms: bool = True  # whether `extreme` finds one, for descents along atoms
 
 
-class Learner(Protocol):
-    """A restriction set H.
-
-    It may also have `takes`, and `check(n_features, categorical, outputs)`, which refuses what it cannot fit before
-    any work. One with a true `draws` is lent a space with a key of its own in every projection of a run, and takes
-    its random numbers from `space.random()`. One with a true `curved` knows what `space.kappa` is; others are lent a
-    space of another measure instead (see `project`).
-    """
+class Learner:
+    """A restriction set H: what a class of one's own inherits from, and overrides where it differs."""
 
     @property
     def exact_leaves(self) -> bool:
         """Whether the descent is to replace leaf values by exact leaf steps."""
+        return False
+
+    @property
+    def takes(self) -> Takes:
+        """What it can do with a sample: by default what a tree can."""
+        return Takes()
+
+    @property
+    def draws(self) -> bool:
+        """Whether `project` takes random numbers, from `space.random()`: it is lent a key of its own each time."""
+        return False
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether h may be subtracted from the model, but not added."""
+        return False
+
+    @property
+    def curved(self) -> bool:
+        """Whether `project` knows what `space.kappa` is; others are lent a space of another measure instead."""
+        return False
+
+    def check(self, n_features: int, categorical: tuple[int, ...] = (), outputs: int = 1) -> None:
+        """Refuse, in a sentence and before any work, a table that it cannot be fitted to."""
 
     def project(self, space: Space, target: np.ndarray) -> AnyProjection:
         """The hypothesis nearest to `target` by the space's measure.
@@ -247,15 +259,26 @@ class Learner(Protocol):
         A space that is lent to a projection may have rows of mass zero, which do not count (`space.drawn` are the
         others), and `space.features` that are the only ones to use. h has values on all rows.
         """
+        raise NotImplementedError
 
     def extreme(self, space: Space, target: np.ndarray) -> AnyProjection:
         """The atom |h| <= 1 furthest along `target`."""
+        raise NotImplementedError
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """How far an atom of H can reach along `target`: what a certificate needs.
 
         Without `search`, a learner whose bound needs no atom may put the bound in its place.
         """
+        raise NotImplementedError
+
+
+_UNSAID = Learner()
+
+
+def declared(learner: Learner, name: str) -> Any:
+    """What a learner says of itself; what one of another family leaves out is as in `Learner`."""
+    return getattr(learner, name, getattr(_UNSAID, name))
 
 
 def project(learner: Learner, space: Space, target: np.ndarray) -> AnyProjection:
@@ -264,7 +287,7 @@ def project(learner: Learner, space: Space, target: np.ndarray) -> AnyProjection
     To a learner that knows nothing of curvature, it is a projection of target / kappa by the measure w kappa.
     """
     kappa = space.kappa
-    if kappa is None or getattr(learner, "curved", False):
+    if kappa is None or declared(learner, "curved"):
         return learner.project(space, target)
     quotient = np.divide(target, kappa, out=np.zeros_like(target), where=kappa > 0)
     return learner.project(space.straight(kappa), quotient)

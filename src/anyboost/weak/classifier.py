@@ -19,7 +19,7 @@ import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import guests
-from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes
+from anyboost.weak.base import LeafProjection, Learner, OneByOne, Projection, Support, Takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class ClassifierFunction(OneByOne):
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(Learner):
     """Decision-stump classifiers, or those that a scikit-learn classifier can be fitted to be.
 
     Without `estimator` the projection is exact (for the binned columns): one cut with a class on either
@@ -70,10 +70,6 @@ class Classifier:
     def __post_init__(self) -> None:
         if self.estimator is not None:
             _check(self.estimator)
-
-    @property
-    def exact_leaves(self) -> bool:
-        return False
 
     @property
     def takes(self) -> Takes:

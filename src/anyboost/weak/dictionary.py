@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from anyboost.space import Space
-from anyboost.weak.base import Projection, Support
+from anyboost.weak.base import Learner, Projection, Support
 
 _TIE = 1e-9
 Functions = Sequence[Callable[[np.ndarray], np.ndarray]]
@@ -50,7 +50,7 @@ class _Columns(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Dictionary:
+class Dictionary(Learner):
     """The columns of X, or `functions`: callables that map X to one value a row."""
 
     functions: Functions | None = None
@@ -58,10 +58,6 @@ class Dictionary:
     def __post_init__(self) -> None:
         if self.functions is not None:
             object.__setattr__(self, "functions", tuple(self.functions))
-
-    @property
-    def exact_leaves(self) -> bool:
-        return False
 
     def project(self, space: Space, target: np.ndarray) -> Projection:
         """The column whose ray comes nearest to `target` (projections (3) and (4) agree here)."""

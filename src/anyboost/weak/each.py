@@ -12,7 +12,7 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, LeafProjection
+from anyboost.weak.base import AsOne, Joined, LeafProjection, OnSample
 from anyboost.weak.functions import TreeFunction
 
 
@@ -62,7 +62,7 @@ def by_output(
 
 
 @dataclass(frozen=True, eq=False)
-class EachProjection:
+class EachProjection(OnSample):
     """Such a function on the sample: a tree on it for each output."""
 
     parts: list[LeafProjection]
@@ -85,14 +85,6 @@ class EachProjection:
         outputs = zip(self.parts, space.outputs(len(self.parts)), target.T, strict=True)
         rays = [part.ray(own, column) for part, own, column in outputs]
         return sum(inner for inner, _ in rays), sum(square for _, square in rays)
-
-    def take_off(self, space: Space, target: np.ndarray, c: float) -> np.ndarray:
-        """target - c kappa h."""
-        return (
-            self.add_to(space, target, -c)
-            if space.kappa is None
-            else target - c * (space.kappa * self.values)
-        )
 
     def coefficient(self, inner: float, square: float) -> float:
         """c, by which the descent multiplies h: one for all outputs."""

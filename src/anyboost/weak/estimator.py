@@ -14,7 +14,7 @@ import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import guests
-from anyboost.weak.base import LeafProjection, OneByOne, Projection, Support, Takes, safe_support
+from anyboost.weak.base import LeafProjection, Learner, OneByOne, Projection, Support, Takes, safe_support
 from anyboost.weak.classifier import Classifier
 
 
@@ -45,7 +45,7 @@ class EstimatorFunction(OneByOne):
 
 
 @dataclass(frozen=True)
-class Estimator:
+class Estimator(Learner):
     """The fits of a scikit-learn regressor, or of a classifier, which then is `Classifier(estimator, both_signs)`.
 
     Weights go to `fit` as `sample_weight`, in a pipeline to every step that takes them; an estimator that takes none is
@@ -69,10 +69,6 @@ class Estimator:
                 f"estimator must be a scikit-learn regressor or classifier, got {str(self.estimator)[:80]}; "
                 "try sklearn.linear_model.Ridge()"
             )
-
-    @property
-    def exact_leaves(self) -> bool:
-        return False
 
     @property
     def draws(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, safe_support
+from anyboost.weak.base import AsOne, Joined, Learner, Projection, Support, Takes, safe_support
 from anyboost.weak.standard import Standardized, drawn
 
 MOST_COLUMNS = 2000  # of a sparse table whose Gram matrix is taken apart; beyond, fits are iterative
@@ -60,7 +60,7 @@ class PenalizedProjection(Projection):
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Learner):
     """Linear functions with a constant. `penalty` is that of ridge regression; the constant has none.
 
     Without a penalty the projection is least squares; of columns that depend on each other, the solution of least
@@ -78,10 +78,6 @@ class Linear:
         checks.not_negative(self.penalty, "penalty")
         if not isinstance(self.standardize, bool):
             raise ValueError(f"standardize must be True or False, got {self.standardize!r}")
-
-    @property
-    def exact_leaves(self) -> bool:
-        return False
 
     @property
     def takes(self) -> Takes:

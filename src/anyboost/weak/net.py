@@ -15,7 +15,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, Projection, Support, Takes, safe_support
+from anyboost.weak.base import AsOne, Joined, Learner, Projection, Support, Takes, safe_support
 from anyboost.weak.standard import Standardized, drawn
 
 _TOLERANCE = 1e-6  # relative fall of the objective under which an iteration was the last
@@ -59,7 +59,7 @@ class NetFunction(AsOne):
 
 
 @dataclass(frozen=True)
-class Net:
+class Net(Learner):
     """Networks of one layer with `hidden` tanh units, fitted by at most `max_iter` iterations of L-BFGS.
 
     `penalty` keeps the weights from growing without end; see the module. Each fit starts from random weights,
@@ -74,10 +74,6 @@ class Net:
         checks.count(self.hidden, "hidden", least=1)
         checks.not_negative(self.penalty, "penalty")
         checks.count(self.max_iter, "max_iter", least=1)
-
-    @property
-    def exact_leaves(self) -> bool:
-        return False
 
     @property
     def takes(self) -> Takes:

@@ -8,13 +8,13 @@ For two leaves the greedy search sees every tree of the class, so both are exact
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import LeafProjection, Support
+from anyboost.weak.base import LeafProjection, Learner, Support
 from anyboost.weak.each import EachProjection, by_output
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Learner):
     """Trees of at most `max_leaves` leaves, grown best leaf first, or level by level with `growth="depth"`.
 
     `leaf="mean"` fills leaves with the mean of the target; `leaf="exact"` lets the descent replace them,
@@ -59,7 +59,6 @@ class Tree:
     interactions: tuple[tuple[int, ...], ...] | None = None
     outputs: str = "joint"
     node_features: float = 1.0
-    curved: ClassVar[bool] = True  # projections know of a space's curvature
 
     def __post_init__(self) -> None:
         checks.count(self.max_leaves, "max_leaves", least=2)
@@ -79,6 +78,10 @@ class Tree:
     @property
     def exact_leaves(self) -> bool:
         return self.leaf == "exact"
+
+    @property
+    def curved(self) -> bool:
+        return True
 
     @property
     def draws(self) -> bool:
