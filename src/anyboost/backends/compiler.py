@@ -65,7 +65,8 @@ def inlined(function):
 def part(function):
     """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call would cost more.
 
-    It does not take the liberties of a kernel with `fastmath`, which it would if it did not say so.
+    It does not take the liberties of a kernel with `fastmath`, which it would if it did not say so. (`inlined` is for
+    pieces of the tree's kernels: as parts they are as fast, and a first fit compiles a tenth longer.)
     """
     return numba.njit(function, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
 
