@@ -10,7 +10,7 @@ import numpy as np
 
 from anyboost.checks import MOST_CODES
 from anyboost.files.container import Fault
-from anyboost.files.fields import Tensors, finite, unsigned
+from anyboost.files.tensors import Tensors, finite, unsigned
 from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
