@@ -12,8 +12,8 @@ from typing import Any
 from anyboost._version import __version__
 from anyboost.files import container
 from anyboost.files.checkpoint import Checkpoint
-from anyboost.files.container import FORMAT, Contents, Fault, ModelFileError
-from anyboost.files.fields import Fields, count, text
+from anyboost.files.container import FORMAT, Contents, ModelFileError
+from anyboost.files.fields import Fault, Fields, count, text
 from anyboost.files.tensors import Tensors
 
 __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
@@ -35,7 +35,11 @@ KINDS = {
     "online_model": ("anyboost.online.estimators.OnlineBoosting", "online_estimators"),
 }
 # What `load` may be given, and the kind of model that it is usually for
-_GIVEN = {"loss": "belongs to a run", "descent": "belongs to a run", "models": "belong to an estimator"}
+_GIVEN = {
+    "loss": "belongs to a run",
+    "descent": "belongs to a run",
+    "models": "belong to an estimator of mirror averaging",
+}
 
 
 def save(model: Any, path: Any) -> None:
@@ -88,7 +92,7 @@ def _opened(contents: Contents) -> tuple[str, Fields]:
     version = header.take("format", count(1))
     if version > FORMAT:
         raise Fault(f"it has format {version} and this version reads up to {FORMAT}: update anyboost")
-    rest = header.take_all({"kind": text, "library": text, "model": Fields})
+    rest = header.take_all(kind=text, library=text, model=Fields)
     kind = rest["kind"]
     if kind not in KINDS:
         raise Fault(f"it holds a {kind!a}, which this version does not know")

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 
-from anyboost.files.container import Fault
-from anyboost.files.fields import Check, Fields, flag, make, number, numbers, optional, text
+from anyboost.files.fields import Check, Fault, Fields, flag, make, number, numbers, optional, text
 
 # Parameters that a file has only where they differ from the default: older files have none
 LATER = {
@@ -48,6 +47,10 @@ class Codec:
             elif check is not None and (name not in LATER or value != default):
                 entry[name] = plain(value)
         return entry
+
+    def check(self, entry: Any, name: str) -> Any:
+        """The thing an entry describes, asked for as other entries are."""
+        return self.decode(entry)
 
     def decode(self, entry: Any, depth: int = 0) -> Any:
         """The thing an entry describes; `depth` is how many entries it lies in."""

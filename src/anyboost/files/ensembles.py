@@ -4,8 +4,7 @@ import numpy as np
 
 from anyboost.ensemble import Ensemble
 from anyboost.files import functions
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, count, flag, text
+from anyboost.files.fields import Fault, Fields, count, flag, text
 from anyboost.files.tensors import Packed, Tensors, finite, unsigned
 
 MOST_FEATURES = 2**31 - 1
@@ -31,7 +30,7 @@ def pack(ensemble: Ensemble) -> Packed:
 
 def unpack(header: Fields, tensors: Tensors) -> Ensemble:
     """The ensemble; a Fault unless all that predictions index with is in range."""
-    n_features, outputs, needs_offset, form = header.take_all(_ENTRIES).values()
+    n_features, outputs, needs_offset, form = header.take_all(**_ENTRIES).values()
     start = tensors.floats("start", (outputs,))
     if needs_offset and start.any():
         raise Fault("it starts at given scores and also at a constant")

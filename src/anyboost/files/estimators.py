@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from anyboost import estimators
 from anyboost.estimators import parameters as rules
 from anyboost.estimators import stopping
 from anyboost.estimators.base import BaseBoosting
-from anyboost.files import ensembles, history, labels, parameters, parts
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, count, flag, items, make, optional, real, refusal, text
+from anyboost.files import ensembles, fields, history, labels, parameters, parts
+from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.losses import Cox, Loss, MultiQuantile
 from anyboost.tables import MOST_LEVELS, Columns, Levels
@@ -28,8 +28,6 @@ _OF_STEPS = ("gradient_norm", "edge", "step_size", "coefficient")
 
 def pack(model: BaseBoosting) -> Packed:
     """Header and tensors of a fitted estimator."""
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(model)
     if getattr(model, "init_", None) is not None:
         raise ValueError("model cannot be saved: it starts at the predictions of another estimator, its init")
@@ -69,7 +67,7 @@ def _pack_columns(model: BaseBoosting) -> dict[str, Any]:
 
 def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     """The estimator; a Fault unless all it predicts with fits together."""
-    name = header.take("estimator", text)
+    name = header.take("estimator", fields.text)
     if name not in CLASSES:
         raise Fault(f"its estimator is {name!a}, which this version does not know")
     loss = parts.decode_loss(header.take("loss"), loss)
@@ -79,7 +77,7 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     fitted |= _unpack_columns(header.take("columns", Fields), ensemble.n_features)
     classes = header.take("classes")
     if (classes is not None) != (name == "BoostingClassifier"):
-        raise refusal("classes")
+        raise fields.refusal("classes")
     if classes is not None:
         fitted["classes_"] = labels.unpack_classes(classes)
         if len(fitted["classes_"]) != max(2, ensemble.outputs):
@@ -98,11 +96,13 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
 
 
 def _unpack_columns(header: Fields, n: int) -> dict[str, Any]:
-    names = header.take("names", optional(items(each=text)))
-    entries = {"column": count(0, n - 1), "levels": items(MOST_LEVELS), "rest": flag}
+    names = header.take("names", fields.optional(fields.items(each=fields.text)))
+    category = fields.record(
+        column=fields.count(0, n - 1), levels=fields.items(MOST_LEVELS), rest=fields.flag
+    )
     levels: dict[int, Levels] = {}
-    for found in header.take("categories", items(n, Fields)):
-        number, values, rest = found.take_all(entries).values()
+    for found in header.take("categories", fields.items(n, category)):
+        number, values, rest = found.values()
         if number in levels:
             raise Fault("it names a column of categories twice")
         levels[number] = Levels(_unpack_levels(values), rest)
@@ -112,13 +112,13 @@ def _unpack_columns(header: Fields, n: int) -> dict[str, Any]:
     if names is None:
         return fitted
     if len(names) != n or len(set(names)) < n:
-        raise refusal("names")
+        raise fields.refusal("names")
     return fitted | {"feature_names_in_": np.array(names, dtype=object)}
 
 
 def _unpack_levels(values: list[Any]) -> Any:
     words = bool(values) and all(isinstance(value, str) for value in values)
-    levels = [text(value, "levels") if words else real(value, "levels") for value in values]
+    levels = [fields.text(value, "levels") if words else fields.real(value, "levels") for value in values]
     if any(not a < b for a, b in pairwise(levels)):  # type: ignore[operator]
         raise Fault("its categories are not in order")
     return tuple(levels)
@@ -134,18 +134,18 @@ def _check_outputs(loss: Loss, outputs: int) -> None:
 def _unpack_rounds(header: Fields, tensors: Tensors, kept: int) -> dict[str, Any]:
     rounds = tensors.length("steps")
     train = tensors.floats("train.scores", (rounds + 1,))
-    best = header.take("best_iteration", count(0, rounds))
+    best = header.take("best_iteration", fields.count(0, rounds))
     if kept not in (best, rounds):
         raise Fault("its sum is neither that of its best round nor that of its last")
     scores: dict[str, dict[str, np.ndarray]] = {}
     decides = np.array([])
-    names = header.take("validation", items(each=items(2, text)))
+    names = header.take("validation", fields.items(each=fields.items(2, fields.text)))
     if names:
         values = tensors.floats("validation.scores", (len(names), rounds + 1), nan=True)
         decides = tensors.floats("validation.decides", (rounds + 1,), nan=True)
         for pair, row in zip(names, values, strict=True):
             if len(pair) != 2:
-                raise refusal("validation")
+                raise fields.refusal("validation")
             scores.setdefault(pair[0], {})[pair[1]] = row
     return {
         "steps_": history.unpack(tensors, _OF_STEPS, loss=(-train[1:]).tolist()),

@@ -1,13 +1,15 @@
 """Reading what a header claims: every entry is asked for by what it has to be, or refused."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
-
-from anyboost.files.container import Fault
 
 Check = Callable[[Any, str], Any]  # of a value of JSON and its name: the value, or a Fault
 MOST_ITEMS = 2**20
+
+
+class Fault(Exception):
+    """What is wrong with a file, in words that follow "cannot be loaded: "."""
 
 
 class Fields:
@@ -28,9 +30,10 @@ class Fields:
         value = self._left.pop(name)
         return value if check is None else check(value, name)
 
-    def take_all(self, checks: dict[str, Check]) -> dict[str, Any]:
-        """These entries, each by its check, and no others."""
-        values = {name: self.take(name, check) for name, check in checks.items()}
+    def take_all(self, later: Iterable[str] = (), /, **checks: Check) -> dict[str, Any]:
+        """These entries, each by its check, and no others; older files have not those of `later`."""
+        wanted = {name: check for name, check in checks.items() if name not in later or self.has(name)}
+        values = {name: self.take(name, check) for name, check in wanted.items()}
         self.done()
         return values
 
@@ -104,13 +107,13 @@ def items(most: int = MOST_ITEMS, each: Check | None = None) -> Check:
     return check
 
 
-def check_is(expected: str) -> Check:
-    """One text and no other."""
+def choice(*words: str) -> Check:
+    """One of some words."""
 
     def check(value: Any, name: str) -> str:
-        if value != expected:
+        if value not in words:
             raise refusal(name)
-        return expected
+        return value
 
     return check
 
@@ -118,6 +121,11 @@ def check_is(expected: str) -> Check:
 def optional(check: Check) -> Check:
     """None, or what passes a check."""
     return lambda value, name: None if value is None else check(value, name)
+
+
+def record(later: Iterable[str] = (), /, **checks: Check) -> Check:
+    """An object with these entries, each by its check; older files have not those of `later`."""
+    return lambda value, name: Fields(value, name).take_all(later, **checks)
 
 
 def make(cls: Callable[..., Any], values: dict[str, Any]) -> Any:

@@ -1,12 +1,15 @@
 """The part of a file that is the functions of a sum, all of one form: their numbers, one function after another."""
 
+import math
 from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anyboost.files import trees
-from anyboost.files.container import Fault
+from anyboost.files.fields import Fault
 from anyboost.files.tensors import Tensors, finite, unsigned
 from anyboost.weak.dictionary import ColumnFunction
 from anyboost.weak.each import EachFunction
@@ -70,46 +73,51 @@ def _unpack_columns(tensors: Tensors, count: int, n_features: int, outputs: int)
     return [ColumnFunction(*pair) for pair in zip(columns, vectors, strict=True)]
 
 
-def _pack_linear(functions: list[LinearFunction]) -> dict[str, np.ndarray]:
+def _pack_arrays(prefix: str, functions: list[Any]) -> dict[str, np.ndarray]:
+    """The tensors of functions that are dataclasses of arrays: a field's arrays lie below each other."""
     return {
-        "linear.weight": finite(np.concatenate([part.weight for part in functions]), "weights"),
-        "linear.constant": finite([part.constant for part in functions], "constants"),
+        f"{prefix}.{field.name}": finite(
+            np.vstack([getattr(one, field.name) for one in functions]), "weights"
+        )
+        for field in fields(functions[0])
     }
 
 
+def _unpack_arrays(
+    prefix: str, cls: Any, tensors: Tensors, count: int, **shapes: tuple[int, ...]
+) -> list[Any]:
+    """These functions, of the shapes of their fields."""
+    stacked = [
+        tensors.floats(f"{prefix}.{name}", (count * math.prod(shape[:-1]), shape[-1])).reshape(count, *shape)
+        for name, shape in shapes.items()
+    ]
+    return [cls(*arrays) for arrays in zip(*stacked, strict=True)]
+
+
 def _unpack_linear(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[LinearFunction]:
-    weights = tensors.floats("linear.weight", (count * outputs, n_features))
-    constants = tensors.floats("linear.constant", (count, outputs))
-    return [LinearFunction(*parts) for parts in zip(np.split(weights, count), constants, strict=True)]
+    shapes = {"weight": (outputs, n_features), "constant": (outputs,)}
+    return _unpack_arrays("linear", LinearFunction, tensors, count, **shapes)
 
 
 def _pack_nets(nets: list[NetFunction]) -> dict[str, np.ndarray]:
     if len({len(net.bias) for net in nets}) > 1:
         raise ValueError("model cannot be saved: its nets have different numbers of units")
-    return {
-        "net.hidden": finite(np.concatenate([net.hidden for net in nets]), "weights"),
-        "net.bias": finite([net.bias for net in nets], "weights"),
-        "net.output": finite(np.concatenate([net.output for net in nets]), "weights"),
-        "net.constant": finite([net.constant for net in nets], "constants"),
-    }
+    return _pack_arrays("net", nets)
 
 
 def _unpack_nets(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[NetFunction]:
     units = tensors.length("net.bias", 1)
     if units == 0:
         raise Fault("it has nets without units")
-    hidden = tensors.floats("net.hidden", (count * units, n_features))
-    bias = tensors.floats("net.bias", (count, units))
-    output = tensors.floats("net.output", (count * outputs, units))
-    constant = tensors.floats("net.constant", (count, outputs))
-    parts = zip(np.split(hidden, count), bias, np.split(output, count), constant, strict=True)
-    return [NetFunction(*part) for part in parts]
+    first = {"hidden": (units, n_features), "bias": (units,)}
+    second = {"output": (outputs, units), "constant": (outputs,)}
+    return _unpack_arrays("net", NetFunction, tensors, count, **first, **second)
 
 
 FORMS = {
     "trees": Form(TreeFunction, trees.pack, trees.unpack),
     "trees an output": Form(EachFunction, _pack_each, _unpack_each),
     "columns": Form(ColumnFunction, _pack_columns, _unpack_columns),
-    "linear functions": Form(LinearFunction, _pack_linear, _unpack_linear),
+    "linear functions": Form(LinearFunction, partial(_pack_arrays, "linear"), _unpack_linear),
     "nets": Form(NetFunction, _pack_nets, _unpack_nets),
 }

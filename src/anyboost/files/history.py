@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.descent import Step
-from anyboost.files.container import Fault
+from anyboost.files.fields import Fault
 from anyboost.files.tensors import Tensors, finite, unsigned
 
 _LEFT_OUT = ("gradient_norm", "edge", "coefficient")

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, items, real, text
+from anyboost.files.fields import Fault, Fields, items, real, text
 from anyboost.files.tensors import Tensors
 
 MOST_LABELS = 2**20
@@ -34,7 +33,7 @@ def unpack_classes(entry: Any, exact: bool = False) -> np.ndarray:
     """The labels that `pack_classes` wrote; a Fault unless they are distinct, in order, and of their type."""
     types = EXACT if exact else WIDE
     kind, values = (
-        Fields(entry, "classes").take_all({"dtype" if exact else "kind": text, "values": items()}).values()
+        Fields(entry, "classes").take_all(**{"dtype" if exact else "kind": text}, values=items()).values()
     )
     if kind not in types:
         raise Fault("its classes are of a type that model files do not use")

@@ -6,8 +6,7 @@ import numpy as np
 
 from anyboost.files import parts
 from anyboost.files.codec import Codec
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, check_is, flag, items, make, number, real
+from anyboost.files.fields import Fault, Fields, choice, flag, items, make, number, real
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.mirror import domains, proxies, schedules
 from anyboost.mirror.averager import BETA, CLOCK, N_NUMBERS, MirrorAverager
@@ -32,7 +31,7 @@ def pack(averager: Any) -> Packed:
 
 def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> Any:
     """The averager; a Fault unless all that a kernel indexes with is in range."""
-    header.take("form", check_is("averager"))
+    header.take("form", choice("averager"))
     averager = unpack_settings(header, loss)
     unpack_states([averager], tensors)
     return averager
@@ -53,20 +52,20 @@ def unpack_settings(header: Fields, loss: Any) -> Any:
     """An averager or a tracker that has learned nothing."""
     values: dict[str, Any] = {"loss": parts.decode_loss(header.take("loss"), loss)}
     if header.has("rates"):
-        values["domain"] = RULES["domain"].decode(header.take("domain"))
-        grid = dict.fromkeys(("rates", "shares"), items(MOST_GRID, real))
-        return make(Tracker, values | header.take_all(grid))
-    values |= {name: codec.decode(header.take(name)) for name, codec in RULES.items()}
-    values |= {"lipschitz": unpack_lipschitz(header), "average": header.take("average", flag)}
+        grid = items(MOST_GRID, real)
+        values |= header.take_all(domain=RULES["domain"].check, rates=grid, shares=grid)
+        return make(Tracker, values)
+    output_bound, label_bound = header.take("output_bound", number), header.take("label_bound", number)
+    checks = {name: codec.check for name, codec in RULES.items()}
+    values |= header.take_all(**checks, lipschitz=lipschitz, average=flag)
     averager = make(MirrorAverager, values)
-    bounds = header.take_all(dict.fromkeys(("output_bound", "label_bound"), number))
-    averager.output_bound, averager.label_bound = bounds["output_bound"], bounds["label_bound"]
+    averager.output_bound, averager.label_bound = output_bound, label_bound
     return averager
 
 
-def unpack_lipschitz(header: Fields) -> float | str:
+def lipschitz(value: Any, name: str) -> float | str:
     """L; 0 stands for a running scale."""
-    return header.take("lipschitz", real) or "running"
+    return real(value, name) or "running"
 
 
 def pack_states(averagers: list[Any]) -> dict[str, np.ndarray]:

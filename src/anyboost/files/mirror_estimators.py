@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files import labels, mirror_averagers
+from anyboost.files import fields, labels, mirror_averagers
 from anyboost.files.codec import plain
-from anyboost.files.container import Fault
-from anyboost.files.fields import Check, Fields, count, flag, items, make, number, optional, text
+from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors
 from anyboost.mirror import estimators, pool
 from anyboost.mirror.tracking import Tracker
@@ -22,29 +21,23 @@ FORMS: dict[str, Any] = {
 
 
 def _word_or_number(value: Any, name: str) -> Any:
-    return value if isinstance(value, str) else number(value, name)
+    return value if isinstance(value, str) else fields.number(value, name)
 
 
-_PARAMETERS: dict[str, Check] = {
-    **dict.fromkeys(("output_bound", "label_bound"), number),
-    "average": optional(flag),
-    "shuffle": flag,
+_PARAMETERS: dict[str, fields.Check] = {
+    **dict.fromkeys(("output_bound", "label_bound"), fields.number),
+    "average": lambda value, _: None if value is None else bool(value),
+    "shuffle": fields.flag,
     **dict.fromkeys(("lipschitz", "cv"), _word_or_number),
-    "random_state": number,
+    "random_state": fields.number,
 }
 
 
 def pack(model: Any) -> Packed:
     """Header and tensors of a fitted estimator."""
     form = next(name for name, cls in FORMS.items() if isinstance(model, cls))
-    averagers = (
-        getattr(model, "averagers_", [])
-        if form == "classifier"
-        else [model.averager_]
-        if hasattr(model, "averager_")
-        else []
-    )
-    if not averagers:
+    averagers = getattr(model, "averagers_", None) or [getattr(model, "averager_", None)]
+    if averagers[0] is None:
         raise ValueError(
             "model cannot be saved before it has learned anything: call fit or partial_fit first"
         )
@@ -66,14 +59,14 @@ def pack(model: Any) -> Packed:
 
 def unpack(header: Fields, tensors: Tensors, loss: Any = None, models: Any = None) -> Any:
     """The estimator, with the models that `load` was given."""
-    form = header.take("form", text)
+    form = header.take("form", fields.text)
     if form not in FORMS:
         raise Fault(f"it holds a {form!a}, which this version does not know")
-    parameters = header.take("parameters", Fields).take_all(_PARAMETERS)
+    parameters = header.take("parameters", fields.record(**_PARAMETERS))
     settings = header.take("averager")
     averagers = [
         mirror_averagers.unpack_settings(Fields(settings, "averager"), loss)
-        for _ in range(header.take("averagers", count(1, tensors.length("theta"))))
+        for _ in range(header.take("averagers", fields.count(1, tensors.length("theta"))))
     ]
     mirror_averagers.unpack_states(averagers, tensors)
     experts = averagers[0].n_experts_
@@ -81,10 +74,10 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, models: Any = Non
     estimator = FORMS[form](models, loss=_two_class(averagers[0].loss), **_rules(averagers[0]), **parameters)
     if models is not None:
         estimator.models_ = pool.check(models)
-    features = header.take("features", optional(count(experts, experts)))
+    features = header.take("features", fields.optional(fields.count(experts, experts)))
     if features is not None:
         estimator.n_features_in_ = features
-    names = header.take("feature_names", items(each=text))
+    names = header.take("feature_names", fields.items(each=fields.text))
     if names:
         if len(names) != features:
             raise Fault("its feature names are not those of its features")

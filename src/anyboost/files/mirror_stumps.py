@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from anyboost.files import parts
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, check_is, flag, make, number, real
-from anyboost.files.mirror_averagers import MOST_EXPERTS, RULES, check_numbers, unpack_lipschitz
+from anyboost.files.fields import Fault, Fields, choice, flag, make, number, real
+from anyboost.files.mirror_averagers import MOST_EXPERTS, RULES, check_numbers, lipschitz
 from anyboost.files.tensors import Packed, Tensors, finite, unsigned
 from anyboost.mirror.averager import N_NUMBERS
 from anyboost.mirror.stumps import Forest, StumpAverager
@@ -39,15 +38,11 @@ def pack(model: StumpAverager) -> Packed:
 
 def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> StumpAverager:
     """The averager; a Fault unless all that a kernel indexes with is in range."""
-    header.take("form", check_is("stumps"))
-    values = {
-        "lipschitz": unpack_lipschitz(header),
-        "loss": parts.decode_loss(header.take("loss"), loss),
-        "schedule": RULES["schedule"].decode(header.take("schedule")),
-    }
-    label_bound = header.take("label_bound", number)
-    values |= header.take_all({"radius": real, "average": flag, "max_thresholds": number})
-    model: StumpAverager = make(StumpAverager, values)
+    header.take("form", choice("stumps"))
+    loss, label_bound = parts.decode_loss(header.take("loss"), loss), header.take("label_bound", number)
+    rules = {"schedule": RULES["schedule"].check, "lipschitz": lipschitz}
+    values = header.take_all(radius=real, average=flag, max_thresholds=number, **rules)
+    model: StumpAverager = make(StumpAverager, values | {"loss": loss})
     model.label_bound = label_bound
     if not tensors.has("thresholds"):
         return model

@@ -9,13 +9,11 @@ import numpy as np
 from anyboost import online
 from anyboost.backends.definitions import OTHER
 from anyboost.backends.online import chain as lines
-from anyboost.backends.online import labels, trees
-from anyboost.files import labels as names
-from anyboost.files import parts
+from anyboost.backends.online import trees
+from anyboost.files import fields, labels, parts
 from anyboost.files.codec import Codec
-from anyboost.files.container import Fault
 from anyboost.files.ensembles import MOST_FEATURES
-from anyboost.files.fields import Check, Fields, count, flag, items, make, number, real, text
+from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.online.base import Arrays
 from anyboost.online.booster import OnlineBooster
@@ -32,14 +30,15 @@ LEARNERS = Codec(
     order=("rate", "power", "update", "precision"),
 )
 BOOSTERS: dict[str, Any] = {cls.__name__: cls for cls in (online.SpanBooster, online.HullBooster)}
-_ARGUMENTS: dict[str, Check] = {
-    "n_learners": count(1, 100_000),
-    **dict.fromkeys(("mode", "prefix"), text),
-    **dict.fromkeys(("output_bound", "label_bound", "scale", "start", "forget"), number),
+_ARGUMENTS: dict[str, fields.Check] = {
+    "n_learners": fields.count(1, 100_000),
+    **dict.fromkeys(("mode", "prefix"), fields.text),
+    **dict.fromkeys(("output_bound", "label_bound", "scale", "start", "forget"), fields.number),
 }
-_SETTINGS: dict[str, Check] = {
-    **dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), flag),
-    **dict.fromkeys(("code", "center"), count()),
+_SUMS = ("labels", "shares", "totals")
+_SETTINGS: dict[str, fields.Check] = {
+    **dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag),
+    **dict.fromkeys(("code", "center"), fields.count()),
 }
 
 
@@ -62,14 +61,12 @@ def pack(booster: Any) -> Packed:
         "outputs": 0 if state is None else state.outputs,
         "hash_bits": booster.hash_bits,
     }
-    tensors = {} if booster.features is None else {"features": names.pack_features(booster.features.names)}
+    tensors = {} if booster.features is None else {"features": labels.pack_features(booster.features.names)}
     if state is None:
         return header, tensors
     return header | {"settings": state.settings._asdict()}, tensors | {
         "chain": finite(state.chain[list(KEPT)], "losses"),
-        "labels": finite(state.labels, "labels"),
-        "shares": finite(state.shares, "shares"),
-        "totals": finite(state.totals, "totals"),
+        **{key: finite(getattr(state, key), key) for key in _SUMS},
         "sketch": finite(state.sketch.points, "labels"),
         # The last edge of a tree's bins is infinite.
         "table": finite(state.arrays.table, "weights", infinite=True),
@@ -79,26 +76,26 @@ def pack(booster: Any) -> Packed:
 
 def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> OnlineBooster:
     """The booster, ready to continue; without the functions of a loss of the user's unless that is given."""
-    name = header.take("class", text)
+    name = header.take("class", fields.text)
     if name not in BOOSTERS:
         raise Fault(f"it is a {name!a}, which this version does not know")
     values = {key: header.take(key, check) for key, check in _ARGUMENTS.items()}
-    values |= {"step": header.take("step", real)} if name == "SpanBooster" else {}
+    values |= {"step": header.take("step", fields.real)} if name == "SpanBooster" else {}
     values |= {
         "learner": LEARNERS.decode(header.take("learner")),
         "loss": parts.decode_loss(header.take("loss"), loss),
-        "outputs": header.take("classes", number),
-        "random_state": header.take("random_state", count()),
+        "outputs": header.take("classes", fields.number),
+        "random_state": header.take("random_state", fields.count()),
     }
-    header.take("needs", items(1))
+    header.take("needs", fields.items(1))
     booster: OnlineBooster = make(BOOSTERS[name], values)
-    booster.n_features = header.take("features", count(0, MOST_FEATURES))
-    booster.hash_bits = header.take("hash_bits", number)
+    booster.n_features = header.take("features", fields.count(0, MOST_FEATURES))
+    booster.hash_bits = header.take("hash_bits", fields.number)
     if tensors.has("features"):
         booster.features = unpack_features(tensors, booster.hash_bits)
         if booster.n_features > booster.features.width:
             raise Fault("its booster has more columns than features")
-    outputs = header.take("outputs", count())
+    outputs = header.take("outputs", fields.count())
     if outputs:
         booster.state = _unpack_state(header.take("settings", Fields), tensors, booster, outputs)
     header.done()
@@ -109,7 +106,7 @@ def unpack_features(tensors: Tensors, bits: Any) -> Features:
     """The columns of named features."""
     if bits is not None and not (type(bits) is int and 1 <= bits <= MOST_BITS):
         raise Fault("it hashes into an impossible number of columns")
-    found = names.unpack_features(tensors, "features")
+    found = labels.unpack_features(tensors, "features")
     if bits is not None and found:
         raise Fault("it hashes its features and names them")
     return Features.of(found, bits)
@@ -125,14 +122,13 @@ def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outpu
     else:
         state = InterpretedState(booster, outputs, CompiledStages(booster, outputs, arrays))
     state.chain[list(KEPT)] = chain
-    state.labels = tensors.floats("labels", (labels.SIZE,))
-    state.shares = tensors.floats("shares", (outputs,))
-    state.totals = tensors.floats("totals", (lines.TOTALS,))
+    for key in _SUMS:
+        setattr(state, key, tensors.floats(key, getattr(state, key).shape))
     state.sketch = Sketch(tensors.floats("sketch", (2, None)))
     if state.sketch.points.shape[1] >= Sketch.SIZE or (state.sketch.points[1] <= 0).any():
         raise Fault("its labels are not what they have to be")
     # The settings as they were, which a later version may derive otherwise
-    found = entry.take_all({key: _SETTINGS.get(key, real) for key in state.settings._fields})
+    found = entry.take_all(**{key: _SETTINGS.get(key, fields.real) for key in state.settings._fields})
     if found["code"] != state.settings.code and state.settings.code != OTHER:
         raise Fault("its loss and its settings do not belong together")
     state.settings = type(state.settings)(**found)

@@ -5,21 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files import labels, online_boosters, parts
-from anyboost.files.container import Fault
-from anyboost.files.fields import (
-    Check,
-    Fields,
-    count,
-    flag,
-    items,
-    make,
-    number,
-    optional,
-    real,
-    refusal,
-    text,
-)
+from anyboost.files import fields, labels, online_boosters, parts
+from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.parameters import simple
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.online.against_rest import AgainstRest, OneForAll
@@ -27,9 +14,9 @@ from anyboost.online.classifier import OnlineBoostingClassifier
 from anyboost.online.estimators import OnlineBoosting, OnlineBoostingRegressor
 
 MOST_CLASSES = 1000
-_PARAMETERS: dict[str, Check] = {
+_PARAMETERS: dict[str, fields.Check] = {
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
-    **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), number),
+    **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
 }
 _WRITTEN = ("learner", "loss")  # strings are kept as the user wrote them
 
@@ -102,19 +89,21 @@ def unpack(header: Fields, tensors: Tensors) -> OnlineBoosting:
     """The estimator."""
     classes = header.take("classes", Fields) if header.has("classes") else None
     kind = OnlineBoostingRegressor if classes is None else OnlineBoostingClassifier
-    model = kind(**header.take("parameters", Fields).take_all(_PARAMETERS))
-    entries = header.take("boosters", items(MOST_CLASSES, Fields))
+    model = kind(**header.take("parameters", fields.record(**_PARAMETERS)))
+    entries = header.take("boosters", fields.items(MOST_CLASSES, Fields))
     boosters = [
         online_boosters.unpack(entry, tensors.under(f"{place}.")) for place, entry in enumerate(entries)
     ]
     if not boosters:
         raise Fault("it has no booster")
-    written = header.take("written", Fields).take_all(dict.fromkeys(_WRITTEN, optional(text)))
+    written = header.take(
+        "written", fields.record(learner=fields.optional(fields.text), loss=fields.optional(fields.text))
+    )
     for name, value in written.items():
         setattr(model, name, getattr(boosters[0], name) if value is None else value or None)
     make(model.check_parameters, {})
-    _unpack_features(model, header.take("columns", optional(count(1))), tensors, boosters)
-    model._stream = header.take("stream", optional(_unpack_stream))
+    _unpack_features(model, header.take("columns", fields.optional(fields.count(1))), tensors, boosters)
+    model._stream = header.take("stream", fields.optional(_STREAM))
     if header.take("passes") is not None:
         model.n_iter_ = model.max_iter
     header.done()
@@ -149,8 +138,8 @@ def _unpack_features(model: OnlineBoosting, columns: Any, tensors: Tensors, boos
 def _unpack_classes(
     model: OnlineBoostingClassifier, header: Fields, tensors: Tensors, boosters: list[Any]
 ) -> None:
-    names = labels.check_labels(header.take("labels", items(MOST_CLASSES)))
-    model.open_ = header.take("open", flag)
+    names = labels.check_labels(header.take("labels", fields.items(MOST_CLASSES)))
+    model.open_ = header.take("open", fields.flag)
     own = (OneForAll if model.loss_.vector else AgainstRest)(model._new_member, model.loss_)
     model.boosters_ = own
     own.members = [(booster, None) for booster in boosters]
@@ -161,8 +150,8 @@ def _unpack_classes(
     else:
         if len(boosters) != (1 if len(names) <= 2 else len(names)):
             raise Fault("it has not a booster for each class")
-        own.classes, own.rows = len(names), header.take("rows", count())
-        own.signs = header.take("signs", items(MOST_CLASSES, real))
+        own.classes, own.rows = len(names), header.take("rows", fields.count())
+        own.signs = header.take("signs", fields.items(MOST_CLASSES, fields.real))
         if len(own.signs) != len(boosters) or any(abs(sign) != 1 for sign in own.signs):
             raise Fault("its boosters have signs that are none")
         own.weights = tensors.floats("classes.weights", (len(names),))
@@ -174,34 +163,19 @@ def _unpack_classes(
 
 
 def _kinds(value: Any, name: str) -> dict[str, str]:
-    if not isinstance(value, dict) or any(kind not in ("number", "text") for kind in value.values()):
-        raise refusal(name)
-    return value
+    if not isinstance(value, dict):
+        raise fields.refusal(name)
+    return {column: fields.choice("number", "text")(kind, name) for column, kind in value.items()}
 
 
-def _head(value: Any, name: str) -> dict[str, Any]:
-    """The beginning of a file: how many bytes, and their digest."""
-    return Fields(value, name).take_all({"bytes": count(), "sha256": text})
-
-
-def _tally(value: Any, name: str) -> dict[str, Any]:
-    sums = ("weight", "loss", "last_weight", "last_loss", "label")
-    return Fields(value, name).take_all(
-        dict.fromkeys(("rows", "features"), count()) | dict.fromkeys(sums, real)
-    )
-
-
-def _unpack_stream(value: Any, name: str) -> dict[str, Any]:
-    """Where `anyboost stream` stopped."""
-    found = Fields(value, name)
-    checks = {
-        "target": text,
-        "kinds": _kinds,
-        "tally": _tally,
-        "weight": optional(text),
-        "ignore": items(each=text),
-        "examples": count(),
-        "source": optional(_head),
-        "predictions": optional(_head),
-    }
-    return found.take_all({key: checks[key] for key in checks if key != "predictions" or found.has(key)})
+_SUMS = ("weight", "loss", "last_weight", "last_loss", "label")
+_TALLY = fields.record(rows=fields.count(), features=fields.count(), **dict.fromkeys(_SUMS, fields.real))
+_HEAD = fields.optional(
+    fields.record(bytes=fields.count(), sha256=fields.text)
+)  # the beginning of a file: its length and digest
+_FILES = {"source": _HEAD, "predictions": _HEAD}
+_PLACE = {"target": fields.text, "kinds": _kinds, "tally": _TALLY, "weight": fields.optional(fields.text)}
+# Where `anyboost stream` stopped
+_STREAM = fields.record(
+    ["predictions"], **_PLACE, ignore=fields.items(each=fields.text), examples=fields.count(), **_FILES
+)

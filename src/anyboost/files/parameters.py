@@ -49,7 +49,7 @@ def _pack(name: str, value: Any) -> Any:
 def unpack(entry: Fields, cls: Any, left_out: tuple[str, ...] = LEFT_OUT) -> dict[str, Any]:
     """What the constructor is to be given again."""
     names = [name for name in cls._get_param_names() if name not in left_out]
-    return entry.take_all({name: _unpack for name in names if name not in LATER or entry.has(name)})
+    return entry.take_all(LATER, **dict.fromkeys(names, _unpack))
 
 
 def _unpack(value: Any, name: str) -> Any:

@@ -4,6 +4,7 @@ What a user wrote (the functions of a `pointwise` loss, a step schedule) is not 
 comes back as a stand-in that says so when training asks for it, or as what `load` is given in its place.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -14,25 +15,14 @@ from anyboost import losses, steps, weak
 from anyboost.checks import Floats
 from anyboost.descent import Descent
 from anyboost.files.codec import Codec, plain
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, items, make, optional, real, text
+from anyboost.files.fields import Fault, Fields, items, make, optional, real, text
 from anyboost.losses import Loss, RowwiseLoss, Sum, links
 from anyboost.losses.base import Array
 from anyboost.losses.combine import CoupledSum, add
 
 DEEPEST = 4  # a loss in a loss in a loss
 MOST_TERMS = 1000
-LINKS = {
-    "identity": links.IDENTITY,
-    "log": links.LOG,
-    "sorted": links.SORTED,
-    "sign": links.SIGN,
-    "sign_logistic": links.SIGN_LOGISTIC,
-    "sign_half_logistic": links.SIGN_HALF_LOGISTIC,
-    "sign_clipped": links.SIGN_CLIPPED,
-    "largest": links.LARGEST,
-    "largest_softmax": links.LARGEST_SOFTMAX,
-}
+LINKS = {name.lower(): link for name, link in vars(links).items() if isinstance(link, links.Link)}
 
 
 @dataclass(frozen=True)
@@ -124,7 +114,7 @@ class _Steps(Codec):
     def decode(self, entry: Any, depth: int = 0) -> Any:
         if entry is None or not Fields(entry, self.what).has("yours"):
             return None if entry is None else super().decode(entry, depth)
-        return AbsentStep(Fields(entry, self.what).take_all({"yours": text})["yours"])
+        return AbsentStep(Fields(entry, self.what).take_all(yours=text)["yours"])
 
 
 LOSSES = _Losses("loss", *losses.LISTED)
@@ -150,27 +140,20 @@ def encode_loss(loss: Loss) -> dict[str, Any]:
 
 def decode_loss(entry: Any, given: Any = None) -> Loss:
     """The loss an entry describes, a stand-in for one of the user's, or what `load` was given for it."""
-    loss = LOSSES.decode(entry)
-    if given is None:
-        return loss
-    own = losses.get(given)
-    _agree("loss", encode_loss(own), entry)
-    return own
+    stored = LOSSES.decode(entry)
+    return stored if given is None else _agreed("loss", losses.get(given), encode_loss, entry)
 
 
 def decode_descent(entry: Any, given: Any = None) -> Descent:
     """The descent an entry describes, or what `load` was given for it."""
-    descent = DESCENTS.decode(entry)
-    if given is None:
-        return descent
-    own = descents.get(given)
-    _agree("descent", DESCENTS.encode(own), entry)
-    return own
+    stored = DESCENTS.decode(entry)
+    return stored if given is None else _agreed("descent", descents.get(given), DESCENTS.encode, entry)
 
 
-def _agree(name: str, given: dict[str, Any], stored: dict[str, Any]) -> None:
-    if given != stored:
-        raise ValueError(f"{name} must be that of the file, {spell(stored)}, got {spell(given)}")
+def _agreed(name: str, given: Any, encode: Callable[[Any], Any], entry: Any) -> Any:
+    if encode(given) != entry:
+        raise ValueError(f"{name} must be that of the file, {spell(entry)}, got {spell(encode(given))}")
+    return given
 
 
 def encode_learner(learner: Any) -> dict[str, Any]:
@@ -207,7 +190,7 @@ def _link_name(loss: Any) -> str | None:
 
 
 def _absent_loss(found: Fields) -> Loss:
-    title, link = found.take_all({"yours": text, "link": optional(text)}).values()
+    title, link = found.take_all(yours=text, link=optional(text)).values()
     if link is not None and link not in LINKS:
         raise Fault("its loss has a link that this version does not know")
     return AbsentLoss(title, None if link is None else LINKS[link])

@@ -3,10 +3,11 @@
 The demonstrations are not stored: they are the sample.
 """
 
+from sklearn.utils.validation import check_is_fitted
+
 from anyboost.files import ensembles, history, parameters
 from anyboost.files.codec import Codec
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, count, make, optional, text
+from anyboost.files.fields import Fault, Fields, count, make, optional, text
 from anyboost.files.tensors import Packed, Tensors
 from anyboost.planning import planners
 from anyboost.planning.estimator import MaxMarginPlanner
@@ -18,8 +19,6 @@ _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient", "secon
 
 def pack(model: MaxMarginPlanner) -> Packed:
     """Header and tensors of a fitted planner."""
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(model)
     if not PLANNERS.knows(model.planner_):
         raise ValueError(

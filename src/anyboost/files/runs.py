@@ -10,8 +10,7 @@ from anyboost.boosting import Options, Run, Watch
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence, Witness
 from anyboost.descent import Geometry, State
 from anyboost.files import ensembles, history, parts
-from anyboost.files.container import Fault
-from anyboost.files.fields import Fields, count, items, real, refusal, text
+from anyboost.files.fields import Fault, Fields, choice, count, items, real, record, refusal
 from anyboost.files.tensors import Packed, Tensors, finite
 
 MOST_WITNESSES = 4 * 64  # four at each power of two
@@ -56,8 +55,9 @@ def _needs(made_with: dict[str, Any]) -> list[str]:
 
 def _pack_evidence(run: Run) -> dict[str, Any]:
     evidence = run.state.evidence
-    intercepts = [*evidence.intercept.tolist(), float(evidence.last_intercept)]
+    # Those of the last round bring the sums up to date, so they come first.
     witnesses = [[*map(float, each[:3]), each.weighting, int(each.rounds)] for each in run.witnesses]
+    intercepts = [*evidence.intercept.tolist(), float(evidence.last_intercept)]
     return {
         "weight": dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
         "intercept": dict(zip(WEIGHTINGS, intercepts, strict=True)),
@@ -98,7 +98,7 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, descent: Any = No
     seed, start_loss = header.take("seed", count()), header.take("start_loss", real)
     norm = header.take("norm", real) if header.has("norm") else math.nan
     infimum = header.take("infimum", real) if header.has("infimum") else -math.inf
-    options = _unpack_options(header.take("options", Fields))
+    options = Options(**header.take("options", _OPTIONS))
     ensemble = ensembles.unpack(header.take("ensemble", Fields), tensors)
     rounds, k = ensemble.n_rounds, ensemble.outputs
     n = tensors.length("scores")
@@ -129,42 +129,42 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, descent: Any = No
 
 
 def _pack_options(options: Options) -> dict[str, Any]:
-    """The options; some only where they say something, for older files have none."""
-    packed = options._asdict()
-    columns, record = packed.pop("categorical"), packed.pop("record")
-    packed |= {"categorical": list(columns)} if columns else {}
-    return packed | ({"record": record} if record != "full" else {})
+    packed = options._asdict() | {"categorical": list(options.categorical)}
+    said = {"categorical": bool(options.categorical), "record": options.record != "full"}
+    return {name: value for name, value in packed.items() if said.get(name, True)}
 
 
-def _unpack_options(header: Fields) -> Options:
-    categorical = header.take("categorical", items(each=count())) if header.has("categorical") else []
-    record = header.take("record", text) if header.has("record") else "full"
-    shares = {"row_fraction": real, "feature_fraction": real, "max_bins": count(2, 255)}
-    options = Options(**header.take_all(shares), categorical=tuple(categorical), record=record)
-    if record not in ("full", "light"):
-        raise refusal("record")
-    if not (0 < options.row_fraction <= 1 and 0 < options.feature_fraction <= 1):
+def _share(value: Any, name: str) -> float:
+    if not 0 < real(value, name) <= 1:
         raise Fault("its projections see no share of the sample")
-    return options
+    return float(value)
+
+
+def _columns(value: Any, name: str) -> tuple[int, ...]:
+    return tuple(items(each=count())(value, name))
+
+
+_LATER = {"categorical": _columns, "record": choice("light")}
+_OPTIONS = record(_LATER, row_fraction=_share, feature_fraction=_share, max_bins=count(2, 255), **_LATER)
 
 
 def _unpack_evidence(
     header: Fields, tensors: Tensors, rounds: int, shape: tuple[int, ...], light: bool
 ) -> Evidence:
+    witness = partial(_unpack_witness, rounds)
+    weight = header.take("weight", record(**dict.fromkeys(SUMMED, real)))
+    intercept = header.take("intercept", record(**dict.fromkeys(WEIGHTINGS, real)))
+    witnesses = header.take("witnesses", items(MOST_WITNESSES, witness))
+    current = header.take("current", items(len(WEIGHTINGS), witness))
+    header.done()
+    usable = [(name, rounds) for name in WEIGHTINGS if rounds and (name == "last" or weight[name] > 0)]
+    if [(each.weighting, each.rounds) for each in current] != usable:
+        raise Fault("it lacks a witness of its last round")
     evidence = Evidence(shape, light)
-    evidence.rounds = rounds
-    weight = header.take("weight", Fields).take_all(dict.fromkeys(SUMMED, real))
-    intercept = header.take("intercept", Fields).take_all(dict.fromkeys(WEIGHTINGS, real))
+    evidence.rounds, evidence.witnesses = rounds, witnesses
     evidence.weight = np.array([weight[name] for name in SUMMED])
     evidence.intercept = np.array([intercept[name] for name in SUMMED])
     evidence.last_intercept = intercept["last"]
-    each = partial(_unpack_witness, rounds)
-    evidence.witnesses = header.take("witnesses", items(MOST_WITNESSES, each))
-    current = header.take("current", items(len(WEIGHTINGS), each))
-    header.done()
-    usable = [name for name in WEIGHTINGS if rounds and (name == "last" or weight[name] > 0)]
-    if [(witness.weighting, witness.rounds) for witness in current] != [(name, rounds) for name in usable]:
-        raise Fault("it lacks a witness of its last round")
     if not light:
         sums = [tensors.floats(f"gradient.{name}", shape).reshape(-1) for name in SUMMED]
         evidence.gradient = np.array(sums)

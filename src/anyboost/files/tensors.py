@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files.container import DTYPES, Contents, Fault
+from anyboost.files.container import DTYPES, Contents
+from anyboost.files.fields import Fault
 
 Shape = tuple[int | None, ...]
 Packed = tuple[dict[str, Any], dict[str, np.ndarray]]  # a model's entries and its tensors
@@ -46,16 +47,18 @@ class Tensors:
             raise Fault(f"its tensor {self._prefix + name!a} holds a value that is not finite")
         return values
 
-    def whole(self, name: str) -> bool:
-        """Whether a tensor that is still to be taken holds whole numbers."""
-        return self._left[self._prefix + name].dtype.startswith("U")
-
     def indices(self, name: str, length: int | None, least: int, most: int) -> np.ndarray:
         """Whole numbers between two bounds, as int64."""
         values = self._take(name, (length,), ("U8", "U16", "U32")).astype(np.int64)
         if len(values) and not (least <= values.min() and values.max() <= most):
             raise Fault(f"its tensor {name!a} holds a number out of range")
         return values
+
+    def counts_or_floats(self, name: str, length: int) -> np.ndarray:
+        """Numbers as float64 that are stored as whole ones where they are."""
+        if self._left[self._prefix + name].dtype == "F64":
+            return self.floats(name, (length,))
+        return self.indices(name, length, 0, 2**32 - 1).astype(np.float64)
 
     def bits(self, name: str, count: int) -> np.ndarray:
         """`count` bits, eight to a byte; those that fill up the last byte are 0."""
