@@ -44,6 +44,8 @@ class Codec:
             value = getattr(thing, name)
             if name in self.inner:
                 entry[name] = self.inner[name].encode(value)
+            elif check is None and value is not default:
+                raise ValueError(f"{self.what} {thing!r} cannot be saved: its {name} has no place in a file")
             elif check is not None and (name not in LATER or value != default):
                 entry[name] = plain(value)
         return entry
