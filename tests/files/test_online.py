@@ -194,8 +194,10 @@ def test_a_damaged_or_lying_file_is_refused_or_is_a_model(tmp_path, originals, n
         (lambda m: m["boosters"][0].update({"class": "Ghost"}), "it is a 'Ghost'"),
         (lambda m: m.update(boosters=[]), "it has no booster"),
         (lambda m: m["stream"].update(kinds={"a": "ghost"}), "'kinds' is not what it has to be"),
+        (lambda m: m["stream"].update(kinds={"a": []}), "'kinds' is not what it has to be"),
         (lambda m: m["stream"].update(examples=-1), "'examples' is not what it has to be"),
         (lambda m: m["parameters"].update(n_learners="x"), "its header says n_learners"),
+        (lambda m: m["parameters"].update(n_learners=10**400), "'n_learners' is not a finite number"),
         (lambda m: m.update(ghost=1), "'ghost', which this version does not know"),
     ],
 )

@@ -1,35 +1,44 @@
 """Model files that cannot hurt anyone: `save`, `load`, and checkpoints of a run.
 
 A file is one safetensors file (see `container`) that holds numbers, names and nothing else: no pickle, no code.
-What a kind of model stores is its own module here, with `pack` and `unpack`; KINDS lists them.
+What a kind of model stores is its own module here, with `pack` and `unpack`; the latter's keywords
+are what `load` may be given that is not in the file. KINDS lists them.
 """
 
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from anyboost._version import __version__
 from anyboost.files import container
 from anyboost.files.checkpoint import Checkpoint
-from anyboost.files.container import FORMAT, Contents, Fault, ModelFileError
-from anyboost.files.fields import Fields, Tensors
+from anyboost.files.container import FORMAT, Contents, ModelFileError
+from anyboost.files.fields import Fault, Fields, count, text
+from anyboost.files.tensors import Tensors
 
 __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 
-# What is saved, by the class's full name, and the module that packs it. Named as text, so that a file of one kind
-# does not load the code of all.
+# What is saved, by the class's full name, and the module here that packs it. Named as text, so that a file of one
+# kind does not load the code of all.
 KINDS = {
-    "ensemble": ("anyboost.ensemble.Ensemble", "anyboost.files.ensembles"),
-    "run": ("anyboost.boosting.Run", "anyboost.files.runs"),
-    "averager": ("anyboost.mirror.averager.MirrorAverager", "anyboost.files.mirror"),
-    "tracker": ("anyboost.mirror.tracking.Tracker", "anyboost.files.mirror"),
-    "stump averager": ("anyboost.mirror.stumps.StumpAverager", "anyboost.files.mirror"),
-    "mirror estimator": ("anyboost.mirror.estimators._MirrorAveraging", "anyboost.files.mirror"),
-    "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "anyboost.files.estimators"),
-    "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "anyboost.files.estimators"),
-    "ranker": ("anyboost.estimators.ranker.BoostingRanker", "anyboost.files.estimators"),
-    "planner": ("anyboost.planning.estimator.MaxMarginPlanner", "anyboost.files.planners"),
-    "booster": ("anyboost.online.booster.OnlineBooster", "anyboost.files.boosters"),
-    "online_model": ("anyboost.online.estimators.OnlineBoosting", "anyboost.files.streams"),
+    "ensemble": ("anyboost.ensemble.Ensemble", "ensembles"),
+    "run": ("anyboost.boosting.Run", "runs"),
+    "averager": ("anyboost.mirror.averager.MirrorAverager", "mirror_averagers"),
+    "tracker": ("anyboost.mirror.tracking.Tracker", "mirror_averagers"),
+    "stump averager": ("anyboost.mirror.stumps.StumpAverager", "mirror_stumps"),
+    "mirror estimator": ("anyboost.mirror.estimators._MirrorAveraging", "mirror_estimators"),
+    "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "estimators"),
+    "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "estimators"),
+    "ranker": ("anyboost.estimators.ranker.BoostingRanker", "estimators"),
+    "planner": ("anyboost.planning.estimator.MaxMarginPlanner", "planners"),
+    "booster": ("anyboost.online.booster.OnlineBooster", "online_boosters"),
+    "online_model": ("anyboost.online.estimators.OnlineBoosting", "online_estimators"),
+}
+# What `load` may be given, and the kind of model that it is usually for
+_GIVEN = {
+    "loss": "belongs to a run",
+    "descent": "belongs to a run",
+    "models": "belong to an estimator of mirror averaging",
 }
 
 
@@ -41,7 +50,7 @@ def save(model: Any, path: Any) -> None:
     """
     kind = _kind_of(model)
     container.check(path)
-    header, tensors = import_module(KINDS[kind][1]).pack(model)
+    header, tensors = _module(kind).pack(model)
     blob = container.encode(
         {"format": FORMAT, "kind": kind, "library": __version__, "model": header}, tensors
     )
@@ -59,8 +68,12 @@ def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -
         contents = container.read(path)
         kind, header = _opened(contents)
         tensors = Tensors(contents)
+        unpack = _module(kind).unpack
         given = {"loss": loss, "descent": descent, "models": models}
-        model = import_module(KINDS[kind][1]).unpack(header, tensors, given)
+        given = {name: value for name, value in given.items() if value is not None}
+        for name in given.keys() - signature(unpack).parameters:
+            raise ValueError(f"{name} {_GIVEN[name]}, and the file holds {_a(kind)}: leave {name} out")
+        model = unpack(header, tensors, **given)
         tensors.done()
         return model
 
@@ -76,15 +89,14 @@ def peek(path: Any) -> Contents:
 def _opened(contents: Contents) -> tuple[str, Fields]:
     """The kind of model and its header; a Fault for a file of a newer version."""
     header = Fields(contents.header, "anyboost")
-    version = header.count("format", 1)
+    version = header.take("format", count(1))
     if version > FORMAT:
         raise Fault(f"it has format {version} and this version reads up to {FORMAT}: update anyboost")
-    kind, _ = header.text("kind"), header.text("library")
-    model = header.fields("model")
-    header.done()
+    rest = header.take_all(kind=text, library=text, model=Fields)
+    kind = rest["kind"]
     if kind not in KINDS:
         raise Fault(f"it holds a {kind!a}, which this version does not know")
-    return kind, model
+    return kind, rest["model"]
 
 
 def _kind_of(model: Any) -> str:
@@ -95,3 +107,11 @@ def _kind_of(model: Any) -> str:
     raise TypeError(
         f"model must be of a kind that has a file ({', '.join(KINDS)}), got {type(model).__name__}"
     )
+
+
+def _module(kind: str) -> Any:
+    return import_module(f"anyboost.files.{KINDS[kind][1]}")
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind.replace('_', ' ')}"

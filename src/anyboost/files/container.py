@@ -20,6 +20,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from anyboost.files.fields import Fault, choice, count, items, record
+
 FORMAT = 1
 MOST_HEADER = 4 << 20  # bytes: JSON of this size stays under 100 MB as Python objects
 MOST_TENSORS = 10_000
@@ -33,10 +35,6 @@ _OPEN = ("/dev/std", "/dev/fd/", "/proc/self/fd/")
 
 class ModelFileError(ValueError):
     """A file that is not a model file, is damaged, or is written by a newer version; the sentence says which."""
-
-
-class Fault(Exception):
-    """What is wrong with a file, in words that follow "cannot be loaded: "."""
 
 
 class Tensor(NamedTuple):
@@ -253,16 +251,13 @@ def _width(tensor: Tensor) -> int:
     return np.dtype(DTYPES[tensor.dtype]).itemsize
 
 
+_PLACES = items(2, count(0, 2**62 - 1))
+_TENSOR = record(dtype=choice(*DTYPES), shape=_PLACES, data_offsets=_PLACES)
+
+
 def _tensor(name: str, entry: Any) -> Tensor:
-    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise Fault(f"its tensor {name!a} is not described")
-    dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise Fault(f"its tensor {name!a} has a type that model files do not use")
-    for numbers, most in ((shape, 2), (offsets, 2)):
-        whole = isinstance(numbers, list) and all(type(n) is int and 0 <= n < 2**62 for n in numbers)
-        if not whole or len(numbers) > most:
-            raise Fault(f"its tensor {name!a} has a shape or place that cannot be")
-    if len(offsets) != 2:
-        raise Fault(f"its tensor {name!a} has a shape or place that cannot be")
-    return Tensor(dtype, tuple(shape), offsets[0], offsets[1])
+    try:
+        dtype, shape, offsets = _TENSOR(entry, name).values()
+        return Tensor(dtype, tuple(shape), *offsets)
+    except (Fault, TypeError):
+        raise Fault(f"its tensor {name!a} has a type, shape or place that cannot be") from None

@@ -1,14 +1,15 @@
-"""Reading what a file claims: every entry and tensor is asked for by what it has to be, or refused."""
+"""Reading what a header claims: every entry is asked for by what it has to be, or refused."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
+Check = Callable[[Any, str], Any]  # of a value of JSON and its name: the value, or a Fault
+MOST_ITEMS = 2**20
 
-from anyboost.files.container import DTYPES, Contents, Fault
 
-Shape = tuple[int | None, ...]
+class Fault(Exception):
+    """What is wrong with a file, in words that follow "cannot be loaded: "."""
 
 
 class Fields:
@@ -20,52 +21,31 @@ class Fields:
         self._left = dict(values)
         self._name = name
 
-    def take(self, name: str) -> Any:
-        if name not in self._left:
-            raise Fault(f"its entry {self._name!a} has no {name!a}")
-        return self._left.pop(name)
-
-    def real(self, name: str) -> float:
-        return real(self.take(name), name)
-
-    def count(self, name: str, least: int = 0, most: int | None = None) -> int:
-        value = self.take(name)
-        if type(value) is not int or value < least or (most is not None and value > most):
-            raise self.refusal(name)
-        return value
-
-    def flag(self, name: str) -> bool:
-        value = self.take(name)
-        if not isinstance(value, bool):
-            raise self.refusal(name)
-        return value
-
-    def text(self, name: str) -> str:
-        value = self.take(name)
-        if not is_text(value):
-            raise self.refusal(name)
-        return value
-
-    def items(self, name: str, most: int) -> list[Any]:
-        value = self.take(name)
-        if not isinstance(value, list) or len(value) > most:
-            raise self.refusal(name)
-        return value
-
-    def fields(self, name: str) -> "Fields":
-        return Fields(self.take(name), name)
-
     def has(self, name: str) -> bool:
         return name in self._left
 
-    def refusal(self, name: str) -> Fault:
-        return Fault(f"its entry {name!a} is not what it has to be")
+    def take(self, name: str, check: Check | None = None) -> Any:
+        if name not in self._left:
+            raise Fault(f"its entry {self._name!a} has no {name!a}")
+        value = self._left.pop(name)
+        return value if check is None else check(value, name)
+
+    def take_all(self, later: Iterable[str] = (), /, **checks: Check) -> dict[str, Any]:
+        """These entries, each by its check, and no others; older files have not those of `later`."""
+        wanted = {name: check for name, check in checks.items() if name not in later or self.has(name)}
+        values = {name: self.take(name, check) for name, check in wanted.items()}
+        self.done()
+        return values
 
     def done(self) -> None:
         if self._left:
             raise Fault(
                 f"its entry {self._name!a} has {next(iter(self._left))!a}, which this version does not know"
             )
+
+
+def refusal(name: str) -> Fault:
+    return Fault(f"its entry {name!a} is not what it has to be")
 
 
 def real(value: Any, name: str) -> float:
@@ -79,109 +59,78 @@ def real(value: Any, name: str) -> float:
     return float(value)
 
 
-def is_text(text: Any) -> bool:
-    """Whether a value is text that can be written down."""
-    if not isinstance(text, str):
-        return False
+def number(value: Any, name: str) -> Any:
+    """A number as it stands, int or float, or None; who takes it checks what it may be."""
+    if value is not None:
+        real(value, name)
+    return value
+
+
+def numbers(value: Any, name: str) -> Any:
+    """Numbers in a list, or in lists in it."""
+    parts = items()(value, name)
+    return [(numbers if isinstance(part, list) else number)(part, name) for part in parts]
+
+
+def flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise refusal(name)
+    return value
+
+
+def text(value: Any, name: str) -> str:
+    """Text that can be written down: half of a surrogate pair cannot."""
+    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise refusal(name)
+    return value
+
+
+def count(least: int = 0, most: int | None = None) -> Check:
+    """A whole number between two bounds."""
+
+    def check(value: Any, name: str) -> int:
+        if type(value) is not int or value < least or (most is not None and value > most):
+            raise refusal(name)
+        return value
+
+    return check
+
+
+def items(most: int = MOST_ITEMS, each: Check | None = None) -> Check:
+    """A list that is not too long, of values that pass a check."""
+
+    def check(value: Any, name: str) -> list[Any]:
+        if not isinstance(value, list) or len(value) > most:
+            raise refusal(name)
+        return value if each is None else [each(part, name) for part in value]
+
+    return check
+
+
+def choice(*words: str) -> Check:
+    """One of some words."""
+
+    def check(value: Any, name: str) -> str:
+        if value not in words:
+            raise refusal(name)
+        return value
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """None, or what passes a check."""
+    return lambda value, name: None if value is None else check(value, name)
+
+
+def record(later: Iterable[str] = (), /, **checks: Check) -> Check:
+    """An object with these entries, each by its check; older files have not those of `later`."""
+    return lambda value, name: Fields(value, name).take_all(later, **checks)
+
+
+def make(cls: Callable[..., Any], values: dict[str, Any]) -> Any:
+    """What is made of values that a file claims; a Fault where they are refused."""
     try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which cannot be printed
-        return False
-    return True
-
-
-class Tensors:
-    """A file's tensors, taken one by one with the type and shape they have to have."""
-
-    def __init__(self, contents: Contents) -> None:
-        assert contents.data is not None
-        self._data = contents.data
-        self._left = dict(contents.tensors)
-        self._prefix = ""
-
-    def has(self, name: str) -> bool:
-        return self._prefix + name in self._left
-
-    def under(self, prefix: str) -> "Tensors":
-        """Those whose names begin so, to be taken by the rest of their names."""
-        part = Tensors.__new__(Tensors)
-        part._data, part._left, part._prefix = self._data, self._left, self._prefix + prefix
-        return part
-
-    def width(self, name: str) -> int:
-        """The second dimension of a tensor that is still to be taken."""
-        name = self._prefix + name
-        shape = self._left[name].shape if name in self._left else ()
-        if len(shape) != 2:
-            raise Fault(f"its tensor {name!a} is missing or has no width")
-        return shape[1]
-
-    def floats(self, name: str, shape: Shape, infinite: bool = False, nan: bool = False) -> np.ndarray:
-        """A float64 array of its own; None in `shape` stands for any length."""
-        values = self._take(name, shape, ("F64",)).astype(np.float64)
-        good = True if nan else not np.isnan(values).any() if infinite else np.isfinite(values).all()
-        if not good:
-            raise Fault(f"its tensor {name!a} holds a value that is not finite")
-        return values
-
-    def whole(self, name: str) -> bool:
-        """Whether a tensor that is still to be taken holds whole numbers."""
-        return self._left[self._prefix + name].dtype.startswith("U")
-
-    def indices(self, name: str, length: int | None, least: int, most: int) -> np.ndarray:
-        """Whole numbers between two bounds, as int64."""
-        values = self._take(name, (length,), ("U8", "U16", "U32")).astype(np.int64)
-        if len(values) and not (least <= values.min() and values.max() <= most):
-            raise Fault(f"its tensor {name!a} holds a number out of range")
-        return values
-
-    def bits(self, name: str, count: int) -> np.ndarray:
-        """`count` bits, eight to a byte; those that fill up the last byte are 0."""
-        packed = self._take(name, (-(-count // 8),), ("U8",))
-        values = np.unpackbits(packed).view(np.bool_)
-        if values[count:].any():
-            raise Fault(f"its tensor {name!a} has bits beyond its end")
-        return values[:count]
-
-    def length(self, name: str) -> int:
-        """The first dimension of a tensor that is still to be taken."""
-        name = self._prefix + name
-        shape = self._left[name].shape if name in self._left else ()
-        if not shape:
-            raise Fault(f"its tensor {name!a} is missing or has no length")
-        return shape[0]
-
-    def done(self) -> None:
-        if self._left:
-            raise Fault(f"it has a tensor {next(iter(self._left))!a}, which this version does not know")
-
-    def _take(self, name: str, shape: Shape, dtypes: tuple[str, ...]) -> np.ndarray:
-        name = self._prefix + name
-        if name not in self._left:
-            raise Fault(f"its tensor {name!a} is missing")
-        tensor = self._left.pop(name)
-        fits = len(tensor.shape) == len(shape) and all(
-            asked in (None, found) for asked, found in zip(shape, tensor.shape, strict=True)
-        )
-        if tensor.dtype not in dtypes or not fits:
-            raise Fault(f"its tensor {name!a} has the wrong type or shape")
-        dtype = np.dtype(DTYPES[tensor.dtype]).newbyteorder("<")
-        return np.frombuffer(self._data, dtype, math.prod(tensor.shape), tensor.begin).reshape(tensor.shape)
-
-
-def unsigned(values: Iterable[int] | np.ndarray) -> np.ndarray:
-    """Whole numbers in the smallest unsigned type that holds them."""
-    array = np.asarray(values, dtype=np.int64).reshape(-1)
-    largest = int(array.max(initial=0))
-    for dtype in (np.uint8, np.uint16, np.uint32):
-        if largest <= np.iinfo(dtype).max and array.min(initial=0) >= 0:
-            return array.astype(dtype)
-    raise ValueError(f"model holds the index {largest}, which a model file cannot")
-
-
-def finite(values: Any, name: str, infinite: bool = False) -> np.ndarray:
-    """A float64 array to be written; what `Tensors.floats` would refuse is refused here."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
-    if np.isnan(array).any() if infinite else not np.isfinite(array).all():
-        raise ValueError(f"model cannot be saved: its {name} are not finite")
-    return array
+        return cls(**values)
+    except (ValueError, TypeError, OverflowError, KeyError) as error:
+        raise Fault(f"its header says {error}") from None

@@ -9,8 +9,8 @@ every walk moves forward; and `unpack` makes sure that each node but the roots h
 import numpy as np
 
 from anyboost.checks import MOST_CODES
-from anyboost.files.container import Fault
-from anyboost.files.fields import Tensors, finite, unsigned
+from anyboost.files.fields import Fault
+from anyboost.files.tensors import Tensors, finite, unsigned
 from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
@@ -21,21 +21,19 @@ def pack(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
     """The tensors of these trees."""
     sizes = np.array([len(tree.feature) for tree in trees])
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    feature = np.concatenate([tree.feature for tree in trees])
-    split = feature >= 0
+    names = ("feature", "threshold", "left", "right", "missing_left", "value")
+    nodes = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in names}
+    split = nodes["feature"] >= 0
     place = np.flatnonzero(split)
-    left = (np.concatenate([tree.left for tree in trees]) + first)[split]
-    right = (np.concatenate([tree.right for tree in trees]) + first)[split]
-    missing_left = np.concatenate([tree.missing_left for tree in trees])[split]
-    threshold = np.concatenate([tree.threshold for tree in trees])[split]
-    value = np.concatenate([tree.value for tree in trees])[~split]
+    left, right = (nodes["left"] + first)[split], (nodes["right"] + first)[split]
+    missing_left = nodes["missing_left"][split]
     tensors = {
         "tree.nodes": unsigned(sizes),
         "node.split": np.packbits(split),
-        "split.feature": unsigned(feature[split]),
-        "split.threshold": finite(threshold, "thresholds", infinite=True),
+        "split.feature": unsigned(nodes["feature"][split]),
+        "split.threshold": finite(nodes["threshold"][split], "thresholds", infinite=True),
         "split.left": unsigned(left - place),
-        "leaf.value": finite(value, "leaf values"),
+        "leaf.value": finite(nodes["value"][~split], "leaf values"),
     }
     if not np.array_equal(right, left + 1):
         tensors["split.right"] = unsigned(right - place)
@@ -79,43 +77,51 @@ def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[
     """The trees, `count` of them; a Fault unless each is one whole tree on these features."""
     sizes = tensors.indices("tree.nodes", count, 1, MOST_NODES)
     ends = np.cumsum(sizes)
-    total = int(ends[-1]) if count else 0
+    starts, total = ends - sizes, int(ends[-1])
     split = tensors.bits("node.split", total)
     place = np.flatnonzero(split)
-    splits = len(place)
+    splits, leaves = len(place), total - len(place)
     feature = tensors.indices("split.feature", splits, 0, n_features - 1)
-    threshold = tensors.floats("split.threshold", (splits,), infinite=True)
     left = place + tensors.indices("split.left", splits, 1, MOST_NODES)
-    right = left + 1
+    right, missing_left = left + 1, np.zeros(splits, dtype=np.bool_)
     if tensors.has("split.right"):
         right = place + tensors.indices("split.right", splits, 1, MOST_NODES)
-    missing_left = np.zeros(splits, dtype=np.bool_)
     if tensors.has("split.missing_left"):
         missing_left = tensors.bits("split.missing_left", splits)
-    value = tensors.floats("leaf.value", (total - splits, outputs))
-    on_set, sets, categories = _unpack_categories(tensors, feature, missing_left, n_features)
-    starts = ends - sizes
-    tree = np.repeat(np.arange(count), sizes)[place]
-    _check_parents(left, right, starts, ends[tree], total)
-    nodes = _Nodes(total, outputs)
-    nodes.feature[place] = feature
-    nodes.threshold[place] = threshold
-    nodes.left[place] = left - starts[tree]
-    nodes.right[place] = right - starts[tree]
-    nodes.missing_left[place] = missing_left
-    nodes.value[~split] = value
-    nodes.category_set[place[on_set]] = np.arange(len(sets))
+    _check_parents(left, right, starts, np.repeat(ends, sizes)[place], total)
+    first = np.repeat(starts, sizes)[place]
+    nodes = {
+        "feature": _spread(feature.astype(np.int32), split, -1),
+        "threshold": _spread(tensors.floats("split.threshold", (splits,), infinite=True), split),
+        "left": _spread((left - first).astype(np.int32), split),
+        "right": _spread((right - first).astype(np.int32), split),
+        "missing_left": _spread(missing_left, split),
+        "value": _spread(tensors.floats("leaf.value", (leaves, outputs)), ~split),
+    }
     if tensors.has("leaf.cover"):
-        leaves = total - splits
-        if tensors.whole("leaf.cover"):
-            nodes.cover[~split] = tensors.indices("leaf.cover", leaves, 0, 2**32 - 1)
-        else:
-            nodes.cover[~split] = tensors.floats("leaf.cover", (leaves,))
-        nodes.gain[place] = tensors.floats("split.gain", (splits,))
-        nodes.remembers = True
-        _add_up(nodes.cover, place, left, right, split)
-    nodes.sets, nodes.categories = sets, categories
-    return [nodes.tree(slice(start, end)) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        nodes["cover"] = _spread(tensors.counts_or_floats("leaf.cover", leaves), ~split)
+        nodes["gain"] = _spread(tensors.floats("split.gain", (splits,)), split)
+        _add_up(nodes["cover"], place, left, right, split)
+    on_set, sets, categories = _unpack_categories(tensors, feature, missing_left, n_features)
+    numbers = _spread(np.where(on_set, np.cumsum(on_set) - 1, -1), split, -1)
+    found = []
+    for part in map(slice, starts.tolist(), ends.tolist()):
+        own = numbers[part]
+        used = own[own >= 0]  # one after another, as sets lie in the order of their nodes
+        tree_sets = sets[used[0] : used[-1] + 1] if len(used) else sets[:0]
+        tree = {name: array[part] for name, array in nodes.items()} | {
+            "category_set": np.where(own >= 0, own - used[0] if len(used) else own, -1).astype(np.int32),
+            "category_sets": tree_sets,
+        }
+        found.append(TreeFunction(**tree, categories=categories if len(used) else None))
+    return found
+
+
+def _spread(values: np.ndarray, where: np.ndarray, blank: int = 0) -> np.ndarray:
+    """An array of all nodes with values at some of them."""
+    spread = np.full((len(where), *values.shape[1:]), blank, dtype=values.dtype)
+    spread[where] = values
+    return spread
 
 
 def _add_up(
@@ -167,43 +173,3 @@ def _check_parents(
     expected[starts] = 0
     if not np.array_equal(parents, expected):
         raise Fault("it has a tree in which a node has no parent, or two")
-
-
-class _Nodes:
-    """The node arrays of all trees, as the kernels want them."""
-
-    def __init__(self, total: int, outputs: int) -> None:
-        self.feature = np.full(total, -1, dtype=np.int32)
-        self.threshold = np.zeros(total)
-        self.left = np.zeros(total, dtype=np.int32)
-        self.right = np.zeros(total, dtype=np.int32)
-        self.missing_left = np.zeros(total, dtype=np.bool_)
-        self.category_set = np.full(total, -1, dtype=np.int32)
-        self.value = np.zeros((total, outputs))
-        self.sets = np.empty((0, 8), dtype=np.uint32)
-        self.categories: Categories | None = None
-        self.cover = np.zeros(total)
-        self.gain = np.zeros(total)
-        self.remembers = False  # whether the file has the two
-
-    def tree(self, part: slice) -> TreeFunction:
-        return TreeFunction(
-            self.feature[part],
-            self.threshold[part],
-            self.left[part],
-            self.right[part],
-            self.missing_left[part],
-            *self._sets(part),
-            self.value[part],
-            self.categories if (self.category_set[part] >= 0).any() else None,
-            self.cover[part] if self.remembers else None,
-            self.gain[part] if self.remembers else None,
-        )
-
-    def _sets(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """A tree's own sets, and its nodes' numbers among them."""
-        numbers = self.category_set[part]
-        own = numbers[numbers >= 0]  # one after another, as sets lie in the order of their nodes
-        if not len(own):
-            return numbers, self.sets[:0]
-        return np.where(numbers >= 0, numbers - own[0], -1).astype(np.int32), self.sets[own[0] : own[-1] + 1]

@@ -1,0 +1,169 @@
+"""The part of a file that is an online booster: its arguments, its settings and its arrays, as they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anyboost import online
+from anyboost.backends.definitions import OTHER
+from anyboost.backends.online import chain as lines
+from anyboost.backends.online import trees
+from anyboost.files import fields, labels, parts
+from anyboost.files.codec import Codec
+from anyboost.files.ensembles import MOST_FEATURES
+from anyboost.files.fields import Fault, Fields, make
+from anyboost.files.tensors import Packed, Tensors, finite
+from anyboost.online.base import Arrays
+from anyboost.online.booster import OnlineBooster
+from anyboost.online.features import MOST_BITS, Features
+from anyboost.online.interpreted import CompiledStages, InterpretedState
+from anyboost.online.regret import Sketch
+from anyboost.online.settings import compiled_loss
+from anyboost.online.state import CompiledState, State
+
+KEPT = (lines.SHRINK, lines.LOSS, lines.SCORE)  # the other lines follow from the arguments
+LEARNERS = Codec(
+    "learner",
+    *(online.LinearLearner, online.FeatureStumpLearner, online.NetLearner, online.TreeLearner),
+    order=("rate", "power", "update", "precision"),
+)
+BOOSTERS: dict[str, Any] = {cls.__name__: cls for cls in (online.SpanBooster, online.HullBooster)}
+_ARGUMENTS: dict[str, fields.Check] = {
+    "n_learners": fields.count(1, 100_000),
+    **dict.fromkeys(("mode", "prefix"), fields.text),
+    **dict.fromkeys(("output_bound", "label_bound", "scale", "start", "forget"), fields.number),
+}
+_SUMS = ("labels", "shares", "totals")
+_SETTINGS: dict[str, fields.Check] = {
+    **dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag),
+    **dict.fromkeys(("code", "center"), fields.count()),
+}
+
+
+def pack(booster: Any) -> Packed:
+    """Header and tensors of a booster."""
+    name, state = type(booster).__name__, booster.state
+    if BOOSTERS.get(name) is not type(booster):
+        raise ValueError(f"model {name} cannot be saved: only {' and '.join(BOOSTERS)} can")
+    loss = parts.encode_loss(booster.loss)
+    header = {
+        "class": name,
+        "learner": LEARNERS.encode(booster.learner),
+        "loss": loss,
+        "needs": ["loss"] if parts.is_yours(loss) else [],
+        **{key: getattr(booster, key) for key in _ARGUMENTS},
+        **({"step": booster.step} if isinstance(booster, online.SpanBooster) else {}),
+        "classes": booster.outputs,
+        "random_state": booster.random_state,
+        "features": booster.n_features,
+        "outputs": 0 if state is None else state.outputs,
+        "hash_bits": booster.hash_bits,
+    }
+    tensors = {} if booster.features is None else {"features": labels.pack_features(booster.features.names)}
+    if state is None:
+        return header, tensors
+    return header | {"settings": state.settings._asdict()}, tensors | {
+        "chain": finite(state.chain[list(KEPT)], "losses"),
+        **{key: finite(getattr(state, key), key) for key in _SUMS},
+        "sketch": finite(state.sketch.points, "labels"),
+        # The last edge of a tree's bins is infinite.
+        "table": finite(state.arrays.table, "weights", infinite=True),
+        **{key: finite(getattr(state.arrays, key), "weights") for key in ("main", "extra", "seen")},
+    }
+
+
+def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> OnlineBooster:
+    """The booster, ready to continue; without the functions of a loss of the user's unless that is given."""
+    name = header.take("class", fields.text)
+    if name not in BOOSTERS:
+        raise Fault(f"it is a {name!a}, which this version does not know")
+    values = {key: header.take(key, check) for key, check in _ARGUMENTS.items()}
+    values |= {"step": header.take("step", fields.real)} if name == "SpanBooster" else {}
+    values |= {
+        "learner": LEARNERS.decode(header.take("learner")),
+        "loss": parts.decode_loss(header.take("loss"), loss),
+        "outputs": header.take("classes", fields.number),
+        "random_state": header.take("random_state", fields.count()),
+    }
+    header.take("needs", fields.items(1))
+    booster: OnlineBooster = make(BOOSTERS[name], values)
+    booster.n_features = header.take("features", fields.count(0, MOST_FEATURES))
+    booster.hash_bits = header.take("hash_bits", fields.number)
+    if tensors.has("features"):
+        booster.features = unpack_features(tensors, booster.hash_bits)
+        if booster.n_features > booster.features.width:
+            raise Fault("its booster has more columns than features")
+    outputs = header.take("outputs", fields.count())
+    if outputs:
+        booster.state = _unpack_state(header.take("settings", Fields), tensors, booster, outputs)
+    header.done()
+    return booster
+
+
+def unpack_features(tensors: Tensors, bits: Any) -> Features:
+    """The columns of named features."""
+    if bits is not None and not (type(bits) is int and 1 <= bits <= MOST_BITS):
+        raise Fault("it hashes into an impossible number of columns")
+    found = labels.unpack_features(tensors, "features")
+    if bits is not None and found:
+        raise Fault("it hashes its features and names them")
+    return Features.of(found, bits)
+
+
+def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outputs: int) -> State:
+    chain = tensors.floats("chain", (len(KEPT), booster.n_learners + 1))
+    if ((chain[0] < 0) | (chain[0] > 1)).any():
+        raise Fault("it shrinks by a share that is none")
+    arrays = _unpack_arrays(tensors, booster, outputs)
+    if compiled_loss(booster.loss):
+        state: State = CompiledState(booster, outputs, arrays)
+    else:
+        state = InterpretedState(booster, outputs, CompiledStages(booster, outputs, arrays))
+    state.chain[list(KEPT)] = chain
+    for key in _SUMS:
+        setattr(state, key, tensors.floats(key, getattr(state, key).shape))
+    state.sketch = Sketch(tensors.floats("sketch", (2, None)))
+    if state.sketch.points.shape[1] >= Sketch.SIZE or (state.sketch.points[1] <= 0).any():
+        raise Fault("its labels are not what they have to be")
+    # The settings as they were, which a later version may derive otherwise
+    found = entry.take_all(**{key: _SETTINGS.get(key, fields.real) for key in state.settings._fields})
+    if found["code"] != state.settings.code and state.settings.code != OTHER:
+        raise Fault("its loss and its settings do not belong together")
+    state.settings = type(state.settings)(**found)
+    return state
+
+
+def _unpack_arrays(tensors: Tensors, booster: OnlineBooster, outputs: int) -> Arrays:
+    shapes = booster.learner.shapes(booster.n_features, booster.n_learners, outputs)
+    main, extra = tensors.floats("main", shapes[0]), tensors.floats("extra", shapes[1])
+    grown = isinstance(booster.learner, online.TreeLearner)
+    table = tensors.floats("table", shapes[2], infinite=grown)
+    if grown:
+        _check_trees(booster.learner, booster.n_features, main, table)
+    seen = tensors.floats("seen", shapes[4])
+    if getattr(booster.learner, "precision", "double") == "single":
+        main, extra = main.astype(np.float32), extra.astype(np.float32)
+    return Arrays(main, extra, table, np.zeros(shapes[3]), seen)
+
+
+def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray, table: np.ndarray) -> None:
+    """A Fault unless kernels that follow the trees stay inside their arrays and come to an end."""
+    nodes = 2 * learner.max_leaves - 1
+    links = main[:, [trees.FEATURE, trees.BIN, trees.LEFT, trees.SLOT, trees.USED]]
+    own = np.arange(len(main)) % nodes
+    feature, cut, left, slot, used = links.T
+    split = feature > 0
+    inside = (
+        (links == np.floor(links)).all()
+        and (links >= 0).all()
+        and (feature <= n_features).all()
+        and (cut < learner.bins).all()
+        and (slot < learner.max_leaves).all()
+        and (used < learner.max_leaves).all()
+        and ((left[split] > own[split]) & (left[split] < nodes - 1)).all()
+    )
+    first = float(table[0, 0])
+    if not inside or not (0 <= first <= trees.FIRST and first == int(first)):
+        raise Fault("its trees lead nowhere")
