@@ -370,7 +370,7 @@ def _begin(method: Method, sample: Sample, seed: int, options: Options, n_thread
     return Run(
         method.loss,
         method.learner,
-        method.descent.settle(method.loss, functional, space, start, method.learner.exact_leaves),
+        method.descent.with_step(method.loss, functional, space, start, method.learner.exact_leaves),
         seed,
         start_loss,
         space,

@@ -19,7 +19,7 @@ are those of its metric: then a projection is a step of Newton's. D stays a cove
 
 Algorithm 2 as printed subtracts h where it must subtract c h.
 
-A descent that is given no step takes one that suits the loss, in its own unit (`Descent.settle`):
+A descent that is given no step takes one that suits the loss, in its own unit (`Descent.with_step`):
 
 | where                                     | eta                | because                               |
 |-------------------------------------------|--------------------|---------------------------------------|
@@ -90,7 +90,7 @@ class Descent:
         """Whether it projects in the metric of the loss's curvature."""
         return self.curvature is True
 
-    def settle(
+    def with_step(
         self, loss: "Loss", R: "Functional", L2: Space, f0: np.ndarray, exact_leaves: bool
     ) -> "Descent":
         """This descent with a step: its own, else the one that the table above gives for a run from f0."""
@@ -212,7 +212,7 @@ class Shrinking(Descent):
         object.__setattr__(self, "shrinks", bool(shrinks))
         object.__setattr__(self, "unit", checks.positive(unit, "unit"))
 
-    def settle(
+    def with_step(
         self, loss: "Loss", R: "Functional", L2: Space, f0: np.ndarray, exact_leaves: bool
     ) -> "Descent":
         if self.step is not None:
@@ -427,7 +427,7 @@ def descend(
                 _project(R, H, descent, t, f, g, move, sample)
             else:
                 _take_atom(H, L2, descent.atom_size, move)
-        assert descent.step is not None  # `settle` has seen to it
+        assert descent.step is not None  # `with_step` has seen to it
         eta = steps.size(descent.step, t, partial(_slope_along, R, L2, f, move))
         if declared(H, "one_sided"):
             eta = max(eta, 0.0)  # a search may end on the other side, where f must not go

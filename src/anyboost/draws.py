@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.backends.arena import Arena
+from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.rows import Here, Rows
 
 # Each draw looks at every unit: in a sample of more than so many, each row is one
@@ -85,7 +85,9 @@ class Units:
         copies = _copies(words, self.counts, self.weights, self.rows)
         self.keys = unit_keys(words, copies, self._ends, mix(seed), n_threads)
 
-    def drawn(self, fraction: float, salt: int, arena: Arena | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def drawn(
+        self, fraction: float, salt: int, arrays: ArrayPool | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """How many units of each row are drawn, about this fraction of all, and the rows with any, in order.
 
         One unit at least, in all parts together.
@@ -93,7 +95,7 @@ class Units:
         from anyboost.backends.draws import draw, least
 
         units = (self.keys, self._ends, self._owners)
-        counts, rows = draw(*units, salt, fraction, self.n_threads, arena or Arena())
+        counts, rows = draw(*units, salt, fraction, self.n_threads, arrays or ArrayPool())
         if not self.rows.add(len(rows)):
             row, word = least(self.keys, self._owners, salt)
             if word == ~self.rows.most(~word):

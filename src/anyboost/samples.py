@@ -129,7 +129,7 @@ class Sampling:
         if self.units is None:
             return None
         everyone = self.space.rows
-        counts, rows = self.units.drawn(self.row_fraction, salt, everyone.arena)
+        counts, rows = self.units.drawn(self.row_fraction, salt, everyone.arrays)
         unit = self._unit
         mass = counts
         if unit.mass is not None:

@@ -345,7 +345,7 @@ class Space:
 
     def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:
         """An uninitialized array, perhaps one that was used before."""
-        return self.rows.arena.empty(shape)
+        return self.rows.arrays.empty(shape)
 
     def once(self, key: Hashable, compute: Callable[["Space"], T], *, of_table: bool = False) -> T:
         """What `compute(self)` gave the first time: a learner's view of this sample.

@@ -6,23 +6,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anyboost.backends import order, threads
-from anyboost.backends.arena import Arena
+from anyboost.backends.arrays import ArrayPool
 from anyboost.space import Space
 from anyboost.trees.predictor import add_trees, join
 from anyboost.weak import Tree
 
 
 def test_an_array_is_given_again_only_when_nobody_holds_it():
-    arena = Arena()
-    first = arena.empty(1000)
+    arrays = ArrayPool()
+    first = arrays.empty(1000)
     address = first.ctypes.data
     view = first[10:20]
     del first
-    assert arena.empty(1000).ctypes.data != address  # the view still holds it
+    assert arrays.empty(1000).ctypes.data != address  # the view still holds it
     del view
-    assert arena.empty(1000).ctypes.data == address
-    assert arena.empty((10, 100)).shape == (10, 100)
-    assert arena.empty(1000, np.int64).dtype == np.int64
+    assert arrays.empty(1000).ctypes.data == address
+    assert arrays.empty((10, 100)).shape == (10, 100)
+    assert arrays.empty(1000, np.int64).dtype == np.int64
 
 
 @settings(deadline=None, max_examples=60)

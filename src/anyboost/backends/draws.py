@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.arena import Arena
+from anyboost.backends.arrays import ArrayPool
 from anyboost.backends.compiler import inlined, kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
@@ -156,7 +156,7 @@ def draw(
     salt: int,
     fraction: float,
     n_threads: int,
-    arena: Arena,
+    arrays: ArrayPool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The number of units drawn of each row, and the rows with any, in order.
 
@@ -172,7 +172,7 @@ def draw(
         return own[: block(*given, start, stop, counts, own)]
 
     n = len(ends) - 1 if len(ends) else len(keys)
-    counts, rows = arena.empty(n, np.int64), arena.empty(n, np.uint32)
+    counts, rows = arrays.empty(n, np.int64), arrays.empty(n, np.uint32)
     found = threads.over_blocks(some, n, n_threads, _SHORT)
     return counts, found[0] if len(found) == 1 else np.concatenate(found)
 

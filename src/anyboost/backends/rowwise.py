@@ -53,8 +53,8 @@ def _curvature_vectors(scores, y, parameter, curvatures):
         row(scores[i], y[i], parameter, curvatures[i])  # noqa: F821
 
 
-# What a round of a descent sees: values are added up, at a scale (see `sums.settle`), and not written down. What it
-# does not ask for, or does not have, is None, and compiled code is without it.
+# What a round of a descent sees: values are added up, at a scale (see `sums.sum_at_own_scale`), and not written down.
+# What it does not ask for, or does not have, is None, and compiled code is without it.
 
 
 def _round(scores, y, mass, parameter, scale, slopes, curvatures):

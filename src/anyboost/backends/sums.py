@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.arena import Arena
+from anyboost.backends.arrays import ArrayPool
 from anyboost.backends.compiler import bare, inlined
 
 _SMALLEST_EXPONENT = -900
@@ -141,7 +141,7 @@ class Parts(Protocol):
 Block = Callable[[float, int, int], tuple[int, int, int]]
 
 
-def settle(
+def sum_at_own_scale(
     block: Block, n_terms: int, n_here: int, rows: Parts, guess: int, smallest: int = threads.SMALLEST
 ) -> tuple[float, int]:
     """The sum that `block` takes of `n_here` terms, at the scale that the largest asks for, and that scale's exponent.
@@ -180,7 +180,7 @@ def dot(
     guess: int = 0,
     less: np.ndarray | None = None,
 ) -> tuple[float, int]:
-    """sum_n mass_n <a_n, b_n - less_n> for (n, k) arrays, and its exponent (see `settle`).
+    """sum_n mass_n <a_n, b_n - less_n> for (n, k) arrays, and its exponent (see `sum_at_own_scale`).
 
     `b` and `mass` are all ones where None, `less` is zero.
     """
@@ -192,7 +192,7 @@ def dot(
     block = (_sum_block, _dot_block, _dot_of_three_block)[len(factors) - 1]
     if less is not None:
         block = _dot_with_difference_block
-    return settle(
+    return sum_at_own_scale(
         lambda scale, start, stop: block(*factors, scale, start, stop),
         rows.n * a.shape[1],
         a.size,
@@ -362,7 +362,7 @@ def fixed(
     total: float,
     tops: tuple[float | None, float | None],
     rows: Parts,
-    arena: Arena | None = None,
+    arrays: ArrayPool | None = None,
 ) -> Fixed:
     """Targets and curvatures (n, k) in fixed point; `masses` are those of `fixed_mass`, `total` their sum if whole.
 
@@ -381,13 +381,13 @@ def fixed(
             nothing, None if kappa is None else nothing, mass, whole, masses, total, (0.0, 0.0), rows
         )
         return found._replace(unit=math.nan)
-    arena = arena or Arena()
+    arrays = arrays or ArrayPool()
     shift = min(PACKED_BITS, held.bit_length())
     chunk = n if held < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max(initial=1)))
     if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
         flat = a.reshape(-1)
         if kappa is not None:
-            pairs = arena.empty((n, 2), np.int64)
+            pairs = arrays.empty((n, 2), np.int64)
             fix = partial(
                 _fix_pairs,
                 flat,
@@ -399,7 +399,7 @@ def fixed(
             )
             threads.over_blocks(lambda start, stop: fix(start, stop, pairs.reshape(-1)), n, n_threads)
             return Fixed(pairs, shift, chunk, unit, outputs, kappa_unit)
-        packed = arena.empty(n, np.int64)
+        packed = arrays.empty(n, np.int64)
         fix = (
             partial(_fix_packed, flat, scale, shift)
             if mass is None

@@ -30,7 +30,7 @@ class _Letters(Generic[T]):
         self._bell[0] += 1  # should two ring at once, and one not be heard, its reader sleeps until it reads
 
     def get(self) -> T:
-        from anyboost.backends.team import linger
+        from anyboost.backends.shared_work import linger
 
         heard = int(self._bell[0])
         try:

@@ -519,7 +519,7 @@ class RowwiseFunctional(Functional):
 
     def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int) -> None:
         self.loss, self.y, self.space, self.outputs = loss, y, space, outputs
-        self._scale = 0  # of the sum of losses: a guess (see `sums.settle`)
+        self._scale = 0  # of the sum of losses: a guess (see `sums.sum_at_own_scale`)
 
     def value(self, scores: Floats) -> float:
         return self.at(scores)[0]
@@ -549,7 +549,7 @@ class RowwiseFunctional(Functional):
         self, compute: Callable[..., Any], scores: Floats, gradient: Floats, bent: Floats | None
     ) -> float:
         """The mean loss; one pass over the rows fills in the rest."""
-        from anyboost.backends.sums import as_float, settle
+        from anyboost.backends.sums import as_float, sum_at_own_scale
 
         space, parameter, tops = self.space, self.loss.parameter, []
 
@@ -565,7 +565,9 @@ class RowwiseFunctional(Functional):
             tops.append(steepest)
             return tuple(found)
 
-        total, self._scale = settle(block, space.rows.n, len(scores), space.rows, self._scale, self._few)
+        total, self._scale = sum_at_own_scale(
+            block, space.rows.n, len(scores), space.rows, self._scale, self._few
+        )
         space.know_largest(gradient, as_float(int(space.rows.most(max(tops)))))
         return total / space.total
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import bare, inlined, inner
-from anyboost.backends.team import claim, finish, publish, wait
+from anyboost.backends.shared_work import claim, finish, publish, wait
 from anyboost.trees.binding import bind
 from anyboost.trees.histogram import (
     count_columns,

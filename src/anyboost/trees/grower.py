@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends import team, threads
+from anyboost.backends import shared_work, threads
 from anyboost.backends.sums import Fixed
 from anyboost.trees.binding import draw_columns
 from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Inside, Search, Tree, advance
@@ -273,12 +273,12 @@ def _run(
 
     waits = True
     while waits:
-        sync = team.zeros()
+        sync = shared_work.zeros()
         threads.invite(partial(take_part, sync, False), workers)
         try:
             waits = take_part(sync, True)
         finally:
-            team.dismiss(sync)
+            shared_work.dismiss(sync)
         if waits:
             _ask(tree, ground)
 

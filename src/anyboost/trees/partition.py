@@ -60,29 +60,33 @@ def partition(
 
 
 @bare
-def _mark(rows, starts, stops, first, last, out):
+def _leaves_of_ranges(rows, starts, stops, first, last, out):
     for number in range(starts.shape[0]):
         for r in range(max(starts[number], first), min(stops[number], last)):
             out[rows[r]] = number
 
 
-def mark(rows: np.ndarray, starts: np.ndarray, stops: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+def leaves_of_ranges(
+    rows: np.ndarray, starts: np.ndarray, stops: np.ndarray, out: np.ndarray, n_threads: int
+) -> None:
     """out[row] = the number of the range of `rows` that the row is in."""
     threads.over_blocks(
-        lambda first, last: _mark(rows, starts, stops, first, last, out), len(rows), n_threads
+        lambda first, last: _leaves_of_ranges(rows, starts, stops, first, last, out), len(rows), n_threads
     )
 
 
 @bare
-def _sides(words, shift, goes_left, out):
+def _leaves_of_cut(words, shift, goes_left, out):
     for i in range(words.shape[0]):
         out[i] = not goes_left[(words[i] >> np.uint64(shift)) & np.uint64(255)]
 
 
-def sides(words: np.ndarray, shift: int, goes_left: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+def leaves_of_cut(
+    words: np.ndarray, shift: int, goes_left: np.ndarray, out: np.ndarray, n_threads: int
+) -> None:
     """out[row] = 0 for rows that go left, 1 for others."""
     threads.over_blocks(
-        lambda start, stop: _sides(words[start:stop], shift, goes_left, out[start:stop]),
+        lambda start, stop: _leaves_of_cut(words[start:stop], shift, goes_left, out[start:stop]),
         len(words),
         n_threads,
     )

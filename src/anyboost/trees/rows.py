@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.arena import Arena
+from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.table import Bins
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Rows(Protocol):
 
     n: int  # in all parts
     n_threads: int
-    arena: Arena
+    arrays: ArrayPool
     own: slice  # where those of this part lie among the gathered ones
 
     def add(self, counts: Any) -> Any:
@@ -122,7 +122,7 @@ class Here:
     def __init__(self, n: int, n_threads: int = 1) -> None:
         self.n = n
         self.n_threads = n_threads
-        self.arena = Arena()
+        self.arrays = ArrayPool()
         self._kept: dict[Hashable, Any] = {}
 
     def add(self, counts: Any) -> Any:
@@ -158,7 +158,7 @@ class Here:
     ) -> "Fixed":
         from anyboost.backends import sums
 
-        return sums.fixed(a, kappa, mass, whole, masses, total, tops, self, self.arena)
+        return sums.fixed(a, kappa, mass, whole, masses, total, tops, self, self.arrays)
 
     def leaf_sums(
         self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
@@ -198,7 +198,7 @@ class GroundHere:
         self._rows, self._bins, self._fixed, self._plan = rows, bins, fixed, plan
         n = bins.words.shape[1]
         listed = len(plan.drawn) if plan.drawn is not None else n if plan.parts else 0
-        self.list, self.spare = (rows.arena.empty(listed, np.uint32) for _ in range(2))
+        self.list, self.spare = (rows.arrays.empty(listed, np.uint32) for _ in range(2))
         if plan.drawn is not None:
             self.list[:] = plan.drawn  # a copy, which will be reordered
         elif listed:  # a stump of all rows never looks at the list
@@ -215,7 +215,7 @@ class GroundHere:
 
         fixed, channels = self._fixed, self._fixed.channels
         apart = not many(fixed) and not fixed.paired
-        empty = self._rows.arena.empty
+        empty = self._rows.arrays.empty
         return Inside(
             self._bins.words,
             self._bins.n_columns,
@@ -263,10 +263,10 @@ class GroundHere:
         return start + partition(words, shift, goes_left, some, self.spare, self._rows.n_threads)
 
     def leaves(self, shape: "Shape") -> np.ndarray:
-        from anyboost.trees.partition import descend, mark, sides
+        from anyboost.trees.partition import descend, leaves_of_cut, leaves_of_ranges
 
         words, workers = self._bins.words, self._rows.n_threads
-        leaf = self._rows.arena.empty(words.shape[1], np.int32)
+        leaf = self._rows.arrays.empty(words.shape[1], np.int32)
         if len(shape.leaf_nodes) == 1:
             leaf[:] = 0
         elif self._plan.drawn is not None:
@@ -275,9 +275,9 @@ class GroundHere:
             descend(words, shape.feature, shape.goes_left, shape.left, shape.right, number, leaf, workers)
         elif not self._plan.parts:
             column = shape.feature[0]
-            sides(words[column >> 3], 8 * (column & 7), shape.goes_left[0], leaf, workers)
+            leaves_of_cut(words[column >> 3], 8 * (column & 7), shape.goes_left[0], leaf, workers)
         else:
-            mark(self.list, shape.starts, shape.stops, leaf, workers)
+            leaves_of_ranges(self.list, shape.starts, shape.stops, leaf, workers)
         return leaf
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.space import Space
-from anyboost.weak import guests
+from anyboost.weak import sklearn_estimators
 from anyboost.weak.base import LeafProjection, Learner, OneByOne, Projection, Support, Takes
 
 
@@ -37,14 +37,14 @@ class ClassifierFunction(OneByOne):
     @property
     def sparse(self) -> bool:
         """Whether `predict` takes a sparse matrix."""
-        return self.estimator is None or guests.abilities(self.estimator, True, True).sparse
+        return self.estimator is None or sklearn_estimators.abilities(self.estimator, True, True).sparse
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
         if self.estimator is None:
             values = np.repeat(self.codes, X.shape[0], axis=0)
         else:
-            named = self.estimator.predict(guests.chosen_columns(X, self.columns))
+            named = self.estimator.predict(sklearn_estimators.chosen_columns(X, self.columns))
             values = self.codes[np.argmax(np.asarray(named)[:, None] == self.labels, axis=1)]
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -73,7 +73,7 @@ class Classifier(Learner):
 
     @property
     def takes(self) -> Takes:
-        return Takes() if self.estimator is None else guests.abilities(self.estimator, True, True)
+        return Takes() if self.estimator is None else sklearn_estimators.abilities(self.estimator, True, True)
 
     @property
     def draws(self) -> bool:
@@ -158,9 +158,9 @@ class Classifier(Learner):
             function = ClassifierFunction(None, labels[[only]], codes[[only]])
         else:
             weight = weights[copies, classes]
-            table = guests.chosen_columns(space.X, space.features)[copies]
+            table = sklearn_estimators.chosen_columns(space.X, space.features)[copies]
             weight = weight * (space.total / weight.sum())
-            estimator = guests.fitted(self.estimator, table, labels[classes], weight, random)
+            estimator = sklearn_estimators.fitted(self.estimator, table, labels[classes], weight, random)
             function = ClassifierFunction(estimator, labels, codes, space.features)
         return Projection(function, function.predict(space.X))
 
@@ -195,9 +195,9 @@ def _check(estimator: Any) -> None:
     from sklearn.base import is_classifier
 
     advice = "try sklearn.tree.DecisionTreeClassifier(max_depth=2), or None for stumps"
-    if not guests.is_guest(estimator) or not is_classifier(estimator):
+    if not sklearn_estimators.is_estimator(estimator) or not is_classifier(estimator):
         raise TypeError(f"estimator must be a scikit-learn classifier, got {estimator!r}; {advice}")
-    if not guests.weight_names(estimator):
+    if not sklearn_estimators.weight_names(estimator):
         raise ValueError(
             f"estimator {type(estimator).__name__} does not take sample_weight in fit, which a projection "
             f"needs; {advice}"

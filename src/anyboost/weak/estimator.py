@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.space import Space
-from anyboost.weak import guests
+from anyboost.weak import sklearn_estimators
 from anyboost.weak.base import LeafProjection, Learner, OneByOne, Projection, Support, Takes, safe_support
 from anyboost.weak.classifier import Classifier
 
@@ -34,7 +34,7 @@ class EstimatorFunction(OneByOne):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
-        table = guests.chosen_columns(X, self.columns)
+        table = sklearn_estimators.chosen_columns(X, self.columns)
         parts = [np.asarray(estimator.predict(table), dtype=np.float64) for estimator in self.estimators]
         values = np.concatenate([part.reshape(X.shape[0], -1) for part in parts], axis=1)
         if not np.all(np.isfinite(values)):
@@ -61,7 +61,7 @@ class Estimator(Learner):
     def __post_init__(self) -> None:
         from sklearn.base import is_classifier, is_regressor
 
-        known = guests.is_guest(self.estimator)
+        known = sklearn_estimators.is_estimator(self.estimator)
         if known and is_classifier(self.estimator):
             Classifier(self.estimator)  # which refuses what it cannot use
         elif not known or not is_regressor(self.estimator):
@@ -77,7 +77,9 @@ class Estimator(Learner):
 
     @property
     def takes(self) -> Takes:
-        return guests.abilities(self.estimator, categories=False, atoms=self._classifier is not None)
+        return sklearn_estimators.abilities(
+            self.estimator, categories=False, atoms=self._classifier is not None
+        )
 
     @property
     def _classifier(self) -> Classifier | None:
@@ -90,9 +92,12 @@ class Estimator(Learner):
         if self._classifier is not None:
             return self._classifier.project(space, target)
         rows, weights = self._seen(space)
-        table = guests.chosen_columns(space.X if rows is None else space.X[rows], space.features)
+        table = sklearn_estimators.chosen_columns(space.X if rows is None else space.X[rows], space.features)
         targets, random = target if rows is None else target[rows], space.random()
-        parts = [guests.fitted(self.estimator, table, part, weights, random) for part in self._parts(targets)]
+        parts = [
+            sklearn_estimators.fitted(self.estimator, table, part, weights, random)
+            for part in self._parts(targets)
+        ]
         function = EstimatorFunction(tuple(parts), space.features)
         return Projection(function, function.predict(space.X).reshape(target.shape))
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from anyboost import checks
-from anyboost.weak import guests
+from anyboost.weak import sklearn_estimators
 from anyboost.weak.base import Learner
 from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
@@ -19,7 +19,7 @@ def get(learner: Any) -> Learner:
     The number after a colon is a tree's leaves, a linear function's penalty, or how many units a net has.
     """
     if not isinstance(learner, str):
-        if guests.is_guest(learner):
+        if sklearn_estimators.is_estimator(learner):
             return Estimator(learner)
         if not hasattr(learner, "project"):
             raise TypeError(

@@ -23,7 +23,7 @@ def _unheld(arrays: list[np.ndarray]) -> int:
 _UNHELD = _unheld([np.empty(0)])
 
 
-class Arena:
+class ArrayPool:
     """Gives out uninitialized arrays. Not for use by several threads at once."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anyboost as ab
-from anyboost.backends import atomics, team, threads
+from anyboost.backends import atomics, shared_work, threads
 from anyboost.backends.compiler import kernel
 
 TASKS, TURNS = 5, 3000
@@ -15,21 +15,21 @@ TASKS, TURNS = 5, 3000
 @kernel
 def lead(sync, done):
     for _ in range(TURNS):
-        team.publish(sync)
-        number = team.claim(sync, TASKS)
+        shared_work.publish(sync)
+        number = shared_work.claim(sync, TASKS)
         while number >= 0:
             done[number] += 1
-            team.finish(sync)
-            number = team.claim(sync, TASKS)
-        team.wait(sync, TASKS)
-    team.dismiss(sync)
+            shared_work.finish(sync)
+            number = shared_work.claim(sync, TASKS)
+        shared_work.wait(sync, TASKS)
+    shared_work.dismiss(sync)
 
 
 @kernel
 def follow(sync, done):
     looks, mine = 0, 0
     while True:
-        number = team.claim(sync, TASKS)
+        number = shared_work.claim(sync, TASKS)
         if number == -2:
             return mine
         if number == -1:
@@ -37,13 +37,13 @@ def follow(sync, done):
         else:
             done[number] += 1
             mine += 1
-            team.finish(sync)
+            shared_work.finish(sync)
 
 
 @pytest.mark.parametrize("others", [0, 1, 4])
 def test_every_task_of_every_turn_is_done_once(others):
     """A count goes astray where two threads do one task at a time, or where one begins before its turn."""
-    sync, done = team.zeros(), np.zeros(TASKS, dtype=np.int64)
+    sync, done = shared_work.zeros(), np.zeros(TASKS, dtype=np.int64)
     threads.invite(lambda: follow(sync, done), others)
     lead(sync, done)
     np.testing.assert_array_equal(done, TURNS)

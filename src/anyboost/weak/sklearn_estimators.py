@@ -14,7 +14,7 @@ from anyboost.weak.base import Takes
 _LARGEST_SEED = 2**31 - 1
 
 
-def is_guest(thing: Any) -> bool:
+def is_estimator(thing: Any) -> bool:
     """Whether this is an estimator in the manner of scikit-learn, not its class."""
     return not isinstance(thing, type) and hasattr(thing, "fit") and hasattr(thing, "get_params")
 
