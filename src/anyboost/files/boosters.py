@@ -8,21 +8,20 @@ import numpy as np
 
 from anyboost import online
 from anyboost.backends.definitions import OTHER
-from anyboost.backends.online import chain as lines
-from anyboost.backends.online import labels, trees
 from anyboost.files import names, parts
 from anyboost.files.container import Fault
 from anyboost.files.ensembles import MOST_FEATURES
 from anyboost.files.fields import Fields, Tensors, finite
+from anyboost.online import labels, trees
 from anyboost.online.base import Arrays
 from anyboost.online.booster import OnlineBooster
-from anyboost.online.interpreted import CompiledStages, InterpretedState
 from anyboost.online.regret import Sketch
-from anyboost.online.settings import compiled_loss
-from anyboost.online.state import CompiledState, State
+from anyboost.online.settings import Chain, Totals, compiled_loss
+from anyboost.online.state import CompiledState, InterpretedState, State
 
 MOST_LEARNERS = 100_000
-KEPT = (lines.SHRINK, lines.LOSS, lines.SCORE)  # the other lines follow from the arguments
+# The other lines follow from the arguments.
+KEPT = [Chain._fields.index(line) for line in ("shrink", "loss", "score")]
 LEARNERS = {
     "LinearLearner": (online.LinearLearner, ("rate", "power"), ("update", "precision")),
     "FeatureStumpLearner": (online.FeatureStumpLearner, ("rate", "power"), ()),
@@ -78,7 +77,7 @@ def encode_learner(learner: Any) -> dict[str, Any]:
 def _pack_state(state: Any) -> dict[str, np.ndarray]:
     arrays = state.arrays
     return {
-        "chain": finite(state.chain[list(KEPT)], "losses"),
+        "chain": finite(state.chain[KEPT], "losses"),
         "labels": finite(state.labels, "labels"),
         "shares": finite(state.shares, "shares"),
         "totals": finite(state.totals, "totals"),
@@ -146,14 +145,12 @@ def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outpu
     if ((shrink < 0) | (shrink > 1)).any():
         raise Fault("it shrinks by a share that is none")
     arrays = _unpack_arrays(tensors, booster, outputs)
-    if compiled_loss(booster.loss):
-        state: State = CompiledState(booster, outputs, arrays)
-    else:
-        state = InterpretedState(booster, outputs, CompiledStages(booster, outputs, arrays))
-    state.chain[list(KEPT)] = chain
+    kind = CompiledState if compiled_loss(booster.loss) else InterpretedState
+    state = kind(booster, booster.n_features, outputs, arrays)
+    state.chain[KEPT] = chain
     state.labels = tensors.floats("labels", (labels.SIZE,))
     state.shares = tensors.floats("shares", (outputs,))
-    state.totals = tensors.floats("totals", (lines.TOTALS,))
+    state.totals = tensors.floats("totals", (len(Totals._fields),))
     state.sketch = Sketch(tensors.floats("sketch", (2, None)))
     if state.sketch.points.shape[1] >= Sketch.SIZE or (state.sketch.points[1] <= 0).any():
         raise Fault("its labels are not what they have to be")
@@ -177,7 +174,9 @@ def _unpack_arrays(tensors: Tensors, booster: OnlineBooster, outputs: int) -> Ar
 def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray, table: np.ndarray) -> None:
     """A Fault unless kernels that follow the trees stay inside their arrays and come to an end."""
     nodes = 2 * learner.max_leaves - 1
-    links = main[:, [trees.FEATURE, trees.BIN, trees.LEFT, trees.SLOT, trees.USED]]
+    links = main[
+        :, [trees.TreeArrays._fields.index(name) for name in ("feature", "bin", "left", "slot", "used")]
+    ]
     own = np.arange(len(main)) % nodes
     feature, cut, left, slot, used = links.T
     split = feature > 0

@@ -11,10 +11,10 @@ from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, real
 from anyboost.files.parts import _number
 from anyboost.losses import RowwiseLoss
-from anyboost.online.against_rest import AgainstRest, OneForAll
 from anyboost.online.classifier import OnlineBoostingClassifier
 from anyboost.online.estimators import OnlineBoosting, OnlineBoostingRegressor
 from anyboost.online.features import Features
+from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 
 MOST_CLASSES = 1000
 MOST_IGNORED = 100_000
@@ -179,7 +179,7 @@ def _unpack_classes(
     if len(set(labels)) != len(labels):
         raise Fault("it names a class twice")
     model.open_ = about.flag("open")
-    own = (OneForAll if model.loss_.vector else AgainstRest)(model._new_member, model.loss_)
+    own = (OneForAll if model.loss_.vector else OneVsRest)(model._new_member, model.loss_)
     model.boosters_ = own
     own.members = [(booster, None) for booster in found]
     if isinstance(own, OneForAll):

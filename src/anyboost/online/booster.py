@@ -1,12 +1,12 @@
-"""The two boosters: SpanBooster (Algorithm 1) and HullBooster (Algorithm 2).
+"""The booster, with two rules: SpanBooster (Algorithm 1) and HullBooster (Algorithm 2).
 
-Both pass a row through a chain of learners and let each learn from what the ones before it left; `backends.online.rows`
-has the equations. This module holds the state, checks what comes in, and hands whole arrays to the kernels.
+A row passes through a chain of learners, and each learns from what the ones before it left; `chain` has the equations.
+This module checks what comes in, and hands encoded rows to the state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -16,32 +16,39 @@ from anyboost.backends import threads
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import adapters, rows
-from anyboost.online.front import BoosterFront
+from anyboost.online.dataframes import like_rows
+from anyboost.online.features import Features
+from anyboost.online.front import NamedFront, check_targets, one_row
 from anyboost.online.regret import Regret, needs_sketch
 from anyboost.online.settings import compiled_loss
-from anyboost.online.state import State
+from anyboost.online.state import CompiledState, InterpretedState, State
 
 
-class OnlineBooster(BoosterFront):
-    """What both boosters share; see `SpanBooster`."""
+class OnlineBooster(NamedFront):
+    """What both rules share; see `SpanBooster`.
+
+    hash_bits : set it before the first example to hash names into 2**hash_bits columns.
+    """
 
     _hull = False
+    hash_bits: int | None = None
+    features: Features | None = None
 
     def __init__(
         self,
-        learner: Any,
-        n_learners: int,
-        loss: Any,
-        mode: str,
-        output_bound: float | None,
-        label_bound: float | None,
+        learner: Any = None,
+        n_learners: int = 20,
+        loss: Any = "squared",
+        mode: str = "greedy",
+        output_bound: float | None = None,
+        label_bound: float | None = None,
         *,
-        scale: float,
-        start: float | None,
-        prefix: str,
-        forget: float,
-        outputs: int | None,
-        random_state: int,
+        scale: float = 1.0,
+        start: float | None = None,
+        prefix: str = "best",
+        forget: float = 0.0,
+        outputs: int | None = None,
+        random_state: int = 0,
     ) -> None:
         self.learner = adapters.get(learner)
         self.n_learners = checks.count(n_learners, "n_learners", least=1)
@@ -133,12 +140,50 @@ class OnlineBooster(BoosterFront):
         return self.loss._fitting_outputs(targets, self.outputs)
 
     def _begin(self, n_features: int, outputs: int) -> State:
-        from anyboost.online.interpreted import InterpretedState
-        from anyboost.online.state import CompiledState
+        known = hasattr(self.learner, "arrays") and compiled_loss(self.loss)
+        return (CompiledState if known else InterpretedState)(self, n_features, outputs)
 
-        if hasattr(self.learner, "arrays") and compiled_loss(self.loss):
-            return CompiledState.begin(self, n_features, outputs)
-        return InterpretedState.begin(self, n_features, outputs)
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The score of one dict of features: a number, or an array of one an output."""
+        return self._score_one(x)
+
+    def predict_many(self, X: Any) -> Any:
+        """The scores of a data frame or list of dicts."""
+        scores = self._score_many(X)
+        return like_rows(X, scores, "score") if scores.ndim == 1 else scores
+
+    def _named(self) -> Features:
+        if self.features is None:
+            if self.state is not None:
+                raise ValueError(
+                    "this booster has learnt from arrays, whose columns have no names: use partial_fit and predict"
+                )
+            self.features = Features(self.hash_bits)
+        return self.features
+
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        check_targets(self.loss, y, w, n_rows)
+
+    def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
+        """Learn one encoded row; returns its score from before."""
+        if width == self.n_features and self.state is not None:
+            answer = self.state.learn_one(columns, values, y, w)
+            if answer is not None:
+                return answer
+        return self._learn_rows(one_row(columns, values, width), np.array([y]), [w])[0]
+
+    def _learn_rows(self, X: Any, y: np.ndarray, w: Any) -> Floats:
+        return self.progressive_predict(X, y, w)
+
+    def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
+        if self.state is not None and width <= self.n_features:  # no column lies beyond the arrays
+            answer = self.state.predict_one(columns, values)
+            if answer is not None:
+                return answer
+        return self.predict(one_row(columns, values, width))[0]
+
+    def _score_rows(self, X: Any) -> Floats:
+        return self.predict(X)
 
 
 class SpanBooster(OnlineBooster):
@@ -203,32 +248,6 @@ class HullBooster(OnlineBooster):
     """
 
     _hull = True
-
-    def __init__(
-        self,
-        learner: Any = None,
-        n_learners: int = 20,
-        loss: Any = "squared",
-        mode: str = "greedy",
-        output_bound: float | None = None,
-        label_bound: float | None = None,
-        *,
-        scale: float = 1.0,
-        start: float | None = None,
-        prefix: str = "best",
-        forget: float = 0.0,
-        outputs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(
-            *(learner, n_learners, loss, mode, output_bound, label_bound),
-            scale=scale,
-            start=start,
-            prefix=prefix,
-            forget=forget,
-            outputs=outputs,
-            random_state=random_state,
-        )
 
     def steps(self) -> Floats:
         return 2.0 / np.arange(2.0, self.n_learners + 2.0)

@@ -20,11 +20,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from anyboost import losses
-from anyboost.online import frames
-from anyboost.online.against_rest import AgainstRest, OneForAll
+from anyboost.online import dataframes
 from anyboost.online.drift import Guard
 from anyboost.online.estimators import OnlineBoosting, Seen
 from anyboost.online.front import matrix, one_row
+from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 from anyboost.online.regret import Regret
 from anyboost.online.river import register
 from anyboost.online.rows import weights as checked_weights
@@ -49,7 +49,7 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
 
     def _begin(self) -> None:
         self.loss_ = self._checked_loss()
-        self.boosters_ = (OneForAll if self.loss_.vector else AgainstRest)(self._new_member, self.loss_)
+        self.boosters_ = (OneForAll if self.loss_.vector else OneVsRest)(self._new_member, self.loss_)
         self.classes_: np.ndarray = np.array([])
         self.open_ = True  # whether classes that were not named may come
         self.codes_: dict[Any, int] = {}
@@ -162,13 +162,13 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
 
     def predict_many(self, X: Any) -> Any:
         """The class of each row of a data frame or list of dicts."""
-        return frames.like_rows(X, self._best(self._score_many(X)), "prediction")
+        return dataframes.like_rows(X, self._best(self._score_many(X)), "prediction")
 
     @available_if(_has_probabilities)
     def predict_proba_many(self, X: Any) -> Any:
         """The probability of each class, a column each, for a data frame or list of dicts."""
         chances = self.boosters_.probabilities(self._score_many(X))
-        return frames.like_frame(X, {label: chances[:, code] for label, code in self.codes_.items()})
+        return dataframes.like_frame(X, {label: chances[:, code] for label, code in self.codes_.items()})
 
     def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
         """Score named examples and then learn from them: one step of progressive validation."""
@@ -178,7 +178,7 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
             rows, (predictions, losses) = self._learn_named(X, labels, sample_weight)
         else:
             features = self._named()
-            rows = frames.encode(features, X, False)
+            rows = dataframes.encode(features, X, False)
             scores = self._score_rows(matrix(rows, features.width))
             codes = np.array([self.codes_.get(label, -1) for label in labels.tolist()])
             predictions, losses = self._best(scores), self.boosters_.losses(scores, codes)

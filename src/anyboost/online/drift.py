@@ -39,15 +39,13 @@ class Guard:
 
     def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
         """Learn one encoded row, and then look for drift; returns the row's score from before."""
-        from anyboost.backends.online.chain import LOSS
-
         state = self.booster.state
-        before = None if state is None else state.chain[LOSS, 1:].copy()
+        before = None if state is None else state.lines.loss[1:].copy()
         score = self.booster._learn_row(columns, values, width, y, w)
         if w > 0:
             state = self.booster.state
             assert state is not None
-            now = state.chain[LOSS, 1:]
+            now = state.lines.loss[1:]
             self._look((now if before is None else now - before) / w)
         return score
 
@@ -83,9 +81,7 @@ class Guard:
             self.means[:, stage], self.counts[stage] = 0.0, 0.0
         state = self.booster.state
         if found and state is not None:
-            from anyboost.backends.online.chain import SCORE
-
-            state.chain[SCORE] = 0.0
+            state.lines.score[:] = 0.0
             self.resets += len(found)
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, losses
 from anyboost.losses import RowwiseLoss, domains
-from anyboost.online import frames
+from anyboost.online import dataframes
 from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
 from anyboost.online.drift import Guard
 from anyboost.online.features import Features, Rows
@@ -152,7 +152,7 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
         if learn:
             return self._learn_named(X, y, w)
         features = self._named()
-        rows = frames.encode(features, X, False)
+        rows = dataframes.encode(features, X, False)
         return rows, self._score_rows(matrix(rows, features.width))
 
     def __sklearn_tags__(self) -> Any:
@@ -223,7 +223,7 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         """The prediction of each row of a data frame or list of dicts."""
         self._named()
         predictions = self.loss_.link(self._score_many(X))
-        return frames.like_rows(X, predictions, "prediction") if predictions.ndim == 1 else predictions
+        return dataframes.like_rows(X, predictions, "prediction") if predictions.ndim == 1 else predictions
 
     def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
         """Score named examples and then learn from them: one step of progressive validation."""

@@ -20,7 +20,7 @@ from anyboost.online.regret import Regret
 Maker = Callable[[int | None], tuple[Any, Guard | None]]
 
 
-class AgainstRest:
+class OneVsRest:
     """Boosters of two-class losses."""
 
     def __init__(self, make: Maker, loss: RowwiseLoss) -> None:
