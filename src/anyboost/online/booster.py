@@ -18,8 +18,9 @@ from anyboost.losses import RowwiseLoss
 from anyboost.online import adapters, rows
 from anyboost.online.dataframes import like_rows
 from anyboost.online.features import Features
-from anyboost.online.front import NamedFront, check_targets, one_row
+from anyboost.online.front import NamedFront, check_targets
 from anyboost.online.regret import Regret, needs_sketch
+from anyboost.online.rows import Table, sparse_table
 from anyboost.online.settings import compiled_loss
 from anyboost.online.state import CompiledState, InterpretedState, State
 
@@ -72,7 +73,7 @@ class OnlineBooster(NamedFront):
         sample_weight : a row of weight 0 is answered and leaves no trace.
         n_threads : None for all cores, of which large batches use a few. The model does not depend on it.
         """
-        for _ in self._learn(X, y, sample_weight, n_threads):
+        for _ in self._learn(rows.read(X, self.n_features), y, sample_weight, n_threads):
             pass
         return self
 
@@ -80,14 +81,16 @@ class OnlineBooster(NamedFront):
         self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None
     ) -> Floats:
         """Learn like `partial_fit`; returns each row's score as it was before that row was learned."""
-        return np.concatenate(list(self._learn(X, y, sample_weight, n_threads)))
+        table = rows.read(X, self.n_features)
+        return np.concatenate(list(self._learn(table, y, sample_weight, n_threads)))
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, n_threads: int | None) -> Iterator[Floats]:
-        """Check all rows, then learn them; gives their scores, some thousands at a time."""
+    def _learn(
+        self, table: Table, y: Any, sample_weight: Any, n_threads: int | None = None
+    ) -> Iterator[Floats]:
+        """Check all labels, then learn the rows; gives their scores, some thousands at a time."""
         n_threads = (
             threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
         )
-        table = rows.read(X, self.n_features)
         targets = self.loss.check(y)
         if len(targets) != table.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")
@@ -101,10 +104,7 @@ class OnlineBooster(NamedFront):
 
     def predict(self, X: Any) -> Floats:
         """Raw scores (n,), or (n, k) for k outputs; 0 before the first row was learned."""
-        table = rows.read(X, self.n_features, fixed=True)
-        if self.state is None:
-            return np.zeros(table.n if not self.loss.vector else (table.n, self.outputs or 1))
-        return self.state.predict(table)
+        return self._score_rows(rows.read(X, self.n_features))
 
     def regret(self) -> Regret:
         """Cumulative losses so far, in memory that does not grow with the stream."""
@@ -122,7 +122,7 @@ class OnlineBooster(NamedFront):
         """eta_i of every stage."""
         raise NotImplementedError
 
-    def _ready(self, table: rows.Table, targets: Any) -> State:
+    def _ready(self, table: Table, targets: Any) -> State:
         """The state, begun or grown to the table's width."""
         outputs = self._outputs(targets)
         if self.state is None:
@@ -170,20 +170,25 @@ class OnlineBooster(NamedFront):
             answer = self.state.learn_one(columns, values, y, w)
             if answer is not None:
                 return answer
-        return self._learn_rows(one_row(columns, values, width), np.array([y]), [w])[0]
+        return self._learn_rows(_one_row(columns, values, width), np.array([y]), [w])[0]
 
-    def _learn_rows(self, X: Any, y: np.ndarray, w: Any) -> Floats:
-        return self.progressive_predict(X, y, w)
+    def _learn_rows(self, table: Table, y: np.ndarray, w: Any) -> Floats:
+        """Learn encoded rows; returns their scores from before."""
+        wide = rows.check_finite(table)._replace(width=max(table.width, self.n_features))
+        return np.concatenate(list(self._learn(wide, y, w)))
 
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
         if self.state is not None and width <= self.n_features:  # no column lies beyond the arrays
             answer = self.state.predict_one(columns, values)
             if answer is not None:
                 return answer
-        return self.predict(one_row(columns, values, width))[0]
+        return self._score_rows(_one_row(columns, values, width))[0]
 
-    def _score_rows(self, X: Any) -> Floats:
-        return self.predict(X)
+    def _score_rows(self, table: Table) -> Floats:
+        """The scores of encoded rows."""
+        if self.state is None:
+            return np.zeros(table.n if not self.loss.vector else (table.n, self.outputs or 1))
+        return self.state.predict(rows.check_finite(table).within(self.n_features))
 
 
 class SpanBooster(OnlineBooster):
@@ -260,3 +265,7 @@ def _rowwise(loss: Any) -> RowwiseLoss:
             f"loss must be row-wise, got {found}: rows of a stream come one by one, and this loss couples them"
         )
     return found
+
+
+def _one_row(columns: np.ndarray, values: Floats, width: int) -> Table:
+    return sparse_table(width, values, columns, np.array([0, len(columns)]))

@@ -96,11 +96,11 @@ def predict_all(model, rows, answers, work):
 @described
 def load_row(model, rows, number, weight, values):
     """Row `number` as the learner sees it; a row of weight 0 leaves no trace."""
-    begin = rows.begins[number] if len(rows.begins) > 0 else number * rows.width
-    count = rows.begins[number + 1] - begin if len(rows.begins) > 0 else rows.width
+    begin = rows.starts[number] if len(rows.starts) > 0 else number * rows.width
+    count = rows.starts[number + 1] - begin if len(rows.starts) > 0 else rows.width
     norm = learners.load(model.learner, model.arrays, rows, begin, count, weight > 0.0, values)
     rate = learners.rate_of_row(model.learner, model.arrays, norm)
-    return Row(rows.features, begin, count, values, norm, rate, weight)
+    return Row(rows.columns, begin, count, values, norm, rate, weight)
 
 
 @described

@@ -6,20 +6,15 @@ are seen to here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from anyboost.losses import RowwiseLoss
 from anyboost.online import dataframes
 from anyboost.online.features import Features
-from anyboost.online.rows import weights
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyboost.losses import RowwiseLoss
-    from anyboost.online.features import Rows
+from anyboost.online.rows import Table, weights
 
 
 class NamedFront:
@@ -40,7 +35,7 @@ class NamedFront:
         """Learn from the rows of a data frame, or of a list of dicts, in order: the same as `learn_one` for each."""
         self._learn_named(X, y, w)
 
-    def _learn_named(self, X: Any, y: Any, w: Any) -> tuple[Rows, Any]:
+    def _learn_named(self, X: Any, y: Any, w: Any) -> tuple[Table, Any]:
         """The rows, and what `_learn_rows` says of them.
 
         Where new names make the model wider, rows before that are learnt apart, as they are in a loop.
@@ -48,16 +43,16 @@ class NamedFront:
         features = self._named()
         before = len(features.names)
         rows = dataframes.encode(features, X, True)
-        if not len(rows):
+        if not rows.n:
             return rows, None
         labels = np.asarray(y)
         try:
-            self._check_targets(labels, w, len(rows))  # all of them, before the first row is learnt
+            self._check_targets(labels, w, rows.n)  # all of them, before the first row is learnt
             widths = features.widths(rows, before)
             begins = [0, *(np.flatnonzero(np.diff(widths)) + 1).tolist()]
-            table, said = matrix(rows, features.width), []
-            for begin, end in zip(begins, [*begins[1:], len(rows)], strict=True):
-                part = table if len(begins) == 1 else table[begin:end, : widths[begin]]
+            said = []
+            for begin, end in zip(begins, [*begins[1:], rows.n], strict=True):
+                part = rows.part(slice(begin, end))._replace(width=int(widths[begin]))
                 said.append(self._learn_rows(part, labels[begin:end], None if w is None else w[begin:end]))
         except BaseException:
             features.truncate(before)
@@ -76,9 +71,7 @@ class NamedFront:
         return self._score_row(columns, values, features.width)
 
     def _score_many(self, X: Any) -> Any:
-        features = self._named()
-        rows = dataframes.encode(features, X, False)
-        return self._score_rows(matrix(rows, features.width))
+        return self._score_rows(dataframes.encode(self._named(), X, False))
 
     def _named(self) -> Features:
         raise NotImplementedError
@@ -86,13 +79,13 @@ class NamedFront:
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
         raise NotImplementedError
 
-    def _learn_rows(self, X: sparse.csr_matrix, y: np.ndarray, w: Any) -> Any:
+    def _learn_rows(self, rows: Table, y: np.ndarray, w: Any) -> Any:
         raise NotImplementedError
 
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
         raise NotImplementedError
 
-    def _score_rows(self, X: sparse.csr_matrix) -> Any:
+    def _score_rows(self, rows: Table) -> Any:
         raise NotImplementedError
 
 
@@ -101,14 +94,3 @@ def check_targets(loss: RowwiseLoss, y: np.ndarray, w: Any, n_rows: int) -> None
     if len(loss.check(y)) != n_rows:
         raise ValueError(f"y must have one target a row, got {len(y)} for {n_rows} rows")
     weights(w, n_rows)
-
-
-def matrix(rows: Rows, width: int) -> sparse.csr_matrix:
-    """Encoded rows as the matrix that boosters take."""
-    return sparse.csr_matrix((rows.values, rows.columns, rows.starts), shape=(len(rows), width))
-
-
-def one_row(columns: np.ndarray, values: np.ndarray, width: int) -> sparse.csr_matrix:
-    """One encoded row as a matrix; copied, since encoders use their arrays again."""
-    starts = np.array([0, len(columns)])
-    return sparse.csr_matrix((values.copy(), columns.copy(), starts), shape=(1, width))

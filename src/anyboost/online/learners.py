@@ -24,7 +24,7 @@ FORMS: dict[type, Any] = {
 class Row(NamedTuple):
     """A row as a learner sees it."""
 
-    features: np.ndarray  # of all rows, this one's from `begin` on; empty where rows are dense
+    columns: np.ndarray  # of all rows, this one's from `begin` on; empty where rows are dense
     begin: int
     length: int  # how many values it has
     values: np.ndarray  # behind a constant 1

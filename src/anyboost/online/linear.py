@@ -165,7 +165,7 @@ def _is_alone(learner, columns):
 def _answer_alone(main, row):
     """The lone learner's answer, with sums like those of `scales.load`."""
     v = row.values
-    if len(row.features) > 0:
+    if len(row.columns) > 0:
         sums = fill(0.0)
         for j in range(1, row.length + 1):
             feature = feature_of(row, j)
@@ -274,7 +274,7 @@ def finish(learner, arrays, row):
         _adaptive_step(learner, arrays, row, 0, 1.0)
         for j in range(1, row.length + 1):
             _adaptive_step(learner, arrays, row, feature_of(row, j), v[j])
-    elif _is_alone(learner, columns) and len(row.features) == 0:
+    elif _is_alone(learner, columns) and len(row.columns) == 0:
         _step_alone(main, moves[0], row)
     elif columns < FEW:
         for c in range(columns):

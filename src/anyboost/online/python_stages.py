@@ -28,7 +28,7 @@ class PythonStages:
 def load(learner, arrays, rows, begin, count, learning, values):
     values[:] = 0.0
     own = slice(begin, begin + count)
-    values[1:][rows.features[own] if len(rows.begins) else slice(count)] = rows.data[own]
+    values[1:][rows.columns[own] if len(rows.starts) else slice(count)] = rows.values[own]
     learner.x = values[1:].copy()  # a stage may keep it
     return 1.0
 

@@ -98,7 +98,7 @@ def _rescaled(scale, ripe):
 def load(normal, scales, rows, begin, count, learning, v):
     """Fill v with the row, divided by its features' scales where `normal`; returns |v|^2."""
     v[0] = 1.0
-    data, index = rows.data, rows.features
+    data, index = rows.values, rows.columns
     sparse = len(index) > 0
     if not (normal or sparse):
         return _copy(data, begin, count, v)
@@ -141,7 +141,7 @@ def norm_of(squares):
 @part
 def part_of_sum(feature, term):
     """A term of a sum over features, which is made in lanes by the features' numbers: so no term waits for another."""
-    return alone(term, (feature - 1) % WIDTH)
+    return alone(term, (feature - 1) & (WIDTH - 1))
 
 
 @part
@@ -173,4 +173,4 @@ def rate_of(learner, seen):
 @part
 def feature_of(row, j):
     """Which feature stands at place j of a row, behind the constant."""
-    return row.features[row.begin + j - 1] + 1 if len(row.features) > 0 else j
+    return row.columns[row.begin + j - 1] + 1 if len(row.columns) > 0 else j

@@ -211,7 +211,7 @@ class OneRow:
         self.width = state.booster.n_features
         self.model = state.model()
         self.answer, self.work = state.space(1, self.width)
-        self.y, self.weight, self.begins = np.zeros(1), np.ones(1), np.zeros(2, np.int64)
+        self.y, self.weight, self.starts = np.zeros(1), np.ones(1), np.zeros(2, np.int64)
         self.no_columns, self.no_values = np.zeros(1, np.int64), np.zeros(1)
         self.learn_entry: Any = None
         self.predict_entry: Any = None
@@ -245,10 +245,10 @@ class OneRow:
         return self.answer.item()
 
     def _table(self, columns: np.ndarray, values: Floats) -> Table:
-        self.begins[1] = len(columns)
+        self.starts[1] = len(columns)
         if not len(columns):  # no features at all would say that rows are dense
             columns, values = self.no_columns, self.no_values
-        return Table(1, self.width, values, columns, self.begins)
+        return Table(1, self.width, values, columns, self.starts)
 
 
 def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Any:

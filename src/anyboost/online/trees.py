@@ -127,7 +127,7 @@ def load(learner, arrays, rows, begin, count, learning, values):
     v[:] = 0.0
     v[0] = 1.0
     for j in range(count):
-        v[(rows.features[begin + j] if len(rows.features) > 0 else j) + 1] = rows.data[begin + j]
+        v[(rows.columns[begin + j] if len(rows.columns) > 0 else j) + 1] = rows.values[begin + j]
     if learning and edges[0, 0] < FIRST:
         place = int(edges[0, 0])
         for feature in range(1, len(edges)):

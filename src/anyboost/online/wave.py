@@ -69,7 +69,7 @@ def takes(model, table, weights):
     plain = learner.update == linear.PLAIN
     return (
         (settings.code, settings.curvature, settings.greedy) == (SQUARED, 1.0, True)
-        and len(table.features) == 0
+        and len(table.columns) == 0
         and (FEWEST_STAGES if plain else 1) <= stages <= MOST_STAGES
         and table.n >= max(FEWEST_ROWS, 2 * stages)
         and table.width <= (MOST_PLAIN_FEATURES if plain else MOST_FEATURES)
@@ -95,7 +95,7 @@ def run(model, table, y, weights, n_threads):
         _aligned(parts, len(main), padded, dtype=main.dtype),
         _aligned(parts, len(extra), padded, dtype=extra.dtype),
     )
-    data, scales = table.data.reshape(table.n, table.width), model.arrays.scales
+    data, scales = table.values.reshape(table.n, table.width), model.arrays.scales
     given = (sync, model, scales.view(np.float64).reshape(-1, numbers), data, y, weights, answers, space)
     threads.invite(lambda: help_along(*given), min(n_threads, parts + 1) - 1)
     learn_rows(*given)
