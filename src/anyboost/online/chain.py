@@ -25,10 +25,10 @@ from anyboost.online.settings import Chain, Settings
 
 
 class Model(NamedTuple):
-    """A booster as the chain has it."""
+    """A booster as the chain has it; kernels are given the chain's lines in one array, which costs a call less."""
 
     settings: Settings
-    chain: Chain
+    chain: Any  # `Chain`
     labels: np.ndarray
     totals: np.ndarray
     scores: Any  # see `scores`
@@ -58,14 +58,23 @@ class Link(NamedTuple):
 def learn_rows(model, rows, y, weights, answers, work):
     """Answer and learn all rows; answers[row] is the score before the row was learned."""
     learn_all(
-        borrowed(model), borrowed(rows), borrowed(y), borrowed(weights), borrowed(answers), borrowed(work)
+        *(with_lines(model), borrowed(rows), borrowed(y), borrowed(weights)),
+        *(borrowed(answers), borrowed(work)),
     )
 
 
 @kernel
 def predict_rows(model, rows, answers, work):
     """Answer all rows."""
-    predict_all(borrowed(model), borrowed(rows), borrowed(answers), borrowed(work))
+    predict_all(with_lines(model), borrowed(rows), borrowed(answers), borrowed(work))
+
+
+@part
+def with_lines(given):
+    """The model that a kernel was given, with the chain's lines by name."""
+    settings, lines, labels, totals, scores, learner, arrays = borrowed(given)
+    chain = Chain(lines[0], lines[1], lines[2], lines[3], lines[4])
+    return Model(settings, chain, labels, totals, scores, learner, arrays)
 
 
 @described

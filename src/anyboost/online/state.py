@@ -20,7 +20,7 @@ from anyboost.online.one_score import OneScore
 from anyboost.online.python_loss import PythonLoss
 from anyboost.online.python_stages import PythonStages
 from anyboost.online.regret import Regret
-from anyboost.online.rows import Table
+from anyboost.online.rows import Table, sparse_table
 from anyboost.online.settings import TOTALS, Chain, Totals, settings_of
 from anyboost.online.several_scores import several_scores
 
@@ -91,14 +91,14 @@ class State:
         return np.random.default_rng([self.booster.random_state, *when])
 
     def model(self) -> Model:
-        """The state as the chain has it."""
+        """The state as kernels are given it."""
         loss, code = self.booster.loss, self.settings.code
         scores: Any = OneScore(code, self.settings.parameter)
         if loss.vector:
             scores = several_scores(code, np.atleast_1d(loss.parameter), self.shares)
         arrays = None if self.arrays is None else self.booster.learner.named(self.arrays)
         totals = self.totals.view(TOTALS)
-        return Model(self.settings, self.lines, self.labels, totals, scores, self.learner, arrays)
+        return Model(self.settings, self.chain, self.labels, totals, scores, self.learner, arrays)
 
     def space(self, n: int, width: int) -> tuple[Floats, Work]:
         """For the answers to n rows, and for the work on one."""
@@ -141,7 +141,7 @@ class InterpretedState(State):
 
     def model(self) -> Model:
         model = super().model()
-        return model._replace(scores=PythonLoss(self.booster.loss, model.scores))
+        return model._replace(chain=self.lines, scores=PythonLoss(self.booster.loss, model.scores))
 
     def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
         model, (answers, work) = self.model(), self.space(table.n, table.width)
@@ -211,8 +211,10 @@ class OneRow:
         self.width = state.booster.n_features
         self.model = state.model()
         self.answer, self.work = state.space(1, self.width)
-        self.y, self.weight, self.starts = np.zeros(1), np.ones(1), np.zeros(2, np.int64)
-        self.no_columns, self.no_values = np.zeros(1, np.int64), np.zeros(1)
+        self.y, self.weight = np.zeros(1), np.ones(1)
+        self.columns = self.values = np.zeros(0)  # those of no row
+        self.learning: tuple[Any, ...] = ()
+        self.predicting: tuple[Any, ...] = ()
         self.learn_entry: Any = None
         self.predict_entry: Any = None
 
@@ -227,28 +229,31 @@ class OneRow:
 
     def learn(self, columns: np.ndarray, values: Floats, y: float, weight: float) -> float:
         """Learn one row of checked values; returns its score from before."""
+        if columns is not self.columns or values is not self.values:
+            self._take(columns, values)
         self.y[0], self.weight[0] = y, weight
-        given = (self.model, self._table(columns, values), self.y, self.weight, self.answer, self.work)
         if self.learn_entry is None:
-            self.learn_entry = _entry(learn_rows, given)
-        self.learn_entry(*given)
+            self.learn_entry = _entry(learn_rows, self.learning)
+        self.learn_entry(*self.learning)
         if self.sketch is not None:
             self.sketch.add(self.y, self.weight)
         return self.answer.item()
 
     def predict(self, columns: np.ndarray, values: Floats) -> float:
         """The score of one row."""
-        given = (self.model, self._table(columns, values), self.answer, self.work)
+        if columns is not self.columns or values is not self.values:
+            self._take(columns, values)
         if self.predict_entry is None:
-            self.predict_entry = _entry(predict_rows, given)
-        self.predict_entry(*given)
+            self.predict_entry = _entry(predict_rows, self.predicting)
+        self.predict_entry(*self.predicting)
         return self.answer.item()
 
-    def _table(self, columns: np.ndarray, values: Floats) -> Table:
-        self.starts[1] = len(columns)
-        if not len(columns):  # no features at all would say that rows are dense
-            columns, values = self.no_columns, self.no_values
-        return Table(1, self.width, values, columns, self.starts)
+    def _take(self, columns: np.ndarray, values: Floats) -> None:
+        """The row's arrays, which an encoder uses again for rows of the same names."""
+        self.columns, self.values = columns, values
+        table = sparse_table(self.width, values, columns, np.array([0, len(columns)]))
+        self.learning = (self.model, table, self.y, self.weight, self.answer, self.work)
+        self.predicting = (self.model, table, self.answer, self.work)
 
 
 def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Any:

@@ -32,8 +32,7 @@ class StumpArrays(NamedTuple):
     """What they learn, and what a row leaves until its end."""
 
     weights: np.ndarray  # (features + 1, columns)
-    sums: np.ndarray  # (features + 1, stages) of scores
-    counts: np.ndarray  # of the same
+    sums: np.ndarray  # (features + 1, 2 * stages) of scores, and behind them how many
     scales: np.ndarray
     target: np.ndarray  # (columns,)
     seen: np.ndarray
@@ -60,9 +59,8 @@ class FeatureStumpLearner:
 
     def named(self, arrays: Arrays) -> StumpArrays:
         main, extra, table, (target,), seen = arrays
-        stages = extra.shape[1] // 2
         scale, count = scales.named(table, scales.SCALE), scales.named(seen, scales.SEEN)
-        return StumpArrays(main, extra[:, :stages], extra[:, stages:], scale, target, count)
+        return StumpArrays(main, extra, scale, target, count)
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
         rows, columns = n_features + 1, stages * outputs
@@ -96,20 +94,20 @@ def rate_of_row(learner, arrays, norm):
 @part
 def predict(learner, arrays, row, raw):
     """raw[column] = what the best feature of each stage answers."""
-    stages = arrays.sums.shape[1]
+    stages = arrays.sums.shape[1] // 2
     for stage in range(stages):
         _answer(arrays, row, stage, len(raw) // stages, raw)
 
 
 @part
 def _answer(arrays, row, stage, outputs, raw):
-    sums, counts = arrays.sums, arrays.counts
-    best, lowest, value = 0, sums[0, stage] / max(counts[0, stage], 1.0), 1.0
+    sums, counts = arrays.sums, arrays.sums.shape[1] // 2 + stage
+    best, lowest, value = 0, sums[0, stage] / max(sums[0, counts], 1.0), 1.0
     for j in range(1, row.length + 1):
         if row.values[j] == 0.0:
             continue
         feature = feature_of(row, j)
-        score = sums[feature, stage] / max(counts[feature, stage], 1.0)
+        score = sums[feature, stage] / max(sums[feature, counts], 1.0)
         if score < lowest:
             best, lowest, value = feature, score, row.values[j]
     for k in range(outputs):
@@ -125,7 +123,8 @@ def gain(learner, arrays, row, column):
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Let every feature of the row learn the target, and answer again."""
     outputs, keep = len(slopes), 1.0 - learner.forget
-    weights, sums, counts, target = arrays.weights, arrays.sums, arrays.counts, arrays.target
+    weights, sums, target = arrays.weights, arrays.sums, arrays.target
+    counts = sums.shape[1] // 2 + stage
     for k in range(outputs):
         c = stage * outputs + k
         target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.ease
@@ -143,7 +142,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
             gain += answer * (answer - 2.0 * target[c])
             weights[feature, c] -= move * (answer - target[c])
         sums[feature, stage] = keep * sums[feature, stage] + row.weight * gain
-        counts[feature, stage] = keep * counts[feature, stage] + row.weight
+        sums[feature, counts] = keep * sums[feature, counts] + row.weight
     _answer(arrays, row, stage, outputs, raw)
 
 

@@ -20,6 +20,7 @@ from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import SQUARED, squared
 from anyboost.backends.simd import WIDTH, load, select, store
 from anyboost.online import linear, one_score
+from anyboost.online.chain import with_lines
 from anyboost.online.labels import read
 from anyboost.online.one_score import advanced, arrived, clip, counted, goal_of
 from anyboost.online.scales import SCALE
@@ -63,7 +64,7 @@ Z, NEW_Z, BEST, RESULT = range(7 * SPACE, LINES * SPACE, SPACE)
 
 def takes(model, table, weights):
     """Whether the wave can and should take these rows."""
-    settings, learner, stages = model.settings, model.learner, len(model.chain.step) - 1
+    settings, learner, stages = model.settings, model.learner, model.chain.shape[1] - 1
     if type(learner) is not linear.Linear:
         return False
     plain = learner.update == linear.PLAIN
@@ -124,8 +125,9 @@ def _aligned(*shape, dtype=np.float64):
 
 
 @kernel
-def learn_rows(sync, model, table, data, y, weights, answers, space):
+def learn_rows(sync, given, table, data, y, weights, answers, space):
     """Answer and learn all rows, none of weight 0; answers[row] is the score before the row was learned."""
+    model = with_lines(given)
     chain, arrays, stages = model.chain, model.arrays, space.stages
     for number in range(len(stages)):
         take_chain(chain, stages[number])
@@ -136,7 +138,7 @@ def learn_rows(sync, model, table, data, y, weights, answers, space):
     now = one_score.frame(model.scores, model.settings, chain, read(model.labels), 0)
     note_frame(space.facts[0], ROWS + 1, now)
     pipeline.open_up(sync)
-    help_along(sync, model, table, data, y, weights, answers, space)
+    help_along(sync, given, table, data, y, weights, answers, space)
     for number in range(len(stages)):
         start, stop = columns_of(number, len(stages), len(chain.step) - 1)
         stop = min(stop, len(chain.step) - 1)
@@ -147,13 +149,13 @@ def learn_rows(sync, model, table, data, y, weights, answers, space):
 
 
 @kernel
-def help_along(sync, model, table, data, y, weights, answers, space):
+def help_along(sync, given, table, data, y, weights, answers, space):
     """Do what can be done, until all is: for each thread that comes.
 
     Every block is prepared, then rolled over by each part of the stages in turn: so many steps of the pipeline,
     each of which takes the blocks in their order, one at a time, whoever does it.
     """
-    sync, model, space, table = borrowed(sync), borrowed(model), borrowed(space), borrowed(table)
+    sync, model, space, table = borrowed(sync), with_lines(given), borrowed(space), borrowed(table)
     data, y, weights, answers = borrowed(data), borrowed(y), borrowed(weights), borrowed(answers)
     values, facts, stages, pool, rates = space.values, space.facts, space.stages, space.pool, space.rates
     n, count_of, parts = len(y), len(model.chain.step) - 1, len(stages)

@@ -62,8 +62,13 @@ def load_rows(normal, table, data, first, count, features, block):
             value = load_some(data, first + t, f, few)
             store(block, t, f, scales.scaled(scale, value))
             scale = scales.scale_after(scale, value, abs(value) > 0.0)
-        for line in range(len(features)):
-            store(features, line, 0, scale[line])
+        store(features, 0, 0, scale.inverse)
+        store(features, 1, 0, scale.scale)
+        store(features, 2, 0, scale.square)
+        store(features, 3, 0, scale.times)
+        store(features, 4, 0, scale.peak)
+        store(features, 5, 0, scale.due)
+        store(features, 6, 0, scale.left)
         for k in range(few):
             for line in range(len(features)):
                 table[f + k + 1, line] = features[line, k]
