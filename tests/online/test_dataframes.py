@@ -66,7 +66,7 @@ def test_an_empty_frame_and_an_empty_list():
     pandas = pytest.importorskip("pandas")
     for nothing in (pandas.DataFrame({"a": np.zeros(0)}), []):
         features = Features()
-        assert len(dataframes.encode(features, nothing, grow=True)) == 0
+        assert dataframes.encode(features, nothing, grow=True).n == 0
         assert features.names == []
 
 
