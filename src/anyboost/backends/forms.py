@@ -22,18 +22,34 @@ def by_type(forms):
     def decorate(prototype):
         name, names = prototype.__name__, list(signature(prototype).parameters)
         given = ", ".join(names)
-        scope = {"forms": forms}
+        scope = {"forms": forms, "as_it_is": _as_it_is}
         exec(
             f"def {name}({given}):\n"
             f"    return forms[type({names[0]})].{name}({given})\n"
             f"def typed({given}):\n"
             f"    form = forms[{names[0]}.instance_class].{name}\n"
-            f"    return lambda {given}: form({given})\n",
+            f"    return as_it_is(form, {names}) or (lambda {given}: form({given}))\n",
             scope,
         )
         function = scope[name]
         function.__doc__ = prototype.__doc__
         overload(function, jit_options=_OPTIONS)(scope["typed"])
+        return function
+
+    return decorate
+
+
+def _as_it_is(form, names):
+    """The source of a form that names its arguments as asked: compiled with no layer between."""
+    source = getattr(form, "py_func", form)
+    return source if list(signature(source).parameters) == names else None
+
+
+def in_kernels(form):
+    """A function that gives Python what it is given, and in kernels is `form`."""
+
+    def decorate(function):
+        overload(function, jit_options=_OPTIONS)(lambda given: lambda given: form(given))  # noqa: ARG005
         return function
 
     return decorate

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.backends.compiler import kernel, part
-from anyboost.backends.forms import borrowed, described
+from anyboost.backends.forms import borrowed, described, in_kernels
 from anyboost.backends.numbered import SQUARED
 from anyboost.online import labels, learners, scores
 from anyboost.online.frame import ease_of, see_label, unit_of
@@ -54,31 +54,29 @@ class Link(NamedTuple):
     shrink: float
 
 
-@kernel
-def learn_rows(model, rows, y, weights, answers, work):
-    """Answer and learn all rows; answers[row] is the score before the row was learned."""
-    learn_all(
-        *(with_lines(model), borrowed(rows), borrowed(y), borrowed(weights)),
-        *(borrowed(answers), borrowed(work)),
-    )
-
-
-@kernel
-def predict_rows(model, rows, answers, work):
-    """Answer all rows."""
-    predict_all(with_lines(model), borrowed(rows), borrowed(answers), borrowed(work))
-
-
 @part
-def with_lines(given):
-    """The model that a kernel was given, with the chain's lines by name."""
+def _with_lines(given):
     settings, lines, labels, totals, scores, learner, arrays = borrowed(given)
     chain = Chain(lines[0], lines[1], lines[2], lines[3], lines[4])
     return Model(settings, chain, labels, totals, scores, learner, arrays)
 
 
-@described
-def learn_all(model, rows, y, weights, answers, work):
+@in_kernels(_with_lines)
+def with_lines(given):
+    """The model with the chain's lines by name."""
+    return given
+
+
+@in_kernels(borrowed)
+def lent(given):
+    """Arrays that the caller keeps alive."""
+    return given
+
+
+def learn_all(given, rows, y, weights, answers, work):
+    """Answer and learn all rows; answers[row] is the score before the row was learned."""
+    model, rows, work = with_lines(given), lent(rows), lent(work)
+    y, weights, answers = lent(y), lent(weights), lent(answers)
     known = labels.read(model.labels)
     now = scores.frame(model.scores, model.settings, model.chain, known, 0)
     for number in range(len(y)):
@@ -92,14 +90,18 @@ def learn_all(model, rows, y, weights, answers, work):
     labels.write(model.labels, known)
 
 
-@described
-def predict_all(model, rows, answers, work):
+def predict_all(given, rows, answers, work):
+    """Answer all rows."""
+    model, rows, answers, work = with_lines(given), lent(rows), lent(answers), lent(work)
     known = labels.read(model.labels)
     now = scores.frame(model.scores, model.settings, model.chain, known, 0)
     for number in range(len(answers)):
         row = load_row(model, rows, number, 0.0, work.values)
         learners.predict(model.learner, model.arrays, row, work.raw)
         answers[number] = answer_row(model, now, work.raw)
+
+
+learn_rows, predict_rows = kernel(learn_all), kernel(predict_all)
 
 
 @described
