@@ -347,23 +347,23 @@ def test_the_best_constant_of_other_losses_is_nearly_that_of_hindsight(loss):
 
 
 def test_labels_are_counted_by_mean_and_deviation():
-    from anyboost.backends.online import labels
+    from anyboost.online import labels
 
     random = np.random.default_rng(0)
-    seen = np.zeros(labels.SIZE)
+    seen = labels.Labels(*np.zeros(labels.SIZE))
     y = random.normal(size=500) * 3
     for number in y:
-        labels.see(seen, number, 1.0, 0.0)
-    assert seen[labels.MEAN] == pytest.approx(y.mean())
-    assert seen[labels.VARIANCE] == pytest.approx(y.var())
-    assert (seen[labels.LOW], seen[labels.HIGH]) == (y.min(), y.max())
-    labels.see(seen, 1e10, 1.0, 0.0)
-    assert seen[labels.HIGH] < 50
+        seen = labels.after(seen, number, 1.0, 0.0)
+    assert seen.mean == pytest.approx(y.mean())
+    assert seen.variance == pytest.approx(y.var())
+    assert (seen.low, seen.high) == (y.min(), y.max())
+    seen = labels.after(seen, 1e10, 1.0, 0.0)
+    assert seen.high < 50
     for _ in range(100):
         for number in random.normal(size=10) * 1e-4:
-            labels.see(seen, number, 1.0, 0.0)
+            seen = labels.after(seen, number, 1.0, 0.0)
     assert labels.reach(seen) < 1e-2
     for number in 1e6 + random.normal(size=40) * 1e4:
-        labels.see(seen, number, 1.0, 0.0)
-    assert seen[labels.MEAN] == pytest.approx(1e6, rel=0.1)
-    assert 1e3 < np.sqrt(seen[labels.VARIANCE]) < 1e6
+        seen = labels.after(seen, number, 1.0, 0.0)
+    assert seen.mean == pytest.approx(1e6, rel=0.1)
+    assert 1e3 < np.sqrt(seen.variance) < 1e6

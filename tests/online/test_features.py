@@ -11,8 +11,8 @@ from anyboost.online.features import MOST_PLANS, Features, hashed
 
 
 def dense(rows, width):
-    table = np.zeros((len(rows), width))
-    for row in range(len(rows)):
+    table = np.zeros((rows.n, width))
+    for row in range(rows.n):
         span = slice(rows.starts[row], rows.starts[row + 1])
         assert (np.diff(rows.columns[span]) > 0).all()
         table[row, rows.columns[span]] = rows.values[span]

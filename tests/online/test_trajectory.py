@@ -13,7 +13,7 @@ from anyboost.online import (
     LinearLearner,
     NetLearner,
     SpanBooster,
-    interpreted,
+    state,
 )
 
 
@@ -79,7 +79,7 @@ def both_ways(monkeypatch, make, X, y):
         booster = make()
         first = booster.progressive_predict(X[:60], y[:60])
         second = booster.progressive_predict(scipy.sparse.csr_matrix(X[60:]), y[60:])
-        assert isinstance(booster.state, interpreted.InterpretedState) != known
+        assert isinstance(booster.state, state.InterpretedState) != known
         answers.append(np.concatenate([first, second, booster.predict(X)]))
     return answers
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from anyboost.backends.online import wave
-from anyboost.online import HullBooster, LinearLearner, SpanBooster, rows
+from anyboost.online import HullBooster, LinearLearner, SpanBooster, rows, wave
 
 UPDATES = ("plain", "normalised", "adaptive", "invariant")
 

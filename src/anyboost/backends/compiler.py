@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import numba
-from numba.core import cgutils, event
-from numba.extending import intrinsic
+from numba.core import event
 
 _OWN_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What a kernel is for, by its folder or module; those not named are for boosting in general.
@@ -69,22 +68,6 @@ def part(function):
     pieces of the tree's kernels: as parts they are as fast, and a first fit compiles a tenth longer.)
     """
     return numba.njit(function, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
-
-
-@intrinsic
-def borrowed(typing_context, array):
-    """The same array without a claim to its memory: Numba then counts no references to it.
-
-    Only for arguments of a kernel, whose caller keeps them alive.
-    """
-
-    def generate(context, builder, signature, arguments):
-        view = context.make_array(signature.args[0])(context, builder, value=arguments[0])
-        view.meminfo = cgutils.get_null_value(view.meminfo.type)
-        view.parent = cgutils.get_null_value(view.parent.type)
-        return view._getvalue()
-
-    return array(array), generate
 
 
 def cache_folders():

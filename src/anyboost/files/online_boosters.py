@@ -8,8 +8,6 @@ import numpy as np
 
 from anyboost import online
 from anyboost.backends.definitions import OTHER
-from anyboost.backends.online import chain as lines
-from anyboost.backends.online import trees
 from anyboost.files import fields, labels, parts
 from anyboost.files.codec import Codec
 from anyboost.files.ensembles import MOST_FEATURES
@@ -18,12 +16,13 @@ from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.online.base import Arrays
 from anyboost.online.booster import OnlineBooster
 from anyboost.online.features import MOST_BITS, Features
-from anyboost.online.interpreted import CompiledStages, InterpretedState
 from anyboost.online.regret import Sketch
-from anyboost.online.settings import compiled_loss
-from anyboost.online.state import CompiledState, State
+from anyboost.online.settings import Chain, compiled_loss
+from anyboost.online.state import CompiledState, InterpretedState, State
+from anyboost.online.trees import FIRST, TreeArrays
 
-KEPT = (lines.SHRINK, lines.LOSS, lines.SCORE)  # the other lines follow from the arguments
+# The other lines follow from the arguments.
+KEPT = [Chain._fields.index(line) for line in ("shrink", "loss", "score")]
 LEARNERS = Codec(
     "learner",
     *(online.LinearLearner, online.FeatureStumpLearner, online.NetLearner, online.TreeLearner),
@@ -65,7 +64,7 @@ def pack(booster: Any) -> Packed:
     if state is None:
         return header, tensors
     return header | {"settings": state.settings._asdict()}, tensors | {
-        "chain": finite(state.chain[list(KEPT)], "losses"),
+        "chain": finite(state.chain[KEPT], "losses"),
         **{key: finite(getattr(state, key), key) for key in _SUMS},
         "sketch": finite(state.sketch.points, "labels"),
         # The last edge of a tree's bins is infinite.
@@ -117,11 +116,9 @@ def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outpu
     if ((chain[0] < 0) | (chain[0] > 1)).any():
         raise Fault("it shrinks by a share that is none")
     arrays = _unpack_arrays(tensors, booster, outputs)
-    if compiled_loss(booster.loss):
-        state: State = CompiledState(booster, outputs, arrays)
-    else:
-        state = InterpretedState(booster, outputs, CompiledStages(booster, outputs, arrays))
-    state.chain[list(KEPT)] = chain
+    kind = CompiledState if compiled_loss(booster.loss) else InterpretedState
+    state = kind(booster, booster.n_features, outputs, arrays)
+    state.chain[KEPT] = chain
     for key in _SUMS:
         setattr(state, key, tensors.floats(key, getattr(state, key).shape))
     state.sketch = Sketch(tensors.floats("sketch", (2, None)))
@@ -151,7 +148,7 @@ def _unpack_arrays(tensors: Tensors, booster: OnlineBooster, outputs: int) -> Ar
 def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray, table: np.ndarray) -> None:
     """A Fault unless kernels that follow the trees stay inside their arrays and come to an end."""
     nodes = 2 * learner.max_leaves - 1
-    links = main[:, [trees.FEATURE, trees.BIN, trees.LEFT, trees.SLOT, trees.USED]]
+    links = main[:, [TreeArrays._fields.index(name) for name in ("feature", "bin", "left", "slot", "used")]]
     own = np.arange(len(main)) % nodes
     feature, cut, left, slot, used = links.T
     split = feature > 0
@@ -165,5 +162,5 @@ def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray,
         and ((left[split] > own[split]) & (left[split] < nodes - 1)).all()
     )
     first = float(table[0, 0])
-    if not inside or not (0 <= first <= trees.FIRST and first == int(first)):
+    if not inside or not (0 <= first <= FIRST and first == int(first)):
         raise Fault("its trees lead nowhere")

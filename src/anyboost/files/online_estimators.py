@@ -9,9 +9,9 @@ from anyboost.files import fields, labels, online_boosters, parts
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.parameters import simple
 from anyboost.files.tensors import Packed, Tensors, finite
-from anyboost.online.against_rest import AgainstRest, OneForAll
 from anyboost.online.classifier import OnlineBoostingClassifier
 from anyboost.online.estimators import OnlineBoosting, OnlineBoostingRegressor
+from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 
 MOST_CLASSES = 1000
 _PARAMETERS: dict[str, fields.Check] = {
@@ -140,7 +140,7 @@ def _unpack_classes(
 ) -> None:
     names = labels.check_labels(header.take("labels", fields.items(MOST_CLASSES)))
     model.open_ = header.take("open", fields.flag)
-    own = (OneForAll if model.loss_.vector else AgainstRest)(model._new_member, model.loss_)
+    own = (OneForAll if model.loss_.vector else OneVsRest)(model._new_member, model.loss_)
     model.boosters_ = own
     own.members = [(booster, None) for booster in boosters]
     if isinstance(own, OneForAll):

@@ -16,12 +16,16 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.checks import Floats
+from anyboost.online.linear import LinearLearner
+from anyboost.online.nets import NetLearner
+from anyboost.online.stumps import FeatureStumpLearner
+from anyboost.online.trees import TreeLearner
 
-NAMES = {
-    "linear": "LinearLearner",
-    "stumps": "FeatureStumpLearner",
-    "net": "NetLearner",
-    "tree": "TreeLearner",
+NAMES: dict[str, Callable[..., Any]] = {
+    "linear": LinearLearner,
+    "stumps": FeatureStumpLearner,
+    "net": NetLearner,
+    "tree": TreeLearner,
 }
 
 
@@ -30,7 +34,7 @@ def get(learner: Any) -> Any:
     if learner is None:
         learner = "linear"
     if isinstance(learner, str):
-        return checks.named(learner, "learner", {name: partial(_make, kind) for name, kind in NAMES.items()})
+        return checks.named(learner, "learner", NAMES)
     if isinstance(learner, type):
         raise ValueError(
             f"learner must be a learner, got the class {learner.__name__}: write {learner.__name__}()"
@@ -45,12 +49,6 @@ def get(learner: Any) -> Any:
         f"learner must be one of {', '.join(NAMES)}, a learner of anyboost.online, a River regressor or a scikit-learn "
         f"regressor with partial_fit, got {type(learner).__name__}"
     )
-
-
-def _make(kind: str, *parameters: float) -> Any:
-    from anyboost import online
-
-    return getattr(online, kind)(*parameters)
 
 
 @dataclass(frozen=True, repr=False)

@@ -36,7 +36,7 @@ class OnlineLearner(Protocol):
 
 
 class Arrays(NamedTuple):
-    """A compiled learner's state for all stages; see the learner's module in `backends.online`."""
+    """A compiled learner's state for all stages; its module names what is in it."""
 
     main: np.ndarray
     extra: np.ndarray
@@ -53,6 +53,9 @@ class CompiledLearner(Protocol):
 
     def settings(self, forget: float) -> Any:
         """The NamedTuple that kernels find the learner by."""
+
+    def named(self, arrays: Arrays) -> Any:
+        """The same memory by the names that the learner's functions have for it."""
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, Shape, Shape, Shape, Shape]:
         """The shapes of `arrays`."""

@@ -1,12 +1,12 @@
-"""The two boosters: SpanBooster (Algorithm 1) and HullBooster (Algorithm 2).
+"""The booster, with two rules: SpanBooster (Algorithm 1) and HullBooster (Algorithm 2).
 
-Both pass a row through a chain of learners and let each learn from what the ones before it left; `backends.online.rows`
-has the equations. This module holds the state, checks what comes in, and hands whole arrays to the kernels.
+A row passes through a chain of learners, and each learns from what the ones before it left; `chain` has the equations.
+This module checks what comes in, and hands encoded rows to the state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -16,32 +16,40 @@ from anyboost.backends import threads
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import adapters, rows
-from anyboost.online.front import BoosterFront
+from anyboost.online.dataframes import like_rows
+from anyboost.online.features import Features
+from anyboost.online.front import NamedFront, check_targets
 from anyboost.online.regret import Regret, needs_sketch
+from anyboost.online.rows import Table, sparse_table
 from anyboost.online.settings import compiled_loss
-from anyboost.online.state import State
+from anyboost.online.state import CompiledState, InterpretedState, State
 
 
-class OnlineBooster(BoosterFront):
-    """What both boosters share; see `SpanBooster`."""
+class OnlineBooster(NamedFront):
+    """What both rules share; see `SpanBooster`.
+
+    hash_bits : set it before the first example to hash names into 2**hash_bits columns.
+    """
 
     _hull = False
+    hash_bits: int | None = None
+    features: Features | None = None
 
     def __init__(
         self,
-        learner: Any,
-        n_learners: int,
-        loss: Any,
-        mode: str,
-        output_bound: float | None,
-        label_bound: float | None,
+        learner: Any = None,
+        n_learners: int = 20,
+        loss: Any = "squared",
+        mode: str = "greedy",
+        output_bound: float | None = None,
+        label_bound: float | None = None,
         *,
-        scale: float,
-        start: float | None,
-        prefix: str,
-        forget: float,
-        outputs: int | None,
-        random_state: int,
+        scale: float = 1.0,
+        start: float | None = None,
+        prefix: str = "best",
+        forget: float = 0.0,
+        outputs: int | None = None,
+        random_state: int = 0,
     ) -> None:
         self.learner = adapters.get(learner)
         self.n_learners = checks.count(n_learners, "n_learners", least=1)
@@ -65,7 +73,7 @@ class OnlineBooster(BoosterFront):
         sample_weight : a row of weight 0 is answered and leaves no trace.
         n_threads : None for all cores, of which large batches use a few. The model does not depend on it.
         """
-        for _ in self._learn(X, y, sample_weight, n_threads):
+        for _ in self._learn(rows.read(X, self.n_features), y, sample_weight, n_threads):
             pass
         return self
 
@@ -73,14 +81,16 @@ class OnlineBooster(BoosterFront):
         self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None
     ) -> Floats:
         """Learn like `partial_fit`; returns each row's score as it was before that row was learned."""
-        return np.concatenate(list(self._learn(X, y, sample_weight, n_threads)))
+        table = rows.read(X, self.n_features)
+        return np.concatenate(list(self._learn(table, y, sample_weight, n_threads)))
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, n_threads: int | None) -> Iterator[Floats]:
-        """Check all rows, then learn them; gives their scores, some thousands at a time."""
+    def _learn(
+        self, table: Table, y: Any, sample_weight: Any, n_threads: int | None = None
+    ) -> Iterator[Floats]:
+        """Check all labels, then learn the rows; gives their scores, some thousands at a time."""
         n_threads = (
             threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
         )
-        table = rows.read(X, self.n_features)
         targets = self.loss.check(y)
         if len(targets) != table.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")
@@ -94,10 +104,7 @@ class OnlineBooster(BoosterFront):
 
     def predict(self, X: Any) -> Floats:
         """Raw scores (n,), or (n, k) for k outputs; 0 before the first row was learned."""
-        table = rows.read(X, self.n_features, fixed=True)
-        if self.state is None:
-            return np.zeros(table.n if not self.loss.vector else (table.n, self.outputs or 1))
-        return self.state.predict(table)
+        return self._score_rows(rows.read(X, self.n_features))
 
     def regret(self) -> Regret:
         """Cumulative losses so far, in memory that does not grow with the stream."""
@@ -115,7 +122,7 @@ class OnlineBooster(BoosterFront):
         """eta_i of every stage."""
         raise NotImplementedError
 
-    def _ready(self, table: rows.Table, targets: Any) -> State:
+    def _ready(self, table: Table, targets: Any) -> State:
         """The state, begun or grown to the table's width."""
         outputs = self._outputs(targets)
         if self.state is None:
@@ -133,12 +140,55 @@ class OnlineBooster(BoosterFront):
         return self.loss._fitting_outputs(targets, self.outputs)
 
     def _begin(self, n_features: int, outputs: int) -> State:
-        from anyboost.online.interpreted import InterpretedState
-        from anyboost.online.state import CompiledState
+        known = hasattr(self.learner, "arrays") and compiled_loss(self.loss)
+        return (CompiledState if known else InterpretedState)(self, n_features, outputs)
 
-        if hasattr(self.learner, "arrays") and compiled_loss(self.loss):
-            return CompiledState.begin(self, n_features, outputs)
-        return InterpretedState.begin(self, n_features, outputs)
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The score of one dict of features: a number, or an array of one an output."""
+        return self._score_one(x)
+
+    def predict_many(self, X: Any) -> Any:
+        """The scores of a data frame or list of dicts."""
+        scores = self._score_many(X)
+        return like_rows(X, scores, "score") if scores.ndim == 1 else scores
+
+    def _named(self) -> Features:
+        if self.features is None:
+            if self.state is not None:
+                raise ValueError(
+                    "this booster has learnt from arrays, whose columns have no names: use partial_fit and predict"
+                )
+            self.features = Features(self.hash_bits)
+        return self.features
+
+    def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
+        check_targets(self.loss, y, w, n_rows)
+
+    def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
+        """Learn one encoded row; returns its score from before."""
+        if width == self.n_features and self.state is not None:
+            answer = self.state.learn_one(columns, values, y, w)
+            if answer is not None:
+                return answer
+        return self._learn_rows(_one_row(columns, values, width), np.array([y]), [w])[0]
+
+    def _learn_rows(self, table: Table, y: np.ndarray, w: Any) -> Floats:
+        """Learn encoded rows; returns their scores from before."""
+        wide = rows.check_finite(table)._replace(width=max(table.width, self.n_features))
+        return np.concatenate(list(self._learn(wide, y, w)))
+
+    def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
+        if self.state is not None and width <= self.n_features:  # no column lies beyond the arrays
+            answer = self.state.predict_one(columns, values)
+            if answer is not None:
+                return answer
+        return self._score_rows(_one_row(columns, values, width))[0]
+
+    def _score_rows(self, table: Table) -> Floats:
+        """The scores of encoded rows."""
+        if self.state is None:
+            return np.zeros(table.n if not self.loss.vector else (table.n, self.outputs or 1))
+        return self.state.predict(rows.check_finite(table).within(self.n_features))
 
 
 class SpanBooster(OnlineBooster):
@@ -204,32 +254,6 @@ class HullBooster(OnlineBooster):
 
     _hull = True
 
-    def __init__(
-        self,
-        learner: Any = None,
-        n_learners: int = 20,
-        loss: Any = "squared",
-        mode: str = "greedy",
-        output_bound: float | None = None,
-        label_bound: float | None = None,
-        *,
-        scale: float = 1.0,
-        start: float | None = None,
-        prefix: str = "best",
-        forget: float = 0.0,
-        outputs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(
-            *(learner, n_learners, loss, mode, output_bound, label_bound),
-            scale=scale,
-            start=start,
-            prefix=prefix,
-            forget=forget,
-            outputs=outputs,
-            random_state=random_state,
-        )
-
     def steps(self) -> Floats:
         return 2.0 / np.arange(2.0, self.n_learners + 2.0)
 
@@ -241,3 +265,7 @@ def _rowwise(loss: Any) -> RowwiseLoss:
             f"loss must be row-wise, got {found}: rows of a stream come one by one, and this loss couples them"
         )
     return found
+
+
+def _one_row(columns: np.ndarray, values: Floats, width: int) -> Table:
+    return sparse_table(width, values, columns, np.array([0, len(columns)]))

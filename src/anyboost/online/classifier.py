@@ -13,20 +13,19 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from anyboost import losses
-from anyboost.online import frames
-from anyboost.online.against_rest import AgainstRest, OneForAll
+from anyboost.online import dataframes
 from anyboost.online.drift import Guard
 from anyboost.online.estimators import OnlineBoosting, Seen
-from anyboost.online.front import matrix, one_row
+from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 from anyboost.online.regret import Regret
 from anyboost.online.river import register
+from anyboost.online.rows import Table, sparse_table
 from anyboost.online.rows import weights as checked_weights
 
 
@@ -49,7 +48,7 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
 
     def _begin(self) -> None:
         self.loss_ = self._checked_loss()
-        self.boosters_ = (OneForAll if self.loss_.vector else AgainstRest)(self._new_member, self.loss_)
+        self.boosters_ = (OneForAll if self.loss_.vector else OneVsRest)(self._new_member, self.loss_)
         self.classes_: np.ndarray = np.array([])
         self.open_ = True  # whether classes that were not named may come
         self.codes_: dict[Any, int] = {}
@@ -58,16 +57,13 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         booster = self._new_booster(self._checked_loss(), outputs)
         return booster, None if self.drift is None else Guard(booster, self.drift)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the rows in their order, starting anew."""
-        self._restart()
-        X, y = self._checked_pair(X, y, reset=True)
-        self._begin()
+    def _meet(self, y: np.ndarray) -> None:
         self._know(np.unique(y).tolist(), more=False)
-        for _ in range(self.max_iter):
-            self._learn_rows(X, y, None)
-        self.n_iter_ = self.max_iter
-        return self
+
+    def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Table, np.ndarray]:
+        table, y = super()._table_and_targets(X, y, reset)
+        check_classification_targets(y)
+        return table, y
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows in their order, on top of what was learnt before.
@@ -77,7 +73,7 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         first = not self.__sklearn_is_fitted__()
         if first:
             self.check_parameters()
-        X, y = self._checked_pair(X, y, reset=first)
+        table, y = self._table_and_targets(X, y, reset=first)
         if first:
             self._begin()
         known = None if classes is None else np.unique(column_or_1d(classes)).tolist()
@@ -89,13 +85,8 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
             )
         elif first:
             self._know(np.unique(y).tolist(), more=not self.loss_.vector)
-        self._learn_rows(X, y, sample_weight)
+        self._learn_rows(table, y, sample_weight)
         return self
-
-    def _checked_pair(self, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
-        X, y = self._checked_table(X, reset=reset, y=y)
-        check_classification_targets(y)
-        return X, y
 
     def _know(self, labels: list[Any], more: bool) -> None:
         """Add classes; `more` says whether others may follow."""
@@ -129,19 +120,19 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (n,) for two classes, above 0 for the second; (n, k) for more."""
         check_is_fitted(self)
-        scores = self.boosters_.scores(self._checked_table(X))
+        scores = self.boosters_.scores(self._table(X))
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
         check_is_fitted(self)
-        return self.classes_[self.boosters_.scores(self._checked_table(X)).argmax(axis=1)]
+        return self.classes_[self.boosters_.scores(self._table(X)).argmax(axis=1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""
         check_is_fitted(self)
-        return self.boosters_.probabilities(self.boosters_.scores(self._checked_table(X)))
+        return self.boosters_.probabilities(self.boosters_.scores(self._table(X)))
 
     def predict_one(self, x: Mapping[Any, Any], **_: Any) -> Any:
         """The class of one dict of features; None before the first example."""
@@ -162,26 +153,23 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
 
     def predict_many(self, X: Any) -> Any:
         """The class of each row of a data frame or list of dicts."""
-        return frames.like_rows(X, self._best(self._score_many(X)), "prediction")
+        return dataframes.like_rows(X, self._best(self._score_many(X)), "prediction")
 
     @available_if(_has_probabilities)
     def predict_proba_many(self, X: Any) -> Any:
         """The probability of each class, a column each, for a data frame or list of dicts."""
         chances = self.boosters_.probabilities(self._score_many(X))
-        return frames.like_frame(X, {label: chances[:, code] for label, code in self.codes_.items()})
+        return dataframes.like_frame(X, {label: chances[:, code] for label, code in self.codes_.items()})
 
     def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
         """Score named examples and then learn from them: one step of progressive validation."""
         self._named()
         labels = np.asarray(y)
-        if learn:
-            rows, (predictions, losses) = self._learn_named(X, labels, sample_weight)
-        else:
-            features = self._named()
-            rows = frames.encode(features, X, False)
-            scores = self._score_rows(matrix(rows, features.width))
+        rows, said = self._encoded(X, labels, sample_weight, learn)
+        if not learn:
             codes = np.array([self.codes_.get(label, -1) for label in labels.tolist()])
-            predictions, losses = self._best(scores), self.boosters_.losses(scores, codes)
+            said = self._best(said), self.boosters_.losses(said, codes)
+        predictions, losses = said
         return Seen(predictions, losses, np.diff(rows.starts))
 
     def _best(self, scores: np.ndarray) -> np.ndarray:
@@ -207,9 +195,11 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         if code is not None:
             self.boosters_.learn_row(columns, values, width, code, w)
         else:
-            self._learn_rows(one_row(columns, values, width), np.array([y]), [w])
+            self._learn_rows(
+                sparse_table(width, values, columns, np.array([0, len(columns)])), np.array([y]), [w]
+            )
 
-    def _learn_rows(self, X: Any, y: np.ndarray, w: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _learn_rows(self, rows: Table, y: np.ndarray, w: Any) -> tuple[np.ndarray, np.ndarray]:
         """Learn rows in order; returns predictions and losses from before each.
 
         A class's booster begins at the class's first row, as it does in a loop: rows before that are learnt apart.
@@ -224,7 +214,7 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
             if labels[begin] not in self.codes_:
                 self._know([labels[begin]], more=True)
             codes = np.array([self.codes_[label] for label in labels[begin:end]], dtype=np.int64)
-            scores = self.boosters_.learn_rows(X[begin:end], codes, weights[begin:end])
+            scores = self.boosters_.learn_rows(rows.part(slice(begin, end)), codes, weights[begin:end])
             losses.append(self.boosters_.losses(scores, codes))
             # The first row of a new class was not to be foreseen.
             predictions += [self._best(scores[:1, :known]), self._best(scores[1:])]
@@ -236,8 +226,8 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
         return self.boosters_.scores_row(columns, values, width)
 
-    def _score_rows(self, X: sparse.csr_matrix) -> Any:
-        return self.boosters_.scores(X)
+    def _score_rows(self, rows: Table) -> Any:
+        return self.boosters_.scores(rows)
 
 
 def _check_label(label: Any, row: int) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from anyboost.losses import domains
 from anyboost.online import rows
+from anyboost.online.rows import Table
 
 if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
@@ -37,36 +38,25 @@ class Guard:
         self.resets = 0
         self.wrong_above = _wrong_above(booster, detector)
 
-    def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
+    def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
         """Learn one encoded row, and then look for drift; returns the row's score from before."""
-        from anyboost.backends.online.chain import LOSS
-
         state = self.booster.state
-        before = None if state is None else state.chain[LOSS, 1:].copy()
+        before = None if state is None else state.lines.loss[1:].copy()
         score = self.booster._learn_row(columns, values, width, y, w)
         if w > 0:
             state = self.booster.state
             assert state is not None
-            now = state.chain[LOSS, 1:]
+            now = state.lines.loss[1:]
             self._look((now if before is None else now - before) / w)
         return score
 
-    def learn_rows(self, X: Any, y: np.ndarray, w: Any) -> np.ndarray:
+    def _learn_rows(self, table: Table, y: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows one by one; all are checked before the first is learnt."""
-        table = rows.read(X, self.booster.n_features)
         self.booster.loss.check(y)
-        weights = rows.weights(w, table.n)
-        everything = np.arange(table.width)
-        scores = []
-        for row in range(table.n):
-            dense = not len(table.begins)
-            begin, end = (
-                (row * table.width, (row + 1) * table.width) if dense else table.begins[row : row + 2]
-            )
-            columns = everything if dense else table.features[begin:end]
-            values = table.data[begin:end]
-            scores.append(self.learn_row(columns, values, table.width, y[row], weights[row]))
-        return np.array(scores)
+        weights = rows.weights(w, rows.check_finite(table).n)
+        return np.array(
+            [self._learn_row(*table.row(i), table.width, y[i], weights[i]) for i in range(table.n)]
+        )
 
     def _look(self, losses: np.ndarray) -> None:
         self.counts += 1
@@ -83,9 +73,7 @@ class Guard:
             self.means[:, stage], self.counts[stage] = 0.0, 0.0
         state = self.booster.state
         if found and state is not None:
-            from anyboost.backends.online.chain import SCORE
-
-            state.chain[SCORE] = 0.0
+            state.lines.score[:] = 0.0
             self.resets += len(found)
 
 

@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, losses
 from anyboost.losses import RowwiseLoss, domains
-from anyboost.online import frames
+from anyboost.online import dataframes
 from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
 from anyboost.online.drift import Guard
-from anyboost.online.features import Features, Rows
-from anyboost.online.front import NamedFront, check_targets, matrix
+from anyboost.online.features import Features
+from anyboost.online.front import NamedFront, check_targets
 from anyboost.online.regret import Regret
 from anyboost.online.river import RiverFace, register
+from anyboost.online.rows import Table, read
 
 ALGORITHMS = ("span", "hull")
 
@@ -141,19 +141,41 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             )
         return self.features_
 
-    def _checked_table(self, X: Any, reset: bool = False, **targets: Any) -> Any:
+    def _table(self, X: Any) -> Table:
+        """Arrays to be predicted."""
+        return read(self._validated(X, reset=False), 0)
+
+    def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Table, np.ndarray]:
+        """Arrays to be learnt, and their targets."""
+        X, y = self._validated(X, reset, y=y, y_numeric=not self.classifies)
+        return read(X, 0), y
+
+    def _validated(self, X: Any, reset: bool, **targets: Any) -> Any:
         """Arrays as scikit-learn checks them; a model of named features takes none."""
         if "features_" in self.__dict__ and not reset:
             raise ValueError("this model has learnt from named features: use learn_many and predict_many")
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, **targets)
 
-    def _encoded(self, X: Any, y: Any, w: Any, learn: bool) -> tuple[Rows, Any]:
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows in their order, starting anew."""
+        self._restart()
+        table, y = self._table_and_targets(X, y, reset=True)
+        self._begin()
+        self._meet(y)
+        for _ in range(self.max_iter):
+            self._learn_rows(table, y, None)
+        self.n_iter_ = self.max_iter
+        return self
+
+    def _meet(self, y: np.ndarray) -> None:
+        """Before the rows of `fit` are learnt: what has to be known of their targets."""
+
+    def _encoded(self, X: Any, y: Any, w: Any, learn: bool) -> tuple[Table, Any]:
         """Named examples, scored and, where `learn`, learnt."""
         if learn:
             return self._learn_named(X, y, w)
-        features = self._named()
-        rows = frames.encode(features, X, False)
-        return rows, self._score_rows(matrix(rows, features.width))
+        rows = dataframes.encode(self._named(), X, False)
+        return rows, self._score_rows(rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,31 +209,21 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         self.booster_ = self._new_booster(self.loss_, outputs=None)
         self.guard_ = None if self.drift is None else Guard(self.booster_, self.drift)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the rows in their order, starting anew."""
-        self._restart()
-        X, y = self._checked_table(X, reset=True, y=y, y_numeric=True)
-        self._begin()
-        for _ in range(self.max_iter):
-            self._learn_rows(X, y, None)
-        self.n_iter_ = self.max_iter
-        return self
-
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the rows in their order, on top of what was learnt before."""
         first = not self.__sklearn_is_fitted__()
         if first:
             self.check_parameters()
-        X, y = self._checked_table(X, reset=first, y=y, y_numeric=True)
+        table, y = self._table_and_targets(X, y, reset=first)
         if first:
             self._begin()
-        self._learn_rows(X, y, sample_weight)
+        self._learn_rows(table, y, sample_weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The prediction of each row."""
         check_is_fitted(self)
-        return self.loss_.link(self.booster_.predict(self._checked_table(X)))
+        return self.loss_.link(self.booster_._score_rows(self._table(X)))
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The prediction for one dict of features; before the first example, that of the score 0."""
@@ -223,7 +235,7 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         """The prediction of each row of a data frame or list of dicts."""
         self._named()
         predictions = self.loss_.link(self._score_many(X))
-        return frames.like_rows(X, predictions, "prediction") if predictions.ndim == 1 else predictions
+        return dataframes.like_rows(X, predictions, "prediction") if predictions.ndim == 1 else predictions
 
     def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
         """Score named examples and then learn from them: one step of progressive validation."""
@@ -241,19 +253,16 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         check_targets(self.loss_, y, w, n_rows)
 
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
-        if self.guard_ is None:
-            return self.booster_._learn_row(columns, values, width, y, w)
-        return self.guard_.learn_row(columns, values, width, y, w)
+        return (self.guard_ or self.booster_)._learn_row(columns, values, width, y, w)
 
-    def _learn_rows(self, X: sparse.csr_matrix, y: np.ndarray, w: Any) -> Any:
-        learner = self.booster_._learn_rows if self.guard_ is None else self.guard_.learn_rows
-        return learner(X, y, w)
+    def _learn_rows(self, rows: Table, y: np.ndarray, w: Any) -> Any:
+        return (self.guard_ or self.booster_)._learn_rows(rows, y, w)
 
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
         return self.booster_._score_row(columns, values, width)
 
-    def _score_rows(self, X: sparse.csr_matrix) -> Any:
-        return self.booster_.predict(X)
+    def _score_rows(self, rows: Table) -> Any:
+        return self.booster_._score_rows(rows)
 
 
 register("MiniBatchRegressor", OnlineBoostingRegressor)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost import checks
+from anyboost.online.rows import Table, sparse_table
 
 Name = str | int
 MOST_PLANS = 64  # sets of names whose columns are remembered
@@ -22,24 +23,13 @@ MOST_BITS = 30
 LEAST_WIDTH = 8
 
 
-class Plan(NamedTuple):
+class Known(NamedTuple):
     """What to do with a dict whose names, in this order, have been seen before and whose values are all numbers."""
 
     pick: Callable[[Any], tuple[Any, ...]]  # its values, columns ascending
     pack: Callable[..., None]  # writes them into `values`
     columns: np.ndarray
     values: np.ndarray
-
-
-class Rows(NamedTuple):
-    """Sparse rows, columns ascending in each: what scipy calls CSR."""
-
-    starts: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
 
 
 class Features:
@@ -52,7 +42,7 @@ class Features:
         self.bits = None if bits is None else checks.count(bits, "hash_bits", 1, MOST_BITS)
         self.names: list[Name] = []
         self._columns: dict[Name, int] = {}
-        self._plans: dict[tuple[Any, ...], Plan] = {}
+        self._plans: dict[tuple[Any, ...], Known] = {}
 
     @classmethod
     def of(cls, names: Iterable[Name], bits: int | None = None) -> Features:
@@ -121,14 +111,14 @@ class Features:
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
         ascending = sorted(zip(columns, names, strict=True), key=lambda pair: pair[0] or 0)
-        self._plans[names] = Plan(
+        self._plans[names] = Known(
             _picker([name for _, name in ascending]),
             struct.Struct(f"{len(names)}d").pack_into,
             np.array([column for column, _ in ascending], dtype=np.int64),
             np.zeros(len(names)),
         )
 
-    def rows(self, examples: Sequence[Mapping[Any, Any]], grow: bool) -> Rows:
+    def rows(self, examples: Sequence[Mapping[Any, Any]], grow: bool) -> Table:
         """Many dicts at once; a bad one is named by its row."""
         starts, columns, values = [0], [], []
         before = len(self.names)
@@ -141,20 +131,19 @@ class Features:
             columns.append(at)
             values.append(value.copy())
             starts.append(starts[-1] + len(at))
-        return Rows(
+        return sparse_table(
+            self.width,
+            np.concatenate([np.zeros(0), *values]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *columns]),
             np.array(starts, dtype=np.int64),
-            np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64),
-            np.concatenate(values) if values else np.zeros(0),
         )
 
-    def table(self, columns: Mapping[Any, np.ndarray], n_rows: int, grow: bool) -> Rows:
+    def table(self, columns: Mapping[Any, np.ndarray], n_rows: int, grow: bool) -> Table:
         """Named columns of one table: float64 arrays (nan: missing) or object arrays of text (None: missing)."""
         for name, cells in columns.items():
             _check_name(name)
             if cells.dtype == np.float64:
                 _check_column(name, cells)
-        if not n_rows:
-            return Rows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
         filled = {name: _filled(cells) for name, cells in columns.items()}
         if grow and self.bits is None:
             self._name_in_order(columns, filled)
@@ -169,7 +158,7 @@ class Features:
                 places = self._text_column(name, cells[rows])
                 known = places >= 0
                 parts.append((rows[known], places[known], np.ones(int(known.sum()))))
-        return _in_rows(parts, n_rows)
+        return sparse_table(self.width, *_in_rows(parts, n_rows))
 
     def _name_in_order(self, columns: Mapping[Any, np.ndarray], filled: dict[Any, np.ndarray]) -> None:
         """Give new names their columns in the order in which a loop over the rows would meet them."""
@@ -196,11 +185,11 @@ class Features:
             known[cell] = -1 if column is None else column
         return np.array([known[cell] for cell in cells.tolist()], dtype=np.int64)
 
-    def widths(self, rows: Rows, before: int) -> np.ndarray:
+    def widths(self, rows: Table, before: int) -> np.ndarray:
         """How many columns a model would have at each row, learnt one by one; `before`: names before the first."""
         if self.bits is not None or len(self.names) == before:
-            return np.full(len(rows), self.width)
-        last = np.full(len(rows), before - 1)
+            return np.full(rows.n, self.width)
+        last = np.full(rows.n, before - 1)
         some = np.flatnonzero(np.diff(rows.starts))
         last[some] = rows.columns[rows.starts[some + 1] - 1]  # columns are ascending
         names = np.maximum.accumulate(np.maximum(last, before - 1)) + 1
@@ -302,15 +291,17 @@ def _check_name(name: Any) -> None:
         )
 
 
-def _in_rows(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], n_rows: int) -> Rows:
-    """(rows, columns, values) of each column of a table, put into rows."""
+def _in_rows(
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], n_rows: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """From (rows, columns, values) of each column of a table: values, columns and starts by rows."""
     columns = [int(places[0]) for _, places, _ in parts if len(places)]
     full = all(len(rows) == n_rows and (places == places[0]).all() for rows, places, _ in parts)
     if full and parts and len(set(columns)) == len(columns):  # the usual table: all numbers, none missing
         order = np.argsort(columns)
         values = np.column_stack([parts[i][2] for i in order]).ravel()
         starts = np.arange(n_rows + 1, dtype=np.int64) * len(columns)
-        return Rows(starts, np.tile(np.sort(columns), n_rows), values)
+        return values, np.tile(np.sort(columns), n_rows), starts
     row = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _, _ in parts)])
     column = np.concatenate([np.zeros(0, dtype=np.int64), *(places for _, places, _ in parts)])
     value = np.concatenate([np.zeros(0), *(values for _, _, values in parts)])
@@ -321,4 +312,4 @@ def _in_rows(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], n_rows: int
     if not first.all():  # two features of a row that fell on one hashed column are added up
         value = np.add.reduceat(value, np.flatnonzero(first))
         row, column = row[first], column[first]
-    return Rows(np.searchsorted(row, np.arange(n_rows + 1)).astype(np.int64), column, value)
+    return value, column, np.searchsorted(row, np.arange(n_rows + 1)).astype(np.int64)

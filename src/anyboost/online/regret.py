@@ -65,13 +65,13 @@ def needs_sketch(loss: RowwiseLoss) -> bool:
     return loss.stand_ins(1.0, 0.0, 1.0) is None and not loss.domain.classes
 
 
-def constant_loss(loss: RowwiseLoss, moments: Floats, shares: Floats, sketch: Sketch) -> float | None:
+def constant_loss(loss: RowwiseLoss, moments: list[float], shares: Floats, sketch: Sketch) -> float | None:
     """The least cumulative loss of a constant, from sums of w, w y and w y^2, the classes' weights, or a sketch.
 
     Exact for squared loss and losses of classes, counts and amounts. For the others it is that of the sketch,
     whose 512 points stand for all labels.
     """
-    weight, first, second = (float(number) for number in moments)
+    weight, first, second = moments
     if weight == 0:
         return 0.0
     if loss.domain.classes:

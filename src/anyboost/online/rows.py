@@ -15,21 +15,43 @@ PORTION = 1 << 16  # rows
 
 
 class Table(NamedTuple):
-    """Rows one after another: `width` values each, or where sparse those from begins[row] on, of `features`."""
+    """Rows one after another: `width` values each, or where sparse those from starts[row] on, of `columns`."""
 
     n: int
     width: int
-    data: Floats
-    features: np.ndarray
-    begins: np.ndarray
+    values: Floats
+    columns: np.ndarray  # ascending in each row
+    starts: np.ndarray
+
+    def row(self, number: int) -> tuple[np.ndarray, Floats]:
+        """Columns and values of one row."""
+        if len(self.starts):
+            own = slice(self.starts[number], self.starts[number + 1])
+            return self.columns[own], self.values[own]
+        return np.arange(self.width), self.values[number * self.width : (number + 1) * self.width]
 
     def part(self, rows: slice) -> Table:
         """Some of the rows, in the same memory."""
-        if len(self.begins):
-            begins = self.begins[rows.start : rows.stop + 1]
-            return self._replace(n=len(begins) - 1, begins=begins)
-        data = self.data[rows.start * self.width : rows.stop * self.width]
-        return self._replace(n=rows.stop - rows.start, data=data)
+        if len(self.starts):
+            starts = self.starts[rows.start : rows.stop + 1]
+            return self._replace(n=len(starts) - 1, starts=starts)
+        values = self.values[rows.start * self.width : rows.stop * self.width]
+        return self._replace(n=rows.stop - rows.start, values=values)
+
+    def within(self, width: int) -> Table:
+        """With so many columns; those of a sparse table that lie beyond are left out."""
+        if self.width <= width:
+            return self._replace(width=width)
+        kept = self.columns[: len(self.values)] < width
+        places = np.concatenate([[0], np.cumsum(kept)])
+        return sparse_table(width, self.values[kept], self.columns[: len(kept)][kept], places[self.starts])
+
+
+def sparse_table(width: int, values: Floats, columns: np.ndarray, starts: np.ndarray) -> Table:
+    """Rows of checked values, in their columns."""
+    if not len(columns):  # so that kernels see a sparse table
+        columns = np.zeros(1, dtype=np.int64)
+    return Table(len(starts) - 1, width, values, columns, starts)
 
 
 def portions(table: Table, y: np.ndarray, given: Floats | None) -> Iterator[tuple[Table, np.ndarray, Floats]]:
@@ -43,13 +65,10 @@ def portions(table: Table, y: np.ndarray, given: Floats | None) -> Iterator[tupl
         yield table.part(rows), y[rows], ones[: rows.stop - first] if given is None else given[rows]
 
 
-def read(X: Any, n_features: int, fixed: bool = False) -> Table:
-    """A table of finite numbers; with as many columns as those before it, or more where it is sparse.
-
-    `fixed`: sparse tables with more columns are cut to the known ones.
-    """
+def read(X: Any, n_features: int) -> Table:
+    """A table of finite numbers; with as many columns as those before it, or more or fewer where it is sparse."""
     if hasattr(X, "tocsr"):
-        return _read_sparse(X, n_features, fixed)
+        return _read_sparse(X, n_features)
     array = checks.table(X, "X")
     if n_features and array.shape[1] != n_features:
         raise ValueError(
@@ -57,40 +76,37 @@ def read(X: Any, n_features: int, fixed: bool = False) -> Table:
             "features may appear later in a sparse matrix only"
         )
     array = np.ascontiguousarray(array, dtype=np.float64)
-    _finite(array, lambda place: place // array.shape[1])
-    return Table(array.shape[0], array.shape[1], array.reshape(-1), NONE, NONE)
+    n, width = array.shape
+    return check_finite(Table(n, width, array.reshape(-1), NONE, NONE))
 
 
-def _read_sparse(X: Any, n_features: int, fixed: bool) -> Table:
+def _read_sparse(X: Any, n_features: int) -> Table:
     matrix = X.tocsr()
     if matrix.shape[0] == 0:
         raise ValueError("X has no rows: give at least one")
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-    if fixed and matrix.shape[1] > n_features:
-        matrix = matrix[:, :n_features]
-    data = checks.numbers(matrix.data, "X")
-    begins = matrix.indptr.astype(np.int64)
-    _finite(data, lambda place: int(np.searchsorted(begins, place, side="right")) - 1)
-    index = matrix.indices.astype(np.int64)
-    if not len(index):  # so that kernels see a sparse table
-        index = np.zeros(1, dtype=np.int64)
-    return Table(matrix.shape[0], max(matrix.shape[1], n_features), data, index, begins)
+    columns, starts = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    width = max(matrix.shape[1], n_features)
+    return check_finite(sparse_table(width, checks.numbers(matrix.data, "X"), columns, starts))
 
 
-def _finite(data: np.ndarray, row_of: Any) -> None:
+def check_finite(table: Table) -> Table:
+    """The table; refused, with the row's number, where a value is not finite."""
     # A sum is the quickest test; where it is not finite, look closer.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(data.sum()):
-            return
-    good = np.isfinite(data.reshape(-1))
+        if np.isfinite(table.values.sum()):
+            return table
+    good = np.isfinite(table.values)
     if not good.all():
         place = int(np.argmin(good))
+        sparse = len(table.starts) > 0
+        row = int(np.searchsorted(table.starts, place, side="right")) - 1 if sparse else place // table.width
         raise ValueError(
-            f"X must be finite, got {data.reshape(-1)[place]} at row {row_of(place)}: "
-            "drop that row or fill the value in"
+            f"X must be finite, got {table.values[place]} at row {row}: drop that row or fill the value in"
         )
+    return table
 
 
 def weights(sample_weight: Any, n: int) -> Floats:

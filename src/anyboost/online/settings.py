@@ -1,9 +1,11 @@
-"""From a booster's arguments to the numbers that the loops read."""
+"""What the chain reads of a booster: its arguments as numbers, and the lines and totals that it keeps."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from anyboost.backends import definitions
 from anyboost.losses import RowwiseLoss
@@ -13,15 +15,57 @@ if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
 
 
+class Settings(NamedTuple):
+    """The booster's arguments."""
+
+    code: int  # of the loss
+    parameter: float  # of the loss
+    located: bool  # scores lie on the scale of the labels
+    center: int  # how a constant answers; see `labels`
+    curvature: float  # of the loss; 0: one that fits the labels
+    hull: bool
+    greedy: bool
+    best_prefix: bool  # answer with the prefix of least loss so far, not with the whole chain
+    running_center: bool
+    start: float  # the center, where it does not run
+    output_bound: float  # D; 0: follow the labels
+    label_bound: float  # Y; 0: follow the labels
+    radius: float  # B; 0: from D and Y
+    lipschitz: float  # L; 0: curvature (B + Y)
+    scale: float  # lambda of the scaled class
+    forget: float
+
+
+class Chain(NamedTuple):
+    """Lines of a number a stage, from 1 on; a booster keeps them in an array, in this order."""
+
+    step: np.ndarray  # eta_i
+    shrink: np.ndarray  # s_i
+    loss: np.ndarray  # cumulative, of the first i stages
+    score: np.ndarray  # the same on tamed labels, less that of no stage, and discounted
+    inverse: np.ndarray  # 1 / eta_i
+
+
+class Totals(NamedTuple):
+    """Sums over rows; a booster keeps them in an array, in this order."""
+
+    loss: float  # of the answers
+    rows: float
+    weight: float  # w, w y and w y^2
+    first: float
+    second: float
+
+
+TOTALS = np.dtype([(name, np.float64) for name in Totals._fields], align=True)
+
+
 def compiled_loss(loss: RowwiseLoss) -> bool:
     """Whether kernels know the loss."""
     return loss.number != definitions.OTHER
 
 
-def chain_settings(booster: OnlineBooster) -> Any:
-    """The settings tuple of `backends.online.chain`."""
-    from anyboost.backends.online.chain import Chain
-
+def settings_of(booster: OnlineBooster) -> Settings:
+    """From a booster's arguments to the numbers that the chain reads."""
     loss, located = booster.loss, booster.loss.located
     fixed = booster.output_bound is not None and (booster.label_bound is not None or not located)
     curvature = loss.smoothness if math.isfinite(loss.smoothness) else float(not (located and loss.kinked))
@@ -37,7 +81,7 @@ def chain_settings(booster: OnlineBooster) -> Any:
         lipschitz = loss.lipschitz
     elif not located:
         lipschitz = 1.0
-    return Chain(
+    return Settings(
         code=loss.number,
         parameter=loss.parameter if compiled_loss(loss) and not loss.vector else 0.0,
         located=located,

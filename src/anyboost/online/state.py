@@ -1,41 +1,56 @@
-"""What a booster has learned: the chain, the labels, the totals, and its learners' arrays or objects.
+"""What a booster has learned: the chain's lines, the labels, the totals, and its learners' arrays or objects.
 
-`CompiledState` hands whole arrays of rows to kernels. `interpreted` has the same algorithm in Python.
+`CompiledState` hands whole arrays of rows to kernels; `InterpretedState` runs the same chain in Python, for losses and
+learners that kernels do not know.
 """
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anyboost.checks import Floats
-from anyboost.online import regret
+from anyboost.losses import domains
+from anyboost.online import labels, regret, wave
 from anyboost.online.base import Arrays
+from anyboost.online.chain import Model, Work, learn_all, learn_rows, predict_all, predict_rows
+from anyboost.online.one_score import OneScore
+from anyboost.online.python_loss import PythonLoss
+from anyboost.online.python_stages import PythonStages
 from anyboost.online.regret import Regret
-from anyboost.online.rows import Table
-from anyboost.online.settings import chain_settings
+from anyboost.online.rows import Table, sparse_table
+from anyboost.online.settings import TOTALS, Chain, Totals, settings_of
+from anyboost.online.several_scores import several_scores
 
 if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
 
 
 class State:
-    """The part that does not depend on the learners."""
+    """Begun, or with the arrays of a file."""
 
-    def __init__(self, booster: OnlineBooster, outputs: int) -> None:
-        from anyboost.backends.online import chain, labels
-
-        self.booster = booster
-        self.outputs = outputs
-        self.settings = chain_settings(booster)
-        self.chain = np.zeros((chain.LINES, booster.n_learners + 1))
-        self.chain[chain.STEP, 1:] = booster.steps()
-        self.chain[chain.INVERSE, 1:] = 1.0 / booster.steps()
+    def __init__(
+        self, booster: OnlineBooster, n_features: int, outputs: int, arrays: Arrays | None = None
+    ) -> None:
+        self.booster, self.outputs = booster, outputs
+        self.settings = settings_of(booster)
+        self.chain = np.zeros((len(Chain._fields), booster.n_learners + 1))
+        self.lines.step[1:] = booster.steps()
+        self.lines.inverse[1:] = 1.0 / booster.steps()
         self.labels = np.zeros(labels.SIZE)
         self.shares = np.zeros(outputs)  # weight of each class
-        self.totals = np.zeros(chain.TOTALS)
+        self.totals = np.zeros(len(Totals._fields))
         self.sketch = regret.Sketch()
+        learner, stages = booster.learner, booster.n_learners
+        if not hasattr(learner, "arrays"):
+            self.learner: Any = PythonStages(learner, stages, n_features, outputs)
+        else:
+            self.learner = learner.settings(booster.forget)
+            random = np.random.default_rng(booster.random_state)
+            arrays = arrays or learner.arrays(n_features, stages, outputs, random)
+        self.arrays = arrays  # None for objects
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a pickle, whose arrays may lie in memory that cannot be written."""
@@ -46,94 +61,201 @@ class State:
                 value = np.require(value, requirements="W")
             setattr(self, name, value)
 
+    @property
+    def lines(self) -> Chain:
+        """The chain's lines by name."""
+        return Chain(*self.chain)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were learned."""
+        return int(Totals(*self.totals).rows)
+
     def grow(self, n_features: int) -> None:
-        raise NotImplementedError
+        if self.arrays is None:
+            self.learner.n_features = n_features
+        else:
+            random = self._random(len(self.arrays.table))
+            self.arrays = self.booster.learner.grown(self.arrays, n_features, random)
 
     def reset(self, stage: int) -> None:
-        from anyboost.backends.online.chain import SHRINK
-
-        self.chain[SHRINK, stage + 1] = 0.0
-
-    def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
-        raise NotImplementedError
-
-    def predict(self, table: Table) -> Floats:
-        raise NotImplementedError
+        self.lines.shrink[stage + 1] = 0.0
+        if self.arrays is None:
+            self.learner.reset(stage)
+        else:
+            random = self._random(stage, self.rows)
+            self.booster.learner.reset(self.arrays, stage, self.booster.n_learners, random)
 
     def _random(self, *when: int) -> np.random.Generator:
         # From when it is asked for, so that a file need not keep the generator.
         return np.random.default_rng([self.booster.random_state, *when])
 
-    def regret(self) -> Regret:
-        from anyboost.backends.online.chain import ANSWERS, LOSS, MOMENTS, ROWS
+    def model(self) -> Model:
+        """The state as kernels are given it."""
+        loss, code = self.booster.loss, self.settings.code
+        scores: Any = OneScore(code, self.settings.parameter)
+        if loss.vector:
+            scores = several_scores(code, np.atleast_1d(loss.parameter), self.shares)
+        arrays = None if self.arrays is None else self.booster.learner.named(self.arrays)
+        totals = self.totals.view(TOTALS)
+        return Model(self.settings, self.chain, self.labels, totals, scores, self.learner, arrays)
 
-        losses = self.chain[LOSS]
-        best = int(np.argmin(losses))
-        return Regret(
-            rows=int(self.totals[ROWS]),
-            loss=float(self.totals[ANSWERS]),
-            first_learner_loss=float(losses[1]),
-            best_constant_loss=regret.constant_loss(
-                self.booster.loss, self.totals[MOMENTS:], self.shares, self.sketch
-            ),
-            best_prefix_loss=float(losses[best]),
-            best_prefix=best,
-            bound=regret.bound(self.booster, int(self.totals[ROWS]), gain=float(losses[0])),
-        )
-
-
-class CompiledState(State):
-    """Arrays that kernels update; see `backends.online`."""
-
-    def __init__(self, booster: OnlineBooster, outputs: int, arrays: Arrays) -> None:
-        super().__init__(booster, outputs)
-        self.arrays = arrays
-        self.learner = booster.learner.settings(booster.forget)
-
-    @classmethod
-    def begin(cls, booster: OnlineBooster, n_features: int, outputs: int) -> CompiledState:
-        random = np.random.default_rng(booster.random_state)
-        return cls(booster, outputs, booster.learner.arrays(n_features, booster.n_learners, outputs, random))
-
-    def grow(self, n_features: int) -> None:
-        random = self._random(len(self.arrays.table))
-        self.arrays = self.booster.learner.grown(self.arrays, n_features, random)
-
-    def reset(self, stage: int) -> None:
-        super().reset(stage)
-        random = self._random(stage, int(self.totals[1]))
-        self.booster.learner.reset(self.arrays, stage, self.booster.n_learners, random)
+    def space(self, n: int, width: int) -> tuple[Floats, Work]:
+        """For the answers to n rows, and for the work on one."""
+        stages, k = self.booster.n_learners, self.outputs
+        tail = (k,) if self.booster.loss.vector else ()
+        work = Work(np.empty(width + 1), np.empty(stages * k), np.empty(k), np.empty((stages + 1, *tail)))
+        return np.empty((n, *tail)), work
 
     def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
-        from anyboost.backends.online import rows, vectors, wave
+        """Learn the rows; returns their scores from before."""
+        raise NotImplementedError
 
-        y = y.astype(np.float64, copy=False)
-        state = (self.settings, self.chain, self.labels, self.totals, self.learner, *self.arrays)
-        if wave.takes(self.settings, self.learner, self.booster.n_learners, table, weights):
-            return wave.run(table, y, weights, n_threads, state)
-        answers, work = self._work(table)
-        (rows if self.outputs == 1 else vectors).learn_rows(
-            *(table.data, table.features, table.begins, table.width, y, weights, answers, *work, *state)
+    def learn_one(self, columns: np.ndarray, values: Floats, y: Any, weight: Any) -> float | None:
+        """The same for one encoded row; None where it has to be checked, and learned the long way."""
+        return None
+
+    def predict(self, table: Table) -> Floats:
+        raise NotImplementedError
+
+    def predict_one(self, columns: np.ndarray, values: Floats) -> float | None:
+        return None
+
+    def regret(self) -> Regret:
+        losses = self.lines.loss
+        best = int(np.argmin(losses))
+        loss, rows, *moments = self.totals.tolist()
+        return Regret(
+            rows=int(rows),
+            loss=loss,
+            first_learner_loss=float(losses[1]),
+            best_constant_loss=regret.constant_loss(self.booster.loss, moments, self.shares, self.sketch),
+            best_prefix_loss=float(losses[best]),
+            best_prefix=best,
+            bound=regret.bound(self.booster, int(rows), gain=float(losses[0])),
         )
+
+
+class InterpretedState(State):
+    """The chain in Python, row by row: what was learned before an error stays learned."""
+
+    def model(self) -> Model:
+        model = super().model()
+        return model._replace(chain=self.lines, scores=PythonLoss(self.booster.loss, model.scores))
+
+    def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
+        model, (answers, work) = self.model(), self.space(table.n, table.width)
+        y = y.astype(np.float64, copy=False)
+        for row in range(table.n):
+            own = slice(row, row + 1)
+            learn_all(model, table.part(own), y[own], weights[own], answers[own], work)
         return answers
 
     def predict(self, table: Table) -> Floats:
-        from anyboost.backends.online import rows, vectors
-
-        answers, work = self._work(table)
-        (rows if self.outputs == 1 else vectors).predict_rows(
-            *(table.data, table.features, table.begins, table.width, answers, *work),
-            *(self.settings, self.chain, self.labels, self.learner, *self.arrays),
-        )
+        answers, work = self.space(table.n, table.width)
+        predict_all(self.model(), table, answers, work)
         return answers
 
-    def _work(self, table: Table) -> tuple[Floats, tuple[np.ndarray, ...]]:
-        """Space for the answers, and what else the kernels of one or of several outputs need."""
-        from anyboost.backends.online.vectors import LINES
 
-        stages, k = self.booster.n_learners, self.outputs
-        if k == 1:
-            return np.empty(table.n), (np.empty(2 * stages + 3 + table.width),)
-        taus = np.atleast_1d(self.booster.loss.parameter)
-        work = (np.empty(table.width + 1), np.empty(stages * k), np.zeros((LINES, k)), taus, self.shares)
-        return np.empty((table.n, k)), work
+class CompiledState(State):
+    """The chain in kernels."""
+
+    _one_row: OneRow | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_one_row"}
+
+    def grow(self, n_features: int) -> None:
+        super().grow(n_features)
+        self._one_row = None
+
+    def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
+        model, y = self.model(), y.astype(np.float64, copy=False)
+        if wave.takes(model, table, weights):
+            return wave.run(model, table, y, weights, n_threads)
+        answers, work = self.space(table.n, table.width)
+        learn_rows(model, table, y, weights, answers, work)
+        return answers
+
+    def predict(self, table: Table) -> Floats:
+        answers, work = self.space(table.n, table.width)
+        predict_rows(self.model(), table, answers, work)
+        return answers
+
+    def learn_one(self, columns: np.ndarray, values: Floats, y: Any, weight: Any) -> float | None:
+        one = self._one_row or self._begin_one_row()
+        return one.learn(columns, values, y, weight) if one.takes(y, weight) else None
+
+    def predict_one(self, columns: np.ndarray, values: Floats) -> float | None:
+        one = self._one_row or self._begin_one_row()
+        return one.predict(columns, values) if one.alone else None
+
+    def _begin_one_row(self) -> OneRow:
+        self._one_row = OneRow(self)
+        return self._one_row
+
+
+class OneRow:
+    """One row at a time through the kernels of whole arrays, without the price of a whole array.
+
+    Numba finds the compiled function of a call by the types of all its arguments, which takes longer than one row
+    does. This asks once, and keeps the function and the arguments that stay the same.
+    """
+
+    def __init__(self, state: CompiledState) -> None:
+        loss = state.booster.loss
+        self.alone = not loss.vector
+        self.real = self.alone and loss.domain is domains.REALS
+        self.signs = self.alone and loss.domain is domains.SIGNS
+        self.sketch = state.sketch if regret.needs_sketch(loss) else None
+        self.width = state.booster.n_features
+        self.model = state.model()
+        self.answer, self.work = state.space(1, self.width)
+        self.y, self.weight = np.zeros(1), np.ones(1)
+        self.columns = self.values = np.zeros(0)  # those of no row
+        self.learning: tuple[Any, ...] = ()
+        self.predicting: tuple[Any, ...] = ()
+        self.learn_entry: Any = None
+        self.predict_entry: Any = None
+
+    def takes(self, y: Any, weight: Any) -> bool:
+        """Whether label and weight are plainly good; a doubtful one goes the long way and is refused there."""
+        try:
+            if not (weight >= 0.0 and isfinite(weight)):
+                return False
+            return isfinite(y) if self.real else self.signs and y * y == 1.0
+        except TypeError:
+            return False
+
+    def learn(self, columns: np.ndarray, values: Floats, y: float, weight: float) -> float:
+        """Learn one row of checked values; returns its score from before."""
+        if columns is not self.columns or values is not self.values:
+            self._take(columns, values)
+        self.y[0], self.weight[0] = y, weight
+        if self.learn_entry is None:
+            self.learn_entry = _entry(learn_rows, self.learning)
+        self.learn_entry(*self.learning)
+        if self.sketch is not None:
+            self.sketch.add(self.y, self.weight)
+        return self.answer.item()
+
+    def predict(self, columns: np.ndarray, values: Floats) -> float:
+        """The score of one row."""
+        if columns is not self.columns or values is not self.values:
+            self._take(columns, values)
+        if self.predict_entry is None:
+            self.predict_entry = _entry(predict_rows, self.predicting)
+        self.predict_entry(*self.predicting)
+        return self.answer.item()
+
+    def _take(self, columns: np.ndarray, values: Floats) -> None:
+        """The row's arrays, which an encoder uses again for rows of the same names."""
+        self.columns, self.values = columns, values
+        table = sparse_table(self.width, values, columns, np.array([0, len(columns)]))
+        self.learning = (self.model, table, self.y, self.weight, self.answer, self.work)
+        self.predicting = (self.model, table, self.answer, self.work)
+
+
+def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+    """The compiled function for arguments of these types."""
+    return kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))

@@ -1,14 +1,41 @@
-"""Feature stumps, the paper's weak learner: single features, and the best of those in the row is believed."""
+"""Feature stumps, one set a stage: each feature answers by itself, and the best of those in the row is believed.
+
+    p_j = w_j v_j,    w_j -= rate (p_j - r) v_j / max(1, v_j^2),    score_j = mean of (r - p_j)^2 - r^2
+
+with r the target. A stage answers p_j of the feature with the lowest score among those that are not zero in the
+row, the constant among them. A column is stage * outputs + output.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends.compiler import part
+from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
+from anyboost.online.scales import feature_of
+
+
+class Stumps(NamedTuple):
+    """What the learners have in common."""
+
+    rate: float
+    power: float
+    forget: float
+
+
+class StumpArrays(NamedTuple):
+    """What they learn, and what a row leaves until its end."""
+
+    weights: np.ndarray  # (features + 1, columns)
+    sums: np.ndarray  # (features + 1, 2 * stages) of scores, and behind them how many
+    scales: np.ndarray
+    target: np.ndarray  # (columns,)
+    seen: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -27,10 +54,13 @@ class FeatureStumpLearner:
         object.__setattr__(self, "rate", checks.positive(self.rate, "rate"))
         object.__setattr__(self, "power", checks.fraction(self.power, "power"))
 
-    def settings(self, forget: float) -> Any:
-        from anyboost.backends.online import stumps
+    def settings(self, forget: float) -> Stumps:
+        return Stumps(self.rate, self.power, forget)
 
-        return stumps.Stumps(self.rate, self.power, forget)
+    def named(self, arrays: Arrays) -> StumpArrays:
+        main, extra, table, (target,), seen = arrays
+        scale, count = scales.named(table, scales.SCALE), scales.named(seen, scales.SEEN)
+        return StumpArrays(main, extra, scale, target, count)
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
         rows, columns = n_features + 1, stages * outputs
@@ -49,3 +79,73 @@ class FeatureStumpLearner:
         outputs = arrays.main.shape[1] // stages
         arrays.main[:, stage * outputs : (stage + 1) * outputs] = 0.0
         arrays.extra[:, [stage, stages + stage]] = 0.0
+
+
+@part
+def load(learner, arrays, rows, begin, count, learning, values):
+    return scales.load(True, arrays.scales, rows, begin, count, learning, values)
+
+
+@part
+def rate_of_row(learner, arrays, norm):
+    return scales.rate_of(learner, arrays.seen)
+
+
+@part
+def predict(learner, arrays, row, raw):
+    """raw[column] = what the best feature of each stage answers."""
+    stages = arrays.sums.shape[1] // 2
+    for stage in range(stages):
+        _answer(arrays, row, stage, len(raw) // stages, raw)
+
+
+@part
+def _answer(arrays, row, stage, outputs, raw):
+    sums, counts = arrays.sums, arrays.sums.shape[1] // 2 + stage
+    best, lowest, value = 0, sums[0, stage] / max(sums[0, counts], 1.0), 1.0
+    for j in range(1, row.length + 1):
+        if row.values[j] == 0.0:
+            continue
+        feature = feature_of(row, j)
+        score = sums[feature, stage] / max(sums[feature, counts], 1.0)
+        if score < lowest:
+            best, lowest, value = feature, score, row.values[j]
+    for k in range(outputs):
+        raw[stage * outputs + k] = arrays.weights[best, stage * outputs + k] * value
+
+
+@part
+def gain(learner, arrays, row, column):
+    return -1.0
+
+
+@part
+def learn(learner, arrays, row, stage, slopes, aim, raw):
+    """Let every feature of the row learn the target, and answer again."""
+    outputs, keep = len(slopes), 1.0 - learner.forget
+    weights, sums, target = arrays.weights, arrays.sums, arrays.target
+    counts = sums.shape[1] // 2 + stage
+    for k in range(outputs):
+        c = stage * outputs + k
+        target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.ease
+    for j in range(row.length + 1):
+        value = row.values[j]
+        if value == 0.0:
+            continue
+        feature = feature_of(row, j) if j > 0 else 0
+        size = max(1.0, value * value)
+        move = min(row.weight * row.rate, 1.0) * value / size
+        gain = 0.0
+        for k in range(outputs):
+            c = stage * outputs + k
+            answer = min(max(weights[feature, c] * value, aim.low), aim.high)
+            gain += answer * (answer - 2.0 * target[c])
+            weights[feature, c] -= move * (answer - target[c])
+        sums[feature, stage] = keep * sums[feature, stage] + row.weight * gain
+        sums[feature, counts] = keep * sums[feature, counts] + row.weight
+    _answer(arrays, row, stage, outputs, raw)
+
+
+@part
+def finish(learner, arrays, row):
+    scales.count(arrays.seen, row.norm, learner.forget)

@@ -1,14 +1,61 @@
-"""Streaming histogram trees: the strong learner."""
+"""Streaming histogram trees, one a stage: leaves answer their targets' running mean and split where that pays.
+
+A leaf keeps, for each bin of each feature, the weight and the sum of its targets. Every `grace` rows it looks for the
+split that lowers its squared error most, and takes it where the gain is more than chance gives: among m possible splits
+of pure noise the best gains about 2 ln m variances.
+
+Bins are the quantiles of the first rows, the same for all stages; until they are known, trees are constants.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends.compiler import part
+from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
+
+FIRST = 256  # rows
+MARGIN = 8.0
+SHORT = 50.0  # rows that a leaf's mean still counts after an earlier stage has split
+
+
+class Trees(NamedTuple):
+    """What the learners have in common."""
+
+    leaves: int
+    bins: int
+    grace: int
+    rate: float  # the least share of a row in its leaf's mean
+    forget: float
+
+
+class TreeArrays(NamedTuple):
+    """What they learn. Nodes of all stages lie one after another, and a stage's leaves have a histogram each."""
+
+    feature: np.ndarray  # of each node's split; 0 makes it a leaf
+    bin: np.ndarray  # the last that goes left
+    left: np.ndarray  # its left child, in the stage; the right one is the next
+    slot: np.ndarray  # of a leaf's histogram, in the stage
+    counts: np.ndarray  # weights of rows
+    squares: np.ndarray  # of what the node's mean left over
+    used: np.ndarray  # of a stage's first node: how many leaves the stage has, less one
+    values: np.ndarray  # (nodes, outputs)
+    histograms: np.ndarray  # (leaves, (features + 1) * bins * (1 + outputs)) weight and sums of targets
+    edges: np.ndarray  # (features + 1, FIRST) the first rows' values, then the edges of the bins
+    leaf: np.ndarray  # (stages,) the row's
+    target: np.ndarray  # (outputs,) and sums of a split's search
+    left_sum: np.ndarray
+    sum: np.ndarray
+    seen: np.ndarray
+
+
+VALUES = TreeArrays._fields.index("values")  # columns of `main` before it are a node's other numbers
 
 
 @dataclass(frozen=True)
@@ -34,17 +81,20 @@ class TreeLearner:
         checks.count(self.grace, "grace", least=1)
         object.__setattr__(self, "rate", checks.fraction(self.rate, "rate"))
 
-    def settings(self, forget: float) -> Any:
-        from anyboost.backends.online import trees
+    def settings(self, forget: float) -> Trees:
+        return Trees(self.max_leaves, self.bins, self.grace, self.rate, forget)
 
-        return trees.Trees(self.max_leaves, self.bins, self.grace, self.rate, forget)
+    def named(self, arrays: Arrays) -> TreeArrays:
+        main, extra, table, scratch, seen = arrays
+        nodes = (main[:, column] for column in range(VALUES))
+        return TreeArrays(
+            *(*nodes, main[:, VALUES:], extra, table, *scratch, scales.named(seen, scales.SEEN))
+        )
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
-        from anyboost.backends.online.trees import FIRST, VALUE
-
         nodes, channels = 2 * self.max_leaves - 1, 1 + outputs
         return (
-            (stages * nodes, VALUE + outputs),
+            (stages * nodes, VALUES + outputs),
             (stages * self.max_leaves, (n_features + 1) * self.bins * channels),
             (n_features + 1, FIRST),
             (4, max(stages, outputs)),
@@ -68,3 +118,181 @@ class TreeLearner:
         nodes = len(arrays.main) // stages
         arrays.main[stage * nodes : (stage + 1) * nodes] = 0.0
         arrays.extra[stage * self.max_leaves : (stage + 1) * self.max_leaves] = 0.0
+
+
+@part
+def load(learner, arrays, rows, begin, count, learning, values):
+    """The row, with zeros where it is sparse; values[0] says how many rows the bins rest on."""
+    edges, v = arrays.edges, values
+    v[:] = 0.0
+    v[0] = 1.0
+    for j in range(count):
+        v[(rows.columns[begin + j] if len(rows.columns) > 0 else j) + 1] = rows.values[begin + j]
+    if learning and edges[0, 0] < FIRST:
+        place = int(edges[0, 0])
+        for feature in range(1, len(edges)):
+            edges[feature, place] = v[feature]
+        edges[0, 0] += 1.0
+        if edges[0, 0] == FIRST:
+            for feature in range(1, len(edges)):
+                ordered = np.sort(edges[feature])
+                for b in range(learner.bins - 1):
+                    edges[feature, b] = ordered[(b + 1) * FIRST // learner.bins]
+                edges[feature, learner.bins - 1 :] = math.inf
+    if edges[0, 0] == FIRST:
+        for feature in range(1, len(edges)):
+            low, high = 0, learner.bins - 1
+            while low < high:
+                middle = (low + high) // 2
+                low, high = (middle + 1, high) if v[feature] > edges[feature, middle] else (low, middle)
+            v[feature] = low
+        v[0] = FIRST
+    return 1.0
+
+
+@part
+def rate_of_row(learner, arrays, norm):
+    """The least share of the row in its leaf's mean."""
+    return learner.rate
+
+
+@part
+def predict(learner, arrays, row, raw):
+    """raw[column] = the value of the row's leaf in each stage."""
+    nodes = 2 * learner.leaves - 1
+    stages = len(arrays.feature) // nodes
+    outputs = len(raw) // stages
+    for stage in range(stages):
+        node = stage * nodes
+        while arrays.feature[node] > 0.0:
+            right = row.values[int(arrays.feature[node])] > arrays.bin[node]
+            node = stage * nodes + int(arrays.left[node]) + (1 if right else 0)
+        arrays.leaf[stage] = node
+        for k in range(outputs):
+            raw[stage * outputs + k] = arrays.values[node, k]
+
+
+@part
+def gain(learner, arrays, row, column):
+    return -1.0
+
+
+@part
+def learn(learner, arrays, row, stage, slopes, aim, raw):
+    """Count the target in the row's leaf, which may split."""
+    outputs, weight, v = len(slopes), row.weight, row.values
+    node = int(arrays.leaf[stage])
+    channels = 1 + outputs
+    slot = stage * learner.leaves + int(arrays.slot[node])
+    arrays.counts[node] += weight
+    share = min(max(weight / arrays.counts[node], weight * learner.rate), 1.0)
+    for k in range(outputs):
+        c = stage * outputs + k
+        target = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.ease
+        arrays.target[k] = target
+        gap = target - arrays.values[node, k]
+        arrays.values[node, k] += share * gap
+        arrays.squares[node] += weight * gap * (target - arrays.values[node, k])
+        raw[c] = arrays.values[node, k]
+    if v[0] < FIRST:
+        return
+    own = arrays.histograms[slot]
+    for feature in range(1, len(arrays.edges)):
+        place = (feature * learner.bins + int(v[feature])) * channels
+        own[place] += weight
+        for k in range(outputs):
+            own[place + 1 + k] += weight * arrays.target[k]
+    own[0] += weight  # the constant's place counts the rows since the last look
+    if own[0] >= learner.grace:
+        own[0] = 0.0
+        _split(learner, arrays, stage, node, own, outputs)
+
+
+@part
+def _split(learner, arrays, stage, node, own, outputs):
+    """Split the leaf where that pays and there is room."""
+    channels = 1 + outputs
+    width = learner.bins * channels
+    used = arrays.used[stage * (2 * learner.leaves - 1)] + 1.0
+    if used >= learner.leaves:
+        return
+    total, best_gain, best_feature, best_bin = 0.0, 0.0, 0, 0
+    arrays.sum[:outputs] = 0.0
+    for b in range(learner.bins):
+        place = width + b * channels
+        total += own[place]
+        for k in range(outputs):
+            arrays.sum[k] += own[place + 1 + k]
+    for feature in range(1, len(arrays.edges)):
+        left = 0.0
+        arrays.left_sum[:outputs] = 0.0
+        for b in range(learner.bins - 1):
+            place = feature * width + b * channels
+            left += own[place]
+            for k in range(outputs):
+                arrays.left_sum[k] += own[place + 1 + k]
+            if left <= 0.0 or total - left <= 0.0:
+                continue
+            gain = 0.0
+            for k in range(outputs):
+                mine, whole = arrays.left_sum[k], arrays.sum[k]
+                gain += mine * mine / left + (whole - mine) ** 2 / (total - left) - whole * whole / total
+            if gain > best_gain:
+                best_gain, best_feature, best_bin = gain, feature, b
+    noise = arrays.squares[node] / arrays.counts[node]
+    chance = 2.0 * math.log(1.0 + (len(arrays.edges) - 1.0) * (learner.bins - 1.0)) + MARGIN
+    if best_feature > 0 and best_gain > noise * chance:
+        _grow(learner, arrays, stage, node, own, outputs, best_feature, best_bin)
+
+
+@part
+def _grow(learner, arrays, stage, node, own, outputs, feature, cut):
+    """Give the leaf two children, which begin at the means of their sides."""
+    channels = 1 + outputs
+    first = stage * (2 * learner.leaves - 1)
+    used = int(arrays.used[first]) + 1  # leaves; so far, twice as many nodes less one
+    left = 2 * used - 1
+    place = feature * learner.bins * channels
+    for side in range(2):
+        child = first + left + side
+        weight = 0.0
+        for b in range(0 if side == 0 else cut + 1, cut + 1 if side == 0 else learner.bins):
+            weight += own[place + b * channels]
+        for k in range(outputs):
+            total = 0.0
+            for b in range(0 if side == 0 else cut + 1, cut + 1 if side == 0 else learner.bins):
+                total += own[place + b * channels + 1 + k]
+            arrays.values[child, k] = total / weight
+        share = arrays.squares[node] / arrays.counts[node]
+        arrays.counts[child], arrays.squares[child] = weight, weight * share
+        arrays.feature[child] = 0.0
+        arrays.slot[child] = arrays.slot[node] if side == 0 else used
+    own[:] = 0.0
+    arrays.histograms[stage * learner.leaves + used, :] = 0.0
+    arrays.feature[node], arrays.bin[node], arrays.left[node] = feature, cut, left
+    arrays.used[first] += 1.0
+    _begin_again(learner, arrays, stage + 1)
+
+
+@part
+def _begin_again(learner, arrays, stage):
+    """Let the stages from this one on look anew: what they saw is what an earlier stage answers from now on.
+
+    Without it all stages would find the same split at the same time, and their sum be wrong as often.
+    """
+    arrays.histograms[stage * learner.leaves :, :] = 0.0
+    for node in range(stage * (2 * learner.leaves - 1), len(arrays.counts)):
+        if arrays.counts[node] > SHORT:
+            arrays.squares[node] *= SHORT / arrays.counts[node]
+            arrays.counts[node] = SHORT
+
+
+@part
+def finish(learner, arrays, row):
+    """Count the row; forget a little of every leaf's weight, so that later rows count more."""
+    scales.count(arrays.seen, 1.0, learner.forget)
+    if learner.forget > 0.0:
+        for stage in range(len(arrays.counts) // (2 * learner.leaves - 1)):
+            node = int(arrays.leaf[stage])
+            arrays.counts[node] *= 1.0 - learner.forget
+            arrays.squares[node] *= 1.0 - learner.forget

@@ -6,12 +6,11 @@ further on.
 """
 
 from anyboost.backends.compiler import part
-from anyboost.backends.lanes import WIDTH, fill, load, load_some, load_upwards, store
 from anyboost.backends.numbered import squared
-from anyboost.backends.online import features, labels, linear
-from anyboost.backends.online.chain import LOSS, count_row, frame_now, see_label, unit_of
-from anyboost.backends.online.chain import ROWS as AGE
-from anyboost.backends.online.learners import Row
+from anyboost.backends.simd import WIDTH, fill, load, load_some, load_upwards, store
+from anyboost.online import labels, linear, one_score, scales
+from anyboost.online.frame import see_label, unit_of
+from anyboost.online.scales import Scale
 
 ROWS = 128  # in a block
 MOST_STAGES = 128
@@ -24,59 +23,55 @@ WEIGHT, KEEP, SHRINK_STEP, FIRST, LENGTH, NORM, UNIT = range(8 * PLACES, FACTS *
 
 
 @part
-def prepare(
-    settings, chain, seen_labels, totals, learner, table, seen,
-    data, y, weights, first, count, scales, block, values, facts,
-):  # fmt: skip
+def prepare(model, table, data, y, weights, first, count, features, block, values, facts):
     """A block as far as no stage has a say in it."""
     here = max(min(count, len(y) - first), 0)
-    known = labels.read(seen_labels)
-    now = frame_now(settings, chain, known)
-    load_rows(learner.update != linear.PLAIN, table, data, first, here, scales, block)
+    known = labels.read(model.labels)
+    now = one_score.frame(model.scores, model.settings, model.chain, known, 0)
+    load_rows(model.learner.update != linear.PLAIN, table, data, first, here, features, block)
     turn(block, here, values)
     note_norms(block, here, facts)
     for t in range(here):
-        known, now = see_row(
-            settings, chain, known, now, totals, learner, seen,
-            y[first + t], weights[first + t], facts, ROWS - t,
-        )  # fmt: skip
+        known, now = see_row(model, known, now, y[first + t], weights[first + t], facts, ROWS - t)
     for t in range(here, count):
         leave_empty(values, facts, ROWS - t)
-    labels.write(seen_labels, known)
+    labels.write(model.labels, known)
 
 
 @part
-def load_rows(normal, table, data, first, count, scales, block):
-    """Rows of `data` as learners see them: what `features.load` does, several features at a time."""
+def load_rows(normal, table, data, first, count, features, block):
+    """Rows of `data` as learners see them: what `scales.load` does, several features at a time.
+
+    `features` has a line for each number of a scale, a place for each feature.
+    """
     for f in range(0, data.shape[1], WIDTH):
         few = min(WIDTH, data.shape[1] - f)
         if not normal:
             for t in range(count):
                 store(block, t, f, load_some(data, first + t, f, few))
             continue
-        scales[:, :] = 0.0
+        features[:, :] = 0.0
         for k in range(few):
-            for column in range(features.COLUMNS):
-                scales[column, k] = table[f + k + 1, column]
-        scale = features.Scale(
-            load(scales, features.INVERSE, 0), load(scales, features.SCALE, 0), load(scales, features.SQUARE, 0),
-            load(scales, features.COUNT, 0), load(scales, features.PEAK, 0), load(scales, features.DUE, 0),
-            load(scales, features.LEFT, 0),
+            for line in range(len(features)):
+                features[line, k] = table[f + k + 1, line]
+        scale = Scale(
+            load(features, 0, 0), load(features, 1, 0), load(features, 2, 0), load(features, 3, 0),
+            load(features, 4, 0), load(features, 5, 0), load(features, 6, 0),
         )  # fmt: skip
         for t in range(count):
             value = load_some(data, first + t, f, few)
-            store(block, t, f, features.scaled(scale, value))
-            scale = features.scale_after(scale, value, abs(value) > 0.0)
-        store(scales, features.INVERSE, 0, scale.inverse)
-        store(scales, features.SCALE, 0, scale.scale)
-        store(scales, features.SQUARE, 0, scale.square)
-        store(scales, features.COUNT, 0, scale.times)
-        store(scales, features.PEAK, 0, scale.peak)
-        store(scales, features.DUE, 0, scale.due)
-        store(scales, features.LEFT, 0, scale.left)
+            store(block, t, f, scales.scaled(scale, value))
+            scale = scales.scale_after(scale, value, abs(value) > 0.0)
+        store(features, 0, 0, scale.inverse)
+        store(features, 1, 0, scale.scale)
+        store(features, 2, 0, scale.square)
+        store(features, 3, 0, scale.times)
+        store(features, 4, 0, scale.peak)
+        store(features, 5, 0, scale.due)
+        store(features, 6, 0, scale.left)
         for k in range(few):
-            for column in range(features.COLUMNS):
-                table[f + k + 1, column] = scales[column, k]
+            for line in range(len(features)):
+                table[f + k + 1, line] = features[line, k]
 
 
 @part
@@ -94,25 +89,26 @@ def note_norms(block, count, facts):
         squares = fill(0.0)
         for f in range(0, block.shape[1], WIDTH):
             squares = squares + load(block, t, f) * load(block, t, f)
-        facts[NORM + ROWS - t] = features.norm_of(squares)
+        facts[NORM + ROWS - t] = scales.norm_of(squares)
 
 
 @part
-def see_row(settings, chain, known, now, totals, learner, seen, y, weight, facts, place):
+def see_row(model, known, now, y, weight, facts, place):
     """Note what the stages will need to know of a row; returns labels and frame after it."""
+    settings, chain, learner, seen = model.settings, model.chain, model.learner, model.arrays.seen
     norm = facts[NORM + place]
-    row = Row(0, 0, norm, linear.rate_of_row(learner, seen, norm), weight)
-    features.count(seen, norm, learner.forget)
-    calm, _, shrink_step, known, then = see_label(settings, chain, known, totals[AGE], now, y, weight)
-    count_row(totals, weight, y)
-    chain[LOSS, 0] += weight * squared(now.center, y, 0.0)[0]
+    length = weight * linear.rate_of_row(learner, model.arrays, norm)
+    scales.count(seen, norm, learner.forget)
+    calm, _, shrink_step, known = see_label(settings, chain, model.totals, known, now, y, weight)
+    then = one_score.frame(model.scores, settings, chain, known, 0)
+    chain.loss[0] += weight * squared(now.center, y, 0.0)[0]
     facts[LABEL + place], facts[CALM + place] = y, calm
     facts[WEIGHT + place], facts[KEEP + place] = weight, 1.0 - settings.forget
     facts[SHRINK_STEP + place], facts[FIRST + place] = shrink_step, squared(now.center, calm, 0.0)[0]
     if learner.update == linear.ADAPTIVE:  # each stage has its own norm
-        facts[LENGTH + place], facts[UNIT + place] = row.weight * row.rate, unit_of(settings, known)
+        facts[LENGTH + place], facts[UNIT + place] = length, unit_of(settings, known)
     else:
-        facts[LENGTH + place] = linear.whole_step(learner, row, norm)
+        facts[LENGTH + place] = linear.whole_step(learner, length, norm)
     note_frame(facts, place, then)
     return known, then
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anyboost.backends.compiler import kernel, part
-from anyboost.backends.lanes import (
+from anyboost.backends.simd import (
     WIDTH,
     alone,
     every,

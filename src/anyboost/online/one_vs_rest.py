@@ -16,11 +16,12 @@ import numpy as np
 from anyboost.losses import RowwiseLoss
 from anyboost.online.drift import Guard
 from anyboost.online.regret import Regret
+from anyboost.online.rows import Table
 
 Maker = Callable[[int | None], tuple[Any, Guard | None]]
 
 
-class AgainstRest:
+class OneVsRest:
     """Boosters of two-class losses."""
 
     def __init__(self, make: Maker, loss: RowwiseLoss) -> None:
@@ -63,17 +64,16 @@ class AgainstRest:
     def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
         """Learn one encoded row."""
         for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
-            learn = booster._learn_row if guard is None else guard.learn_row
-            learn(columns, values, width, sign if code == aim else -sign, w)
+            label = sign if code == aim else -sign
+            (guard or booster)._learn_row(columns, values, width, label, w)
         self.weights[code] += w
         self.rows += w > 0
 
-    def learn_rows(self, X: Any, codes: np.ndarray, w: Any) -> np.ndarray:
+    def learn_rows(self, table: Table, codes: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
         found = []
         for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
-            learn = booster._learn_rows if guard is None else guard.learn_rows
-            found.append(learn(X, np.where(codes == aim, sign, -sign), w))
+            found.append((guard or booster)._learn_rows(table, np.where(codes == aim, sign, -sign), w))
         weights = np.ones(len(codes)) if w is None else np.asarray(w, dtype=np.float64)
         np.add.at(self.weights, codes, weights)  # one by one, as the loop does
         self.rows += int((weights > 0).sum())
@@ -84,10 +84,10 @@ class AgainstRest:
         found = [member[0]._score_row(columns, values, width) for member in self.members]
         return self._spread(np.array(found)[None])[0]
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, table: Table) -> np.ndarray:
         """The classes' scores, (n, k)."""
-        found = [member[0].predict(X) for member in self.members]
-        return self._spread(np.column_stack(found) if found else np.zeros((X.shape[0], 0)))
+        found = [member[0]._score_rows(table) for member in self.members]
+        return self._spread(np.column_stack(found) if found else np.zeros((table.n, 0)))
 
     def _spread(self, found: np.ndarray) -> np.ndarray:
         """With one booster: its score is the second class's, and the first has the opposite one."""
@@ -162,23 +162,22 @@ class OneForAll:
     def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
         """Learn one encoded row."""
         booster, guard = self.members[0]
-        (booster._learn_row if guard is None else guard.learn_row)(columns, values, width, code, w)
+        (guard or booster)._learn_row(columns, values, width, code, w)
 
-    def learn_rows(self, X: Any, codes: np.ndarray, w: Any) -> np.ndarray:
+    def learn_rows(self, table: Table, codes: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
         booster, guard = self.members[0]
-        learn = booster._learn_rows if guard is None else guard.learn_rows
-        return np.asarray(learn(X, codes, w))
+        return np.asarray((guard or booster)._learn_rows(table, codes, w))
 
     def scores_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
         """The classes' scores of one encoded row."""
-        return (
-            np.asarray(self.members[0][0]._score_row(columns, values, width)) if self.members else np.zeros(0)
-        )
+        if not self.members:
+            return np.zeros(0)
+        return np.asarray(self.members[0][0]._score_row(columns, values, width))
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, table: Table) -> np.ndarray:
         """The classes' scores, (n, k)."""
-        return self.members[0][0].predict(X) if self.members else np.zeros((X.shape[0], 0))
+        return self.members[0][0]._score_rows(table) if self.members else np.zeros((table.n, 0))
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Those of the loss's link."""

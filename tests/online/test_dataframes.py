@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anyboost.online import frames
+from anyboost.online import dataframes
 from anyboost.online.features import Features
 
 COLUMNS = {
@@ -24,8 +24,8 @@ def frame(library, columns=None):
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_frame_gives_the_rows_of_its_dicts(library):
     from_frame, from_dicts = Features(), Features()
-    rows = frames.encode(from_frame, frame(library), grow=True)
-    expected = frames.encode(from_dicts, DICTS, grow=True)
+    rows = dataframes.encode(from_frame, frame(library), grow=True)
+    expected = dataframes.encode(from_dicts, DICTS, grow=True)
     assert from_frame.names == from_dicts.names
     for ours, theirs in zip(rows, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -34,8 +34,8 @@ def test_a_frame_gives_the_rows_of_its_dicts(library):
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_answers_come_back_in_the_same_library(library):
     X = frame(library)
-    series = frames.like_rows(X, np.arange(3.0), "answer")
-    table = frames.like_frame(X, {"u": np.zeros(3), "v": np.ones(3)})
+    series = dataframes.like_rows(X, np.arange(3.0), "answer")
+    table = dataframes.like_frame(X, {"u": np.zeros(3), "v": np.ones(3)})
     assert type(series).__module__.startswith(library)
     assert type(table).__module__.startswith(library)
     assert np.asarray(series).tolist() == [0.0, 1.0, 2.0]
@@ -44,21 +44,21 @@ def test_answers_come_back_in_the_same_library(library):
 def test_a_pandas_index_is_kept():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"a": [1.0, 2.0]}, index=["p", "q"])
-    assert frames.like_rows(X, np.zeros(2), "answer").index.tolist() == ["p", "q"]
-    assert frames.like_frame(X, {True: np.zeros(2)}).columns.tolist() == [True]
+    assert dataframes.like_rows(X, np.zeros(2), "answer").index.tolist() == ["p", "q"]
+    assert dataframes.like_frame(X, {True: np.zeros(2)}).columns.tolist() == [True]
 
 
 def test_pandas_columns_without_text_names_and_of_every_type():
     pandas = pytest.importorskip("pandas")
     features = Features()
-    rows = frames.encode(features, pandas.DataFrame([[1, 2], [3, 4]]), grow=True)
+    rows = dataframes.encode(features, pandas.DataFrame([[1, 2], [3, 4]]), grow=True)
     assert features.names == [0, 1]
     np.testing.assert_array_equal(rows.values, [1, 2, 3, 4])
     table = pandas.DataFrame(
         {"a": pandas.Categorical(["u", None]), "b": pandas.array([None, 1], dtype="Int64")}
     )
     features = Features()
-    frames.encode(features, table, grow=True)
+    dataframes.encode(features, table, grow=True)
     assert features.names == ["a=u", "b"]
 
 
@@ -66,7 +66,7 @@ def test_an_empty_frame_and_an_empty_list():
     pandas = pytest.importorskip("pandas")
     for nothing in (pandas.DataFrame({"a": np.zeros(0)}), []):
         features = Features()
-        assert len(frames.encode(features, nothing, grow=True)) == 0
+        assert dataframes.encode(features, nothing, grow=True).n == 0
         assert features.names == []
 
 
@@ -81,10 +81,10 @@ def test_an_empty_frame_and_an_empty_list():
 def test_bad_cells_are_named(columns, reason):
     features = Features()
     with pytest.raises(ValueError, match=reason):
-        frames.encode(features, frame("polars", columns), grow=True)
+        dataframes.encode(features, frame("polars", columns), grow=True)
     assert features.names == []
 
 
 def test_arrays_are_sent_elsewhere():
     with pytest.raises(ValueError, match="X must be a data frame or a list of dicts, got ndarray"):
-        frames.encode(Features(), np.zeros((2, 2)), grow=True)
+        dataframes.encode(Features(), np.zeros((2, 2)), grow=True)

@@ -9,16 +9,12 @@ import math
 import sys
 from typing import NamedTuple
 
-from anyboost.backends.compiler import part
-from anyboost.backends.lanes import WIDTH, alone, fill, load_some, select, some, store, total
-from anyboost.backends.lanes import load as load_lanes
+import numpy as np
 
-# Columns of a (features + 1, 7) table: 1 over the scale, the scale, the running mean square, how many values;
-# the largest value of the current thousand; how many values until the scale, and until the thousand, is due.
-INVERSE, SCALE, SQUARE, COUNT, PEAK, DUE, LEFT = 0, 1, 2, 3, 4, 5, 6
-COLUMNS = 7
-ROWS, NORM, SHARE = 0, 1, 2  # rows seen; sum of |v|^2, and of ones, discounted
-SIZE = 3
+from anyboost.backends.compiler import part
+from anyboost.backends.simd import WIDTH, alone, fill, load_some, select, some, store, total
+from anyboost.backends.simd import load as load_lanes
+
 FAR = 10.0
 LARGEST = sys.float_info.max
 MEMORY = 10_000.0  # values
@@ -27,15 +23,26 @@ YOUNG, REST = 100.0, 16.0  # the scale of a young feature is due at each value, 
 
 
 class Scale(NamedTuple):
-    """A row of the table; or lanes of them, for features side by side."""
+    """A feature's scale; or lanes of them, for features side by side."""
 
     inverse: float
     scale: float
-    square: float
+    square: float  # the running mean square
     times: float  # how often there was a value
-    peak: float
-    due: float
-    left: float
+    peak: float  # the largest value of the current thousand
+    due: float  # how many values until the scale is set,
+    left: float  # and until the thousand is over
+
+
+SCALE = np.dtype([(name, np.float64) for name in Scale._fields], align=True)
+SEEN = np.dtype(
+    [(name, np.float64) for name in ("rows", "norm", "share")], align=True
+)  # the last two discounted
+
+
+def named(array: np.ndarray, kind: np.dtype) -> np.ndarray:
+    """The numbers of an array, in the same memory, as records: one a row."""
+    return array.view(kind).reshape(-1)
 
 
 @part
@@ -88,9 +95,10 @@ def _rescaled(scale, ripe):
 
 
 @part
-def load(normal, table, data, index, begin, count, learning, v):
+def load(normal, scales, rows, begin, count, learning, v):
     """Fill v with the row, divided by its features' scales where `normal`; returns |v|^2."""
     v[0] = 1.0
+    data, index = rows.values, rows.columns
     sparse = len(index) > 0
     if not (normal or sparse):
         return _copy(data, begin, count, v)
@@ -99,9 +107,9 @@ def load(normal, table, data, index, begin, count, learning, v):
         value = data[begin + j]
         feature = (index[begin + j] if sparse else j) + 1
         if normal:
-            scale = _scale_of(table, feature)
+            scale = _scale_of(scales[feature])
             if learning and value != 0.0:
-                _note(table, feature, scale_after(scale, value, True))
+                _note(scales[feature], scale_after(scale, value, True))
             value = scaled(scale, value)
         v[j + 1] = value
         squares = squares + part_of_sum(feature, value * value)
@@ -133,29 +141,36 @@ def norm_of(squares):
 @part
 def part_of_sum(feature, term):
     """A term of a sum over features, which is made in lanes by the features' numbers: so no term waits for another."""
-    return alone(term, (feature - 1) % WIDTH)
+    return alone(term, (feature - 1) & (WIDTH - 1))
 
 
 @part
-def _scale_of(table, feature):
-    return Scale(
-        table[feature, INVERSE], table[feature, SCALE], table[feature, SQUARE], table[feature, COUNT],
-        table[feature, PEAK], table[feature, DUE], table[feature, LEFT],
-    )  # fmt: skip
+def _scale_of(kept):
+    return Scale(kept.inverse, kept.scale, kept.square, kept.times, kept.peak, kept.due, kept.left)
 
 
 @part
-def _note(table, feature, scale):
-    table[feature, SQUARE], table[feature, COUNT] = scale.square, scale.times
-    table[feature, PEAK], table[feature, DUE] = scale.peak, scale.due
-    if scale.left != table[feature, LEFT]:  # as whenever the scale is set
-        table[feature, INVERSE], table[feature, SCALE] = scale.inverse, scale.scale
-        table[feature, LEFT] = scale.left
+def _note(kept, scale):
+    kept.square, kept.times, kept.peak, kept.due = scale.square, scale.times, scale.peak, scale.due
+    if scale.left != kept.left:  # as whenever the scale is set
+        kept.inverse, kept.scale, kept.left = scale.inverse, scale.scale, scale.left
 
 
 @part
 def count(seen, norm, forget):
     """Count a row."""
-    seen[ROWS] += 1.0
-    seen[NORM] = seen[NORM] * (1.0 - forget) + norm
-    seen[SHARE] = seen[SHARE] * (1.0 - forget) + 1.0
+    seen[0].rows += 1.0
+    seen[0].norm = seen[0].norm * (1.0 - forget) + norm
+    seen[0].share = seen[0].share * (1.0 - forget) + 1.0
+
+
+@part
+def rate_of(learner, seen):
+    """The learner's rate, which falls with the rows where it has a power."""
+    return learner.rate * (seen[0].rows + 1.0) ** -learner.power if learner.power > 0.0 else learner.rate
+
+
+@part
+def feature_of(row, j):
+    """Which feature stands at place j of a row, behind the constant."""
+    return row.columns[row.begin + j - 1] + 1 if len(row.columns) > 0 else j

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from anyboost.online.features import Features, Rows
+from anyboost.online.features import Features
+from anyboost.online.rows import Table
 
 
-def encode(features: Features, X: Any, grow: bool) -> Rows:
+def encode(features: Features, X: Any, grow: bool) -> Table:
     """The rows of a data frame, of a dict of columns or of a list of dicts."""
     if isinstance(X, Sequence) and all(isinstance(x, Mapping) for x in X):
         return features.rows(X, grow)

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from anyboost.backends import stations
+from anyboost.backends import pipeline
 from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import kernel
 
@@ -14,13 +14,13 @@ from anyboost.backends.compiler import kernel
 def work(sync, count, pieces, slots, slow, room, seen):
     """Station k makes 3 * number + k of what lies in the piece's slot; the last keeps a sum that tells the order."""
     looks = 0
-    while stations.finished(sync, count - 1) < pieces:
-        station = stations.claim(sync, count, pieces, slots)
+    while pipeline.finished(sync, count - 1) < pieces:
+        station = pipeline.claim(sync, count, pieces, slots)
         if station < 0:
             looks = rest(looks)
             continue
         looks = 0
-        number = stations.finished(sync, station)
+        number = pipeline.finished(sync, station)
         slot = number % slots
         value = number if station == 0 else room[slot]
         for _ in range(slow * (1 + (number * 7 + station) % 5)):
@@ -28,20 +28,20 @@ def work(sync, count, pieces, slots, slow, room, seen):
         room[slot] = (3 * value + station) % 1000003
         if station == count - 1:
             seen[0] = (seen[0] * 31 + room[slot]) % 1000003
-        stations.pass_on(sync, station)
+        pipeline.pass_on(sync, station)
 
 
 def run(helpers, count=4, pieces=3000, slots=5, slow=3):
-    sync, room, seen = stations.prepare(count), np.zeros(slots, np.int64), np.zeros(1, np.int64)
+    sync, room, seen = pipeline.prepare(count), np.zeros(slots, np.int64), np.zeros(1, np.int64)
     given = (sync, count, pieces, slots, slow, room, seen)
     others = [threading.Thread(target=work, args=given) for _ in range(helpers)]
     for thread in others:
         thread.start()
-    stations.open_up(sync)
+    pipeline.open_up(sync)
     work(*given)
     for thread in others:
         thread.join()
-    assert [stations.finished(sync, k) for k in range(count)] == [pieces] * count
+    assert [pipeline.finished(sync, k) for k in range(count)] == [pieces] * count
     return seen[0]
 
 
@@ -52,20 +52,20 @@ def test_any_number_of_threads_gives_the_same(helpers, count, slots, slow):
 
 
 def test_nobody_enters_before_it_opens():
-    sync = stations.prepare(3)
-    assert stations.claim(sync, 3, 10, 2) == -1
-    stations.open_up(sync)
-    assert stations.claim(sync, 3, 10, 2) == 0
-    assert stations.claim(sync, 3, 10, 2) == -1  # taken
-    stations.pass_on(sync, 0)
-    assert stations.claim(sync, 3, 10, 2) == 1  # later stations first
+    sync = pipeline.prepare(3)
+    assert pipeline.claim(sync, 3, 10, 2) == -1
+    pipeline.open_up(sync)
+    assert pipeline.claim(sync, 3, 10, 2) == 0
+    assert pipeline.claim(sync, 3, 10, 2) == -1  # taken
+    pipeline.pass_on(sync, 0)
+    assert pipeline.claim(sync, 3, 10, 2) == 1  # later stations first
 
 
 def test_no_more_pieces_than_slots():
-    sync = stations.prepare(2)
-    stations.open_up(sync)
+    sync = pipeline.prepare(2)
+    pipeline.open_up(sync)
     for _ in range(3):
-        assert stations.claim(sync, 1 + 1, 10, 3) in (0, 1)
-        stations.pass_on(sync, 0)
+        assert pipeline.claim(sync, 1 + 1, 10, 3) in (0, 1)
+        pipeline.pass_on(sync, 0)
         sync[16 + 8] = 1  # somebody is at the last station, and stays there
-    assert stations.claim(sync, 2, 10, 3) == -1
+    assert pipeline.claim(sync, 2, 10, 3) == -1

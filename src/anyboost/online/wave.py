@@ -1,24 +1,30 @@
-"""The loop of `rows` for chains of linear learners with squared loss on dense rows: all stages at once.
+"""The chain for linear learners with squared loss on many dense rows, all stages at once: `takes` and `run`.
 
 A stage waits for the one before it, but not for later rows: while stage i works on a row, stage i - 1 can work on
-the next. So step s of the wave takes every stage i to row s - i, side by side (`backends.lanes`), and each stage
-meets the rows in their order, with the very numbers that it would meet in `rows`.
+the next. So step s of the wave takes every stage i to row s - i, side by side (`backends.simd`), and each stage
+meets the rows in their order, with the very numbers that it would meet in `chain`.
 
-Rows come in `blocks`, which are prepared, and then rolled over by all stages; or by parts of them in turn, so that
+Rows come in `wave_blocks`, which are prepared, and then rolled over by all stages; or by parts of them in turn, so that
 several threads can work on different blocks at a time.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends import stations, threads
+from anyboost.backends import pipeline, threads
 from anyboost.backends.atomics import rest
-from anyboost.backends.compiler import borrowed, kernel, part
-from anyboost.backends.lanes import WIDTH, load, select, store
+from anyboost.backends.compiler import kernel, part
+from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import SQUARED, squared
-from anyboost.backends.online import features, linear
-from anyboost.backends.online.blocks import (
+from anyboost.backends.simd import WIDTH, load, select, store
+from anyboost.online import linear, one_score
+from anyboost.online.chain import with_lines
+from anyboost.online.labels import read
+from anyboost.online.one_score import advanced, arrived, clip, counted, goal_of
+from anyboost.online.scales import SCALE
+from anyboost.online.wave_blocks import (
     BOTTOM,
     BOUND,
     CALM,
@@ -43,20 +49,6 @@ from anyboost.backends.online.blocks import (
     note_frame,
     prepare,
 )
-from anyboost.backends.online.chain import (
-    ANSWERS,
-    INVERSE,
-    LOSS,
-    SCORE,
-    SHRINK,
-    STEP,
-    account,
-    advance,
-    arrive,
-    clip,
-    frame_now,
-    goal_of,
-)
 
 SLOTS = 8  # blocks that may be under way at a time
 LINE = 8  # numbers in a line of the cache
@@ -70,14 +62,15 @@ RAW, NORMS, ETA, OVER_ETA, SHRINKS, LOSSES, SCORES = range(0, 7 * SPACE, SPACE)
 Z, NEW_Z, BEST, RESULT = range(7 * SPACE, LINES * SPACE, SPACE)
 
 
-def takes(settings, learner, stages, table, weights):
+def takes(model, table, weights):
     """Whether the wave can and should take these rows."""
+    settings, learner, stages = model.settings, model.learner, model.chain.shape[1] - 1
     if type(learner) is not linear.Linear:
         return False
     plain = learner.update == linear.PLAIN
     return (
         (settings.code, settings.curvature, settings.greedy) == (SQUARED, 1.0, True)
-        and len(table.features) == 0
+        and len(table.columns) == 0
         and (FEWEST_STAGES if plain else 1) <= stages <= MOST_STAGES
         and table.n >= max(FEWEST_ROWS, 2 * stages)
         and table.width <= (MOST_PLAIN_FEATURES if plain else MOST_FEATURES)
@@ -85,17 +78,16 @@ def takes(settings, learner, stages, table, weights):
     )
 
 
-def run(table, y, weights, n_threads, state):
-    """Learn the rows of a table; returns their answers. `state` as in `learn_rows`."""
-    main, extra = state[5:7]
+def run(model, table, y, weights, n_threads):
+    """Learn the rows of a table; returns their answers."""
+    main, extra = model.arrays.weights, model.arrays.rates
     n_threads = n_threads if table.n >= MANY_ROWS else 1
     padded = -(-main.shape[1] // LINE) * LINE
     parts = min(n_threads, padded // LINE)
     slots = SLOTS if n_threads > 1 else 1
-    answers, sync = np.empty(table.n), stations.prepare(parts + 1)
-    given = (
-        *(sync, table.data.reshape(table.n, table.width), y, weights, answers),
-        _aligned(features.COLUMNS, WIDTH),
+    answers, sync, numbers = np.empty(table.n), pipeline.prepare(parts + 1), len(SCALE)
+    space = Space(
+        _aligned(numbers, WIDTH),
         _aligned(ROWS, -(-table.width // WIDTH) * WIDTH),
         _aligned(slots, table.width + 1, ROWS + padded + LINE),
         _aligned(slots, FACTS * PLACES),
@@ -103,11 +95,25 @@ def run(table, y, weights, n_threads, state):
         _aligned(parts, LINES * SPACE),
         _aligned(parts, len(main), padded, dtype=main.dtype),
         _aligned(parts, len(extra), padded, dtype=extra.dtype),
-        *state,
     )
+    data, scales = table.values.reshape(table.n, table.width), model.arrays.scales
+    given = (sync, model, scales.view(np.float64).reshape(-1, numbers), data, y, weights, answers, space)
     threads.invite(lambda: help_along(*given), min(n_threads, parts + 1) - 1)
     learn_rows(*given)
     return answers
+
+
+class Space(NamedTuple):
+    """Memory of a run; see `wave_blocks` for that of a block."""
+
+    features: np.ndarray
+    block: np.ndarray
+    values: np.ndarray  # one a slot
+    facts: np.ndarray  # one a slot
+    handed: np.ndarray  # one a slot: what a part of the stages hands on
+    stages: np.ndarray  # one a part
+    pool: np.ndarray  # one a part: weights, a column a stage
+    rates: np.ndarray  # the same of their own rates
 
 
 def _aligned(*shape, dtype=np.float64):
@@ -119,82 +125,75 @@ def _aligned(*shape, dtype=np.float64):
 
 
 @kernel
-def learn_rows(
-    sync, data, y, weights, answers, scales, block, values, facts, handed, stages, pool, rates,
-    settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
-):  # fmt: skip
+def learn_rows(sync, given, table, data, y, weights, answers, space):
     """Answer and learn all rows, none of weight 0; answers[row] is the score before the row was learned."""
+    model = with_lines(given)
+    chain, arrays, stages = model.chain, model.arrays, space.stages
     for number in range(len(stages)):
         take_chain(chain, stages[number])
-        take_columns(main, pool[number], 0.0)
-        take_columns(extra, rates[number], 1.0)
-    for place in range(ROWS + 1, ROWS + 1 + pool.shape[2]):
-        leave_empty(values[0], facts[0], place)
-    note_frame(facts[0], ROWS + 1, frame_now(settings, chain, seen_labels))
-    stations.open_up(sync)
-    help_along(
-        sync, data, y, weights, answers, scales, block, values, facts, handed, stages, pool, rates,
-        settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
-    )  # fmt: skip
+        take_columns(arrays.weights, space.pool[number], 0.0)
+        take_columns(arrays.rates, space.rates[number], 1.0)
+    for place in range(ROWS + 1, ROWS + 1 + space.pool.shape[2]):
+        leave_empty(space.values[0], space.facts[0], place)
+    now = one_score.frame(model.scores, model.settings, chain, read(model.labels), 0)
+    note_frame(space.facts[0], ROWS + 1, now)
+    pipeline.open_up(sync)
+    help_along(sync, given, table, data, y, weights, answers, space)
     for number in range(len(stages)):
-        start, stop = columns_of(number, len(stages), chain.shape[1] - 1)
-        stop = min(stop, chain.shape[1] - 1)
+        start, stop = columns_of(number, len(stages), len(chain.step) - 1)
+        stop = min(stop, len(chain.step) - 1)
         give_chain_back(chain, stages[number], start, stop)
-        give_columns_back(main, pool[number], start, stop)
-        if learner.update == linear.ADAPTIVE:
-            give_columns_back(extra, rates[number], start, stop)
+        give_columns_back(arrays.weights, space.pool[number], start, stop)
+        if model.learner.update == linear.ADAPTIVE:
+            give_columns_back(arrays.rates, space.rates[number], start, stop)
 
 
 @kernel
-def help_along(
-    sync, data, y, weights, answers, scales, block, values, facts, handed, stages, pool, rates,
-    settings, chain, seen_labels, totals, learner, main, extra, table, scratch, seen,
-):  # fmt: skip
+def help_along(sync, given, table, data, y, weights, answers, space):
     """Do what can be done, until all is: for each thread that comes.
 
-    Every block is prepared, then rolled over by each part of the stages in turn: so many stations, each of
-    which takes the blocks in their order, one at a time, whoever does it.
+    Every block is prepared, then rolled over by each part of the stages in turn: so many steps of the pipeline,
+    each of which takes the blocks in their order, one at a time, whoever does it.
     """
-    y, weights, answers, data = borrowed(y), borrowed(weights), borrowed(answers), borrowed(data)
-    scales, block, values, facts = borrowed(scales), borrowed(block), borrowed(values), borrowed(facts)
-    handed, stages, pool, rates = borrowed(handed), borrowed(stages), borrowed(pool), borrowed(rates)
-    chain, seen_labels, totals = borrowed(chain), borrowed(seen_labels), borrowed(totals)
-    table, seen, sync = borrowed(table), borrowed(seen), borrowed(sync)
-    n, delay, parts = len(y), chain.shape[1] - 2, len(stages)
+    sync, model, space, table = borrowed(sync), with_lines(given), borrowed(space), borrowed(table)
+    data, y, weights, answers = borrowed(data), borrowed(y), borrowed(weights), borrowed(answers)
+    values, facts, stages, pool, rates = space.values, space.facts, space.stages, space.pool, space.rates
+    n, count_of, parts = len(y), len(model.chain.step) - 1, len(stages)
+    delay = count_of - 1
     blocks = (n + delay + ROWS - 1) // ROWS
     looks, slots = 0, len(values)
-    while stations.finished(sync, parts) < blocks:
-        station = stations.claim(sync, parts + 1, blocks, slots)
-        if station < 0:
+    while pipeline.finished(sync, parts) < blocks:
+        step = pipeline.claim(sync, parts + 1, blocks, slots)
+        if step < 0:
             looks = rest(looks)
             continue
         looks = 0
-        number = stations.finished(sync, station)
+        number = pipeline.finished(sync, step)
         first, slot = number * ROWS, number % slots
         count = min(ROWS, n + delay - first)
-        if station == 0:
+        if step == 0:
             if number > 0:
                 before = (number - 1) % slots
                 keep_last(values[before], facts[before], values[slot], facts[slot], pool.shape[2])
             prepare(
-                settings, chain, seen_labels, totals, learner, table, seen,
-                data, y, weights, first, count, scales, block, values[slot], facts[slot],
+                model, table, data, y, weights, first, count,
+                space.features, space.block, values[slot], facts[slot],
             )  # fmt: skip
         else:
-            own = station - 1
-            start, stop = columns_of(own, parts, chain.shape[1] - 1)
+            own = step - 1
+            start, stop = columns_of(own, parts, count_of)
             if own == 0:
-                meet_first_row(learner, values[slot], stages[own], pool[own], rates[own])
+                meet_first_row(model.learner, values[slot], stages[own], pool[own], rates[own])
             roll(
-                settings, learner, values[slot], facts[slot], stages[own], pool[own], rates[own],
-                count, first, delay, answers, start, stop, handed[slot], own, station == parts,
+                model.settings, model.learner, values[slot], facts[slot], stages[own], pool[own], rates[own],
+                count, first, delay, answers, start, stop, space.handed[slot], own, step == parts,
             )  # fmt: skip
-            if station == parts:
-                lost = totals[ANSWERS]
+            if step == parts:
+                lost = model.totals[0].loss
                 for row in range(max(first - delay, 0), first - delay + count):
                     lost += weights[row] * squared(answers[row], y[row], 0.0)[0]
-                totals[ANSWERS] = lost
-        stations.pass_on(sync, station)
+                model.totals[0].loss = lost
+        pipeline.pass_on(sync, step)
 
 
 @part
@@ -210,18 +209,18 @@ def take_chain(chain, stages):
     """The chain as the wave has it; stages that only fill up the last lanes learn nothing."""
     stages[:] = 0.0
     stages[NORMS : NORMS + SPACE] = 1.0
-    for c in range(chain.shape[1] - 1):
-        stages[ETA + c], stages[OVER_ETA + c] = chain[STEP, c + 1], chain[INVERSE, c + 1]
-        stages[SHRINKS + c] = chain[SHRINK, c + 1]
-        stages[LOSSES + c], stages[SCORES + c] = chain[LOSS, c + 1], chain[SCORE, c + 1]
-    stages[BEST] = chain[SCORE, 0]
+    for c in range(len(chain.step) - 1):
+        stages[ETA + c], stages[OVER_ETA + c] = chain.step[c + 1], chain.inverse[c + 1]
+        stages[SHRINKS + c] = chain.shrink[c + 1]
+        stages[LOSSES + c], stages[SCORES + c] = chain.loss[c + 1], chain.score[c + 1]
+    stages[BEST] = chain.score[0]
 
 
 @part
 def give_chain_back(chain, stages, start, stop):
     for c in range(start, stop):
-        chain[SHRINK, c + 1] = stages[SHRINKS + c]
-        chain[LOSS, c + 1], chain[SCORE, c + 1] = stages[LOSSES + c], stages[SCORES + c]
+        chain.shrink[c + 1] = stages[SHRINKS + c]
+        chain.loss[c + 1], chain.score[c + 1] = stages[LOSSES + c], stages[SCORES + c]
 
 
 @part
@@ -301,7 +300,7 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
     if adaptive:
         norm = load(stages, 0, NORMS + c)
         length = linear.capped(length, norm)
-    next_z = advance(
+    next_z = advanced(
         hull, eta, shrink, z, clip(raw, load(facts, 0, BOUND + place + 1)),
         load(facts, 0, BOTTOM + place + 1), load(facts, 0, TOP + place + 1),
     )  # fmt: skip
@@ -316,8 +315,8 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
     store(stages, 0, BEST + c + 1, select(better, score, best))
     store(stages, 0, RESULT + c + 1, select(better, result, load(stages, 0, RESULT + c)))
     store(stages, 0, Z + c + 1, next_z)
-    store(stages, 0, NEW_Z + c + 1, arrive(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
-    shrink, loss, score = account(
+    store(stages, 0, NEW_Z + c + 1, arrived(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
+    shrink, loss, score = counted(
         squared(center + z, calm, 0.0)[1], squared(result, load(facts, 0, LABEL + place), 0.0)[0],
         squared(result, calm, 0.0)[0], load(facts, 0, FIRST + place), z, shrink, load(stages, 0, LOSSES + c), score,
         load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place), load(facts, 0, SHRINK_STEP + place),

@@ -14,12 +14,9 @@ from anyboost.backends.compiler import part
 from anyboost.backends.definitions import LOG_MEAN, LOG_ODDS, MEANS, NOTHING
 from anyboost.backends.elementary import log
 
-ROWS, MEAN, VARIANCE, LOW, HIGH, QUIET, QUIET_REACH, WEIGHT, SUM, ANCHOR, LOUD = range(11)
-SIZE = 11
-
 
 class Labels(NamedTuple):
-    """The eleven numbers, in registers; all functions but `see` take these or an array."""
+    """The eleven numbers; a booster keeps them in an array, in this order."""
 
     rows: float
     mean: float
@@ -34,6 +31,7 @@ class Labels(NamedTuple):
     loud: float  # how many labels in a row lay far out
 
 
+SIZE = len(Labels._fields)
 FAR = 10.0  # deviations
 MEAN_ROWS, SPREAD_ROWS = 10_000.0, 1_000.0  # how many rows back the running mean and deviation look
 QUIET_ROWS, QUIET_SHARE = 64.0, 0.01
@@ -43,8 +41,8 @@ LOUD_ROWS = 16.0
 @part
 def read(array):
     return Labels(
-        array[ROWS], array[MEAN], array[VARIANCE], array[LOW], array[HIGH], array[QUIET], array[QUIET_REACH],
-        array[WEIGHT], array[SUM], array[ANCHOR], array[LOUD],
+        array[0], array[1], array[2], array[3], array[4], array[5],
+        array[6], array[7], array[8], array[9], array[10],
     )  # fmt: skip
 
 
@@ -57,7 +55,7 @@ def write(array, labels):
 @part
 def tame(labels, y):
     """The label, brought to within ten deviations of the mean."""
-    return _tamed(labels[ROWS], labels[MEAN], labels[VARIANCE], y)
+    return _tamed(labels.rows, labels.mean, labels.variance, y)
 
 
 @part
@@ -67,12 +65,6 @@ def _tamed(rows, mean, variance, y):
         return y
     far = FAR * math.sqrt(variance)
     return min(max(y, mean - far), mean + far)
-
-
-@part
-def see(labels, y, weight, forget):
-    """Count one label in an array."""
-    write(labels, after(read(labels), y, weight, forget))
 
 
 @part
@@ -113,17 +105,17 @@ def after(labels, y, weight, forget):
 @part
 def center(kind, labels):
     """The score of the labels so far."""
-    if labels[ROWS] == 0.0 or kind == NOTHING:
+    if labels.rows == 0.0 or kind == NOTHING:
         return 0.0
     if kind == MEANS:
-        return labels[MEAN]
+        return labels.mean
     if kind == LOG_MEAN:
-        return log((labels[SUM] + 1e-3) / (labels[WEIGHT] + 1e-3))
-    odds = log((labels[WEIGHT] + labels[SUM] + 1.0) / (labels[WEIGHT] - labels[SUM] + 1.0))
+        return log((labels.sum + 1e-3) / (labels.weight + 1e-3))
+    odds = log((labels.weight + labels.sum + 1.0) / (labels.weight - labels.sum + 1.0))
     return odds if kind == LOG_ODDS else 0.5 * odds
 
 
 @part
 def reach(labels):
     """How far labels lie from their mean."""
-    return max(labels[HIGH] - labels[MEAN], labels[MEAN] - labels[LOW], 0.0)
+    return max(labels.high - labels.mean, labels.mean - labels.low, 0.0)

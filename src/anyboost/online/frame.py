@@ -1,0 +1,114 @@
+"""Where scores lie at a moment of the stream, from the labels so far: their center y_0, D, B, and the range of labels.
+
+In greedy mode center + z_i is also brought to the range of labels: slopes are taken there, so that a score beyond it
+would not be pulled back when the center moves.
+"""
+
+import math
+from typing import NamedTuple
+
+from anyboost.backends.compiler import part
+from anyboost.online import labels
+
+
+class Frame(NamedTuple):
+    """Where scores lie: numbers, or for several scores arrays of `center`, `bottom` and `top`."""
+
+    center: float  # y_0
+    reach: float  # how far the range goes from there
+    D: float
+    B: float
+    low: float  # the range of scores outside which slopes are taken at its ends
+    high: float
+    bottom: float  # where z may lie
+    top: float
+    side: int  # of two memories, that of the arrays
+
+
+@part
+def bounds_now(settings, chain, known):
+    """D, B, and the range of scores outside which slopes are taken at its ends."""
+    reach = settings.label_bound if settings.label_bound > 0.0 else labels.reach(known)
+    D = reach
+    if settings.output_bound > 0.0:
+        D = settings.output_bound
+    elif settings.greedy and not settings.hull:
+        D = reach * chain.inverse[1]  # so that the first stage alone can reach any label
+    D *= settings.scale
+    B = settings.radius
+    if B == 0.0:
+        B = reach if settings.greedy and settings.output_bound == 0.0 else ball(settings, chain, D, reach)
+    if not settings.located:
+        return D, B, -math.inf, math.inf
+    if settings.label_bound > 0.0:
+        return D, B, -reach, reach
+    return D, B, known.low, known.high
+
+
+@part
+def ball(settings, chain, D, Y):
+    """B = min(eta N D, inf{b >= D: eta beta_b b^2 >= eps_b D}), for losses on the labels' own scale."""
+    if D <= 0.0:
+        return 0.0
+    eta = chain.step[1]
+    radius = Y
+    if settings.located and settings.curvature > 0.0:  # eps_b is at most beta (Y - b), and L
+        radius = min(Y, (math.sqrt(D * D + 4.0 * eta * Y * D) - D) / (2.0 * eta))
+        if settings.lipschitz > 0.0:
+            radius = min(radius, math.sqrt(settings.lipschitz * D / (settings.curvature * eta)))
+    return min(eta * (len(chain.step) - 1) * D, max(D, radius))
+
+
+@part
+def room(settings, B, low, high, center):
+    """Where z may lie: in the ball and, in greedy mode, where labels have been."""
+    least, most = (-math.inf, math.inf) if settings.hull else (-B, B)
+    if settings.greedy:
+        least, most = max(least, min(low - center, 0.0)), min(most, max(high - center, 0.0))
+    return least, most
+
+
+@part
+def center_of(settings, known):
+    """y_0."""
+    return labels.center(settings.center, known) if settings.running_center else settings.start
+
+
+@part
+def ease_of(settings, known):
+    """1 over the curvature that steps are measured by."""
+    if settings.curvature > 0.0:
+        return 1.0 / settings.curvature
+    unit = math.sqrt(known.variance)
+    return unit if unit > 0.0 else 1.0
+
+
+@part
+def unit_of(settings, known):
+    """The labels' deviation, where scores lie on their scale."""
+    return math.sqrt(known.variance) if settings.located else 1.0
+
+
+@part
+def see_label(settings, chain, totals, known, now, y, weight):
+    """From what was known before a row: its label tamed, L_B, the shrinkage's step; and the labels known after it."""
+    L = settings.lipschitz
+    if L <= 0.0:
+        L = max(settings.curvature, 1e-300) * (now.B + now.reach)
+    # Before the first stage z is 0, and there is nothing to shrink.
+    shrink_step = weight * shrink_rate(settings, totals[0].rows, L, now.B) if len(chain.step) > 2 else 0.0
+    calm = labels.tame(known, y) if settings.located and settings.label_bound == 0.0 else y
+    totals[0].rows += 1.0
+    totals[0].weight += weight
+    totals[0].first += weight * y
+    totals[0].second += weight * y * y
+    return calm, L, shrink_step, labels.after(known, y, weight, settings.forget)
+
+
+@part
+def shrink_rate(settings, rows, L, B):
+    """a_t = 1 / (L_B B sqrt t), after so many rows."""
+    age = rows + 1.0
+    if settings.forget > 0.0:
+        age = min(age, 1.0 / settings.forget)
+    return 1.0 / (L * B * math.sqrt(age)) if L * B > 0.0 else 0.0
