@@ -11,19 +11,16 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anyboost import datasets, metrics
-from benchmarks import accuracy_libraries as libraries
-from benchmarks import accuracy_sets as sets
-from benchmarks.accuracy_libraries import CLASSES, LIBRARIES, Absent
-from benchmarks.accuracy_sets import RANKING, ROWS, SEARCHED, TUNING
+from benchmarks import accuracy_libraries, accuracy_search, accuracy_sets
+from benchmarks.accuracy_libraries import CLASSES, LIBRARIES, Absent, first_line
+from benchmarks.accuracy_sets import RANKING, ROWS, SEARCHED, TUNING, Problem, Table
 
 OUT = Path("accuracy.jsonl")
-DRAWS = 10
 QUICK_ROWS = 1000
 _LEAST_PROBABILITY = 1e-15
 
@@ -50,19 +47,19 @@ class Plan(NamedTuple):
         if self.validate and self.tuned:
             raise ValueError("--tuned validates by itself: give it without --validate")
         if self.judge:
-            known: tuple[str, ...] = tuple(sets.judging())
+            known: tuple[str, ...] = tuple(accuracy_sets.judging())
         else:
             known = SEARCHED if self.tuned else TUNING
-        named = tuple(f"{sets.JUDGE}/{name}" if self.judge else name for name in self.sets)
+        named = tuple(f"{accuracy_sets.JUDGE}/{name}" if self.judge else name for name in self.sets)
         _refuse_unknown("--sets", named, known)
         _refuse_unknown("--libraries", self.libraries, tuple(LIBRARIES))
-        rows = min(self.rows, sets.SEARCHED_ROWS) if self.tuned else self.rows
+        rows = min(self.rows, accuracy_sets.SEARCHED_ROWS) if self.tuned else self.rows
         return self._replace(sets=named or known, libraries=self.libraries or tuple(LIBRARIES), rows=rows)
 
 
 def quick(plan: Plan) -> Plan:
     """A look: few rows, one seed, four sets unless others are named."""
-    some = () if plan.judge else SEARCHED[:1] if plan.tuned else sets.QUICK
+    some = () if plan.judge else SEARCHED[:1] if plan.tuned else accuracy_sets.QUICK
     return plan._replace(sets=plan.sets or some, seeds=1, rows=min(plan.rows, QUICK_ROWS))
 
 
@@ -112,7 +109,7 @@ def race(plan: Plan, say: Callable[[str], Any] = print) -> None:
     under_way = plan.out.with_suffix(".under_way")
     died = json.loads(under_way.read_text()) if under_way.exists() else None
     for fit, task in _fits(plan):
-        if fit.library not in versions or fit in done or libraries.absence(fit.library, fit.fit):
+        if fit.library not in versions or fit in done or accuracy_libraries.absence(fit.library, fit.fit):
             continue
         under_way.write_text(json.dumps(fit))
         try:
@@ -129,12 +126,12 @@ def _fits(plan: Plan) -> Iterator[tuple[Fit, str]]:
     part = "validation" if plan.validate else "test"
     mode = "tuned" if plan.tuned else "defaults"
     tasks: dict[str, str] = {}
-    for seed in range(max(plan.seeds, sets.FOLDS)):
+    for seed in range(max(plan.seeds, accuracy_sets.FOLDS)):
         for name in plan.sets:
-            task = tasks.get(name) or tasks.setdefault(name, sets.task_of(sets.load(name)))
-            if seed not in sets.seeds_of(task, plan.seeds):
+            task = tasks.get(name) or tasks.setdefault(name, accuracy_sets.task_of(accuracy_sets.load(name)))
+            if seed not in accuracy_sets.seeds_of(task, plan.seeds):
                 continue
-            kinds = libraries.fits_of(task)[:1] if plan.tuned else libraries.fits_of(task)
+            kinds = accuracy_libraries.fits_of(task)[:1] if plan.tuned else accuracy_libraries.fits_of(task)
             for kind in kinds:
                 for library in plan.libraries:
                     yield Fit(name, seed, kind, library, part, mode, plan.rows, plan.threads), task
@@ -144,11 +141,11 @@ def _versions(plan: Plan, lines: list[dict[str, Any]], say: Callable[[str], Any]
     """Of the libraries that are there; a line for each that is absent, in whole or for some fit."""
     found: dict[str, str] = {}
     said = {(line["library"], line["fit"]) for line in lines if "absent" in line}
-    kinds = dict.fromkeys(kind for task in sets.TASKS for kind in libraries.fits_of(task))
+    kinds = dict.fromkeys(kind for task in accuracy_sets.TASKS for kind in accuracy_libraries.fits_of(task))
     for name in plan.libraries:
         try:
-            found[name] = libraries.installed(name)
-            reasons = {kind: libraries.absence(name, kind) for kind in kinds}
+            found[name] = accuracy_libraries.installed(name)
+            reasons = {kind: accuracy_libraries.absence(name, kind) for kind in kinds}
         except Absent as reason:
             reasons = {"all": str(reason)}
         for kind, why in reasons.items():
@@ -163,7 +160,7 @@ def measure(fit: Fit) -> dict[str, Any]:
     try:
         return _tuned(fit) if fit.mode == "tuned" else _with_defaults(fit)
     except Exception as error:  # whatever a peer raises is its result
-        return {"failed": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
+        return {"failed": first_line(error)}
 
 
 def _apart(fit: Fit) -> dict[str, Any]:
@@ -176,8 +173,27 @@ def _apart(fit: Fit) -> dict[str, Any]:
 
 
 def _with_defaults(fit: Fit) -> dict[str, Any]:
-    problem = sets.problem(fit.set, fit.seed, fit.rows, held_out=fit.part == "validation")
-    fitted = libraries.learn(fit.library, problem, fit.fit, fit.threads)
+    problem = accuracy_sets.problem(fit.set, fit.seed, fit.rows, held_out=fit.part == "validation")
+    return _fitted(fit, problem, {})
+
+
+def _tuned(fit: Fit) -> dict[str, Any]:
+    """Candidates on the validation part; the best of them once on the test part."""
+    held_out = accuracy_sets.problem(fit.set, fit.seed, fit.rows, held_out=True)
+    tried = accuracy_search.candidates(fit.library, fit.set, fit.seed)
+    search = accuracy_search.search(tried, lambda chosen: _first(_fitted(fit, held_out, chosen)["losses"]))
+    found = _fitted(fit, accuracy_sets.problem(fit.set, fit.seed, fit.rows), search.chosen)
+    return found | {
+        "seconds": round(found["seconds"] + search.seconds, 6),
+        "cpu_seconds": round(found["cpu_seconds"] + search.cpu_seconds, 6),
+        "chosen": search.chosen,
+        "validation_losses": [value if np.isfinite(value) else None for value in search.losses],
+        **({"refused": search.refused} if search.refused else {}),
+    }
+
+
+def _fitted(fit: Fit, problem: Problem, chosen: dict[str, Any]) -> dict[str, Any]:
+    fitted = accuracy_libraries.learn(fit.library, problem, fit.fit, fit.threads, chosen)
     return {
         "losses": losses(fit.fit, problem.test, fitted.predicted),
         "seconds": round(fitted.seconds, 6),
@@ -188,38 +204,11 @@ def _with_defaults(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _tuned(fit: Fit) -> dict[str, Any]:
-    """Defaults and draws on the validation part; the best of them once on the test part."""
-    problem = sets.problem(fit.set, fit.seed, fit.rows, held_out=True)
-    random = sets.generator(fit.set, f"search, {fit.library}", fit.seed)
-    space = LIBRARIES[fit.library].space or {}
-    candidates: list[dict[str, Any]] = [{}, *(libraries.draw(space, random) for _ in range(DRAWS))]
-    began, cpu_began, tried, reasons = perf_counter(), process_time(), [], []
-    for chosen in candidates:
-        try:
-            fitted = libraries.learn(fit.library, problem, fit.fit, fit.threads, chosen)
-            tried.append(next(iter(losses(fit.fit, problem.test, fitted.predicted).values())))
-        except Exception as error:  # a draw that a library refuses is lost
-            tried.append(float("inf"))
-            reasons.append(f"{type(error).__name__}: {error}".splitlines()[0][:200])
-    searched, cpu_searched = perf_counter() - began, process_time() - cpu_began
-    best = candidates[int(np.argmin(tried))]
-    problem = sets.problem(fit.set, fit.seed, fit.rows)
-    fitted = libraries.learn(fit.library, problem, fit.fit, fit.threads, best)
-    return {
-        "losses": losses(fit.fit, problem.test, fitted.predicted),
-        "seconds": round(searched + fitted.seconds, 6),
-        "cpu_seconds": round(cpu_searched + fitted.cpu_seconds, 6),
-        "rounds": fitted.rounds,
-        "train_rows": len(problem.train.y),
-        "test_rows": len(problem.test.y),
-        "chosen": best,
-        "validation_losses": tried,
-        **({"refused": reasons} if reasons else {}),
-    }
+def _first(found: dict[str, float]) -> float:
+    return next(iter(found.values()))
 
 
-def losses(fit: str, test: sets.Table, predicted: np.ndarray) -> dict[str, float]:
+def losses(fit: str, test: Table, predicted: np.ndarray) -> dict[str, float]:
     """What counts of predictions for a fit, the loss that the fit is chosen by first."""
     y = test.y
     if fit == CLASSES:

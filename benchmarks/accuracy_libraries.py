@@ -56,7 +56,6 @@ class Library(NamedTuple):
     fit: Callable[[Any, Table, Work], Any]
     rounds: Callable[[Any], int]
     jitted: bool = False
-    space: dict[str, Any] | None = None
 
 
 def fits_of(task: str) -> list[str]:
@@ -132,7 +131,6 @@ def _catboost(work: Work, chosen: dict[str, Any]) -> Any:
         **chosen,
     }
     if work.fit == CLASSES:
-        given.pop("rsm", None)  # on CPU it is for few of its losses, those of several classes not among them
         return cb.CatBoostClassifier(**given)
     if work.fit == RANKING:
         return cb.CatBoostRanker(**given)
@@ -204,79 +202,37 @@ def _hessboost(work: Work, chosen: dict[str, Any]) -> Any:
     return hb.HessboostRegressor(objective=_OF_XGBOOST[work.fit], **given)
 
 
-def _space(
-    rate: str, rounds: str, size: tuple[str, int, int], leaf: str, l2: str, columns: str
-) -> dict[str, Any]:
-    """Names of parameters and the ranges they are drawn from: (lowest, highest, by logarithm, whole)."""
-    space = {
-        rate: (0.01, 0.3, True, False),
-        rounds: (50, 1000, True, True),
-        size[0]: (*size[1:], size[2] > 10, True),
-        leaf: (1, 50, True, True),
-        l2: (0.001, 10.0, True, False),
-        columns: (0.5, 1.0, False, False),
-    }
-    return {name: drawn for name, drawn in space.items() if name}
-
-
-_LEAVES = ("max_leaf_nodes", 8, 128)
-_LIKE_XGBOOST = _space(
-    "learning_rate",
-    "n_estimators",
-    ("max_depth", 3, 10),
-    "min_child_weight",
-    "reg_lambda",
-    "colsample_bytree",
-)
 LIBRARIES = {
     "anyboost": Library(
-        *("anyboost", "anyboost", _anyboost, _by_query, lambda model: model.n_iter_, True),
-        _space("learning_rate", "max_iter", _LEAVES, "min_leaf_weight", "l2_regularization", "max_features"),
+        "anyboost", "anyboost", _anyboost, _by_query, lambda model: model.n_iter_, jitted=True
     ),
     "LightGBM": Library(
-        *(
-            "lightgbm",
-            "lightgbm",
-            _lightgbm,
-            _by_sizes,
-            lambda model: model.booster_.current_iteration(),
-            False,
-        ),
-        _space(
-            *("learning_rate", "n_estimators", ("num_leaves", 8, 128), "min_child_samples"),
-            *("reg_lambda", "colsample_bytree"),
-        ),
+        "lightgbm", "lightgbm", _lightgbm, _by_sizes, lambda model: model.booster_.current_iteration()
     ),
     "XGBoost": Library(
-        *(
-            "xgboost",
-            "xgboost",
-            _xgboost,
-            _by_query,
-            lambda model: model.get_booster().num_boosted_rounds(),
-            False,
-        ),
-        _LIKE_XGBOOST,
+        "xgboost", "xgboost", _xgboost, _by_query, lambda model: model.get_booster().num_boosted_rounds()
     ),
-    "CatBoost": Library(
-        *("catboost", "catboost", _catboost, _fit_catboost, lambda model: model.tree_count_, False),
-        _space("learning_rate", "n_estimators", ("depth", 4, 8), "min_data_in_leaf", "l2_leaf_reg", "rsm"),
-    ),
+    "CatBoost": Library("catboost", "catboost", _catboost, _fit_catboost, lambda model: model.tree_count_),
     "HistGradientBoosting": Library(
-        *("sklearn", "scikit-learn", _scikit_learn, _plain, lambda model: model.n_iter_, False),
-        _space("learning_rate", "max_iter", _LEAVES, "min_samples_leaf", "l2_regularization", "max_features"),
+        "sklearn", "scikit-learn", _scikit_learn, _plain, lambda model: model.n_iter_
     ),
     "ChimeraBoost": Library(
-        *("chimeraboost", "chimeraboost", _chimeraboost, _plain, lambda model: model.best_iteration_, True),
-        _space("learning_rate", "", ("depth", 4, 8), "min_child_weight", "l2_leaf_reg", "colsample"),
+        "chimeraboost",
+        "chimeraboost",
+        _chimeraboost,
+        _plain,
+        lambda model: model.best_iteration_,
+        jitted=True,
     ),
     "Perpetual": Library(
-        *("perpetual", "perpetual", _perpetual, _by_sizes, lambda model: _most(model.number_of_trees), False),
-        {"budget": (0.3, 2.0, False, False)},
+        "perpetual", "perpetual", _perpetual, _by_sizes, lambda model: _most(model.number_of_trees)
     ),
     "hessboost": Library(
-        *("hessboost", "hessboost", _hessboost, _by_query),
-        *(lambda model: model.get_booster().num_boosted_rounds(), False, _LIKE_XGBOOST),
+        "hessboost",
+        "hessboost",
+        _hessboost,
+        _by_query,
+        lambda model: model.get_booster().num_boosted_rounds(),
     ),
 }
 
@@ -286,27 +242,18 @@ def _most(counts: Any) -> int:
     return int(np.max(counts))
 
 
-def draw(space: dict[str, Any], random: np.random.Generator) -> dict[str, Any]:
-    """One draw of a search."""
-    drawn: dict[str, Any] = {}
-    for name, (low, high, logarithm, whole) in space.items():
-        u = random.uniform()
-        value = low * (high / low) ** u if logarithm else low + (high - low) * u
-        drawn[name] = round(value) if whole else float(value)
-    return drawn
-
-
 def installed(name: str) -> str:
     """The version of a library; Absent where it cannot be imported."""
     library = LIBRARIES[name]
     try:
         module = importlib.import_module(library.module)
     except Exception as error:  # whatever an import of someone else's raises
-        raise Absent(f"cannot be imported: {_first_line(error)}") from None
+        raise Absent(f"cannot be imported: {first_line(error)}") from None
     return getattr(module, "__version__", None) or version(library.distribution)
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What was raised, for a line of a file."""
     return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 

@@ -9,7 +9,14 @@ from typer.testing import CliRunner
 
 from anyboost import datasets
 from anyboost.cli import build
-from benchmarks import accuracy, accuracy_libraries, accuracy_pooling, accuracy_report, accuracy_sets
+from benchmarks import (
+    accuracy,
+    accuracy_libraries,
+    accuracy_pooling,
+    accuracy_report,
+    accuracy_search,
+    accuracy_sets,
+)
 from benchmarks.accuracy_sets import parts, problem
 
 ROWS = 400
@@ -190,18 +197,28 @@ def test_every_library_that_is_installed_has_every_fit(library):
 
 @pytest.mark.usefixtures("generated")
 def test_a_search_chooses_by_validation_and_tests_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(accuracy, "DRAWS", 2)
+    monkeypatch.setattr(accuracy_search, "DRAWS", 2)
     plan = _plan(tmp_path / "found.jsonl", sets=("cal_housing",), tuned=True)
     accuracy.race(plan, say=lambda _: None)
     (line,) = accuracy.read(plan.out)
     assert len(line["validation_losses"]) == 3
     best = int(np.argmin(line["validation_losses"]))
-    random = accuracy_sets.generator("cal_housing", "search, anyboost")
-    space = accuracy_libraries.LIBRARIES["anyboost"].space
-    drawn = [{}, *(accuracy_libraries.draw(space, random) for _ in range(2))]
+    drawn = accuracy_search.candidates("anyboost", "cal_housing", 0)
     assert line["chosen"] == drawn[best]
     assert 0.01 <= drawn[1]["learning_rate"] <= 0.3
     assert 8 <= drawn[1]["max_leaf_nodes"] <= 128
+
+
+def test_a_candidate_that_is_refused_is_lost():
+    def loss(chosen):
+        if chosen["x"] == 0:
+            raise ValueError("not 0")
+        return chosen["x"]
+
+    found = accuracy_search.search([{"x": 3}, {"x": 0}, {"x": 2}], loss)
+    assert found.chosen == {"x": 2}
+    assert found.refused == ["ValueError: not 0"]
+    assert set(accuracy_search.SPACES) == set(accuracy_libraries.LIBRARIES)
 
 
 def test_losses_are_those_of_the_protocol():
@@ -320,12 +337,21 @@ def test_the_command_writes_lines_and_refuses_in_a_sentence(tmp_path, monkeypatc
     assert "no judging sets" in invoke("--judge").stderr
 
 
-@pytest.mark.usefixtures("generated")
 def test_judging_sets_are_whatever_lies_in_the_folder(tmp_path, monkeypatch):
+    data = _generated("abalone")
     (tmp_path / "judge").mkdir()
-    (tmp_path / "judge" / "kept_aside.npz").touch()
+    np.savez_compressed(
+        tmp_path / "judge" / "kept_aside.npz",
+        X=data.X.astype(np.float32),
+        y=data.y.astype(np.float32),
+        categorical=data.categorical,
+        category_levels=json.dumps({"kind": list("abcd")}),
+        feature_names=np.array(data.feature_names),
+    )
     monkeypatch.setenv("ANYBOOST_DATA", str(tmp_path))
-    assert accuracy.Plan(judge=True).checked().sets == ("judge/kept_aside",)
-    assert accuracy.Plan(judge=True, sets=("kept_aside",)).checked().sets == ("judge/kept_aside",)
-    accuracy.race(_plan(tmp_path / "f.jsonl", sets=("kept_aside",), judge=True), say=lambda _: None)
-    assert {line["set"] for line in accuracy.read(tmp_path / "f.jsonl")} == {"judge/kept_aside"}
+    plan = _plan(tmp_path / "found.jsonl", sets=("kept_aside",), judge=True)
+    assert plan.checked().sets == accuracy.Plan(judge=True).checked().sets == ("judge/kept_aside",)
+    accuracy.race(plan, say=lambda _: None)
+    lines = accuracy.read(plan.out)
+    assert {(line["set"], line["task"]) for line in lines} == {("judge/kept_aside", "regression")}
+    assert [line["fit"] for line in lines if "losses" in line] == accuracy_libraries.fits_of("regression")
