@@ -136,6 +136,8 @@ def mean_ranks(lines: list[dict[str, Any]]) -> tuple[dict[str, float], int]:
                 logs[line["library"]][line["set"]].append(np.log(value(line, loss)))
     most = max((len(found) for found in logs.values()), default=0)
     libraries = [name for name, found in logs.items() if len(found) == most]
+    if len(libraries) < 2:
+        raise ValueError("ranks need two libraries that have the same sets")
     shared = [name for name in logs[libraries[0]] if all(name in logs[library] for library in libraries)]
     table = np.array([[np.mean(logs[library][name]) for library in libraries] for name in shared])
     ranks = rankdata(table, axis=1).mean(axis=0)

@@ -32,7 +32,9 @@ def _section(way: tuple[Any, ...], lines: list[dict[str, Any]]) -> str:
         f"{title}, scored on {part} parts: {len(names)} sets, {seeds} seed{'s' * (seeds != 1)}, "
         f"at most {rows:,} training rows, {threads} thread{'s' * (threads != 1)}. {_versions(lines)}."
     )
-    return "\n\n".join(filter(None, [head, _pooled(lines), _failed(lines), _each_set(lines)]))
+    return "\n\n".join(
+        filter(None, [head, _summary(lines), _pooled(lines), _failed(lines), _each_set(lines)])
+    )
 
 
 def _versions(lines: list[dict[str, Any]]) -> str:
@@ -46,21 +48,32 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
-def _pooled(lines: list[dict[str, Any]]) -> str:
-    """Our loss over theirs, line by line of the families and peer by peer."""
-    peers = [name for name in dict.fromkeys(line["library"] for line in lines) if name != US]
+def _peers(lines: list[dict[str, Any]]) -> list[str]:
+    return [name for name in dict.fromkeys(line["library"] for line in lines) if name != US]
+
+
+def _summary(lines: list[dict[str, Any]]) -> str:
+    """Our loss over theirs, and our time over theirs, on one screen."""
+    peers = _peers(lines)
     rows = []
     for family in FAMILIES:
-        for peer in peers:
+        found = [pooled(lines, peer, family) for peer in peers]
+        if any(found):
+            rows.append([family, *(f"{one.ratio:.3f}, time {one.time:.2g}" if one else "" for one in found)])
+    return _table(["ours / theirs", *peers], rows) if rows else "Nothing to compare yet."
+
+
+def _pooled(lines: list[dict[str, Any]]) -> str:
+    """The same with intervals (none of a single number) and counts."""
+    rows = []
+    for family in FAMILIES:
+        for peer in _peers(lines):
             if (found := pooled(lines, peer, family)) is not None:
-                rows.append(
-                    [
-                        *(family, peer, f"{found.ratio:.3f}", f"{found.low:.3f} to {found.high:.3f}"),
-                        *(f"{found.wins}, {found.losses}, {found.ties}", f"{found.time:.2g}"),
-                    ]
-                )
+                interval = f"{found.low:.3f} to {found.high:.3f}" if found.low < found.high else ""
+                counts = f"{found.wins}, {found.losses}, {found.ties}"
+                rows.append([family, peer, f"{found.ratio:.3f}", interval, counts, f"{found.time:.2g}"])
     head = ["loss", "peer", "ours / theirs", "95 %", "sets won, lost, tied", "our time / theirs"]
-    return _table(head, rows) if rows else "Nothing to compare yet."
+    return _table(head, rows) if rows else ""
 
 
 def _each_set(lines: list[dict[str, Any]]) -> str:

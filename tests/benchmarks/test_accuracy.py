@@ -317,7 +317,12 @@ def test_critical_difference_and_ranks(tmp_path):
     assert accuracy_report.cliques([1.0, 1.5, 3.6], 9.0) == [(0, 2)]
     accuracy_report.figure(lines, tmp_path / "ranks.svg")
     assert "LightGBM 2.50" in (tmp_path / "ranks.svg").read_text()
-    assert "| RMSE | CatBoost | 0.408 | " in accuracy_report.page(lines)
+    page = accuracy_report.page(lines)
+    assert "| RMSE | CatBoost | 0.408 | " in page
+    assert "| regression | 0.408, time 1 | 0.408, time 1 | 2.000, time 1 |" in page
+    assert "| RMSE | Perpetual | 2.000 |  | 0, 1, 0 | 1 |" in page  # one number has no interval
+    with pytest.raises(ValueError, match="two libraries"):
+        accuracy_pooling.mean_ranks(lines[:1])
 
 
 @pytest.mark.usefixtures("generated")
