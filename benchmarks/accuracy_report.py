@@ -136,16 +136,20 @@ def figure(lines: list[dict[str, Any]], path: Path) -> None:
     ranks, number = mean_ranks([line for line in lines if line.get("mode") == "defaults"])
     order = sorted(ranks, key=lambda library: ranks[library])
     distance = critical_difference(len(order), number)
-    drawing, axes = plt.subplots(figsize=(7.5, 0.36 * len(order) + 1.2), layout="constrained")
-    for place, library in enumerate(order):
-        axes.plot([ranks[library]] * 2, [0, -place - 1], color="0.6", linewidth=0.8)
+    runs = cliques([ranks[library] for library in order], distance)
+    below = 0.3 * len(runs) + 0.2
+    drawing, axes = plt.subplots(figsize=(7.5, 0.3 * (len(order) + below) + 0.8), layout="constrained")
+    # The worst on top: its line is the shortest, so none runs through a name.
+    for place, library in enumerate(reversed(order)):
+        height = -below - place - 0.5
+        axes.plot([ranks[library]] * 2, [0, height], color="0.6", linewidth=0.8)
         weight = "bold" if library == US else "normal"
         text = f"{library} {ranks[library]:.2f}"
-        axes.text(ranks[library] + 0.06, -place - 1, text, va="center", weight=weight)
-    for place, (first, last) in enumerate(cliques([ranks[library] for library in order], distance)):
+        axes.text(ranks[library] + 0.06, height, text, va="center", weight=weight)
+    for place, (first, last) in enumerate(runs):
         ends = [ranks[order[first]], ranks[order[last]]]
-        axes.plot(ends, [-0.25 - 0.22 * place] * 2, color="tab:blue", linewidth=3, solid_capstyle="butt")
-    axes.set(xlim=(1, len(order) + 0.9), ylim=(-len(order) - 0.6, 0), yticks=[])
+        axes.plot(ends, [-0.3 - 0.3 * place] * 2, color="tab:blue", linewidth=3, solid_capstyle="butt")
+    axes.set(xlim=(1, len(order) + 0.9), ylim=(-len(order) - below, 0), yticks=[])
     axes.set_title(
         f"mean rank over {number} sets (RMSE, log loss); bars: within the critical difference, {distance:.2f}",
         fontsize=9,
