@@ -1,4 +1,4 @@
-"""`anyboost bench`: how fast, against others, on this machine.
+"""`anyboost bench`: how fast, and how accurate by default, against others, on this machine.
 
 The races are in the folder `benchmarks` of the repository, beside the package and not in it.
 """
@@ -15,7 +15,8 @@ import typer
 from anyboost.cli.shared import paths
 from anyboost.cli.shared.console import fail
 
-NAMES = ("speed", "online", "combine")
+NAMES = ("speed", "online", "combine", "accuracy")
+ACCURACY = "With accuracy"
 CHECKOUT = Path(__file__).resolve().parents[3]
 ELSEWHERE = (
     "anyboost bench needs a checkout of the repository, installed with pip install --editable: the benchmarks are not "
@@ -33,17 +34,44 @@ def command(
         Path | None,
         typer.Option(
             "--output",
+            "--out",
             "-o",
-            help="A JSON file for the figures; for speed, a page of them (.md) goes beside it.",
+            help="A JSON file for the figures; for speed, a page of them (.md) goes beside it; for accuracy, a file of "
+            "lines (.jsonl) that is added to.",
         ),
     ] = None,
+    sets: Annotated[
+        str, typer.Option(help="Sets, with commas between; all unless given.", rich_help_panel=ACCURACY)
+    ] = "",
+    libraries: Annotated[
+        str, typer.Option(help="Libraries, with commas between; all unless given.", rich_help_panel=ACCURACY)
+    ] = "",
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Draws of the training rows.", rich_help_panel=ACCURACY)
+    ] = 3,
+    rows: Annotated[
+        int, typer.Option(min=100, help="The most rows to train on.", rich_help_panel=ACCURACY)
+    ] = 20_000,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads of every library.", rich_help_panel=ACCURACY)
+    ] = 1,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="The judging sets, once.", rich_help_panel=ACCURACY)
+    ] = False,
+    validate: Annotated[
+        bool, typer.Option("--validate", help="Leave the test parts alone.", rich_help_panel=ACCURACY)
+    ] = False,
+    tuned: Annotated[
+        bool, typer.Option("--tuned", help="Each library after a random search.", rich_help_panel=ACCURACY)
+    ] = False,
 ) -> None:
     """Race anyboost against its peers on the same work.
 
     speed: LightGBM, XGBoost, scikit-learn and CatBoost; seconds, their time divided by ours, memory and training
     loss. online: Vowpal Wabbit, River and CapyMOA; examples a second, and progressive losses on streams of
     ANYBOOST_DATA. combine: mirror averaging against NumPy and River, and over stumps by the hundred thousand; steps a
-    second.
+    second. accuracy: test losses of everyone's defaults on sets of ANYBOOST_DATA; a run goes on where the last one
+    stopped, and `python -m benchmarks.accuracy --report FILE` has the tables.
     Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out. Needs a checkout of
     the repository.
     """
@@ -53,6 +81,16 @@ def command(
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
     paths.check_output(output)
     race = _race(name)
+    if name == "accuracy":
+        words = race.words
+        plan = race.Plan(
+            output or race.OUT, words(sets), words(libraries), seeds, rows, threads, judge, validate, tuned
+        )
+        try:
+            race.race(race.quick(plan) if quick else plan, say=typer.echo)
+        except (FileNotFoundError, ValueError) as error:
+            fail(str(error))
+        return
     for line in getattr(race, "HEAD", ()):
         typer.echo(line)
     results = race.race(quick, repeats, say=typer.echo)
