@@ -66,8 +66,8 @@ class MirrorAverager:
     >>> y = np.sin(np.arange(200.0))
     >>> forecasts = np.column_stack([y + 0.1, -y])
     >>> averager = ab.mirror.MirrorAverager("squared").partial_fit(forecasts, y)
-    >>> averager.weights_.argmax(), averager.predict(forecasts[:3]).shape
-    (np.int64(0), (3,))
+    >>> int(averager.weights_.argmax()), averager.predict(forecasts[:3]).shape
+    (0, (3,))
     """
 
     def __init__(

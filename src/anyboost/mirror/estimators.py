@@ -341,7 +341,8 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         Models, or pairs of (name, model); None: the columns of X are forecasts (NaN: none for this row). See
         `MirrorAveragingRegressor`.
     loss : str, Loss or None, default None
-        A loss of two classes; None is logistic.
+        A loss of two classes; None is logistic. Models of more than two classes take logistic or hinge, whose form for
+        several classes is then used.
     proxy : str or Proxy, default "entropy"
         See `anyboost.mirror.MirrorAverager`.
     domain : str or Domain, default "simplex"
@@ -386,8 +387,8 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
     >>> X = np.arange(60.0)[:, None]
     >>> pool = [DummyClassifier(), LogisticRegression()]
     >>> model = ab.MirrorAveragingClassifier(pool, random_state=0).fit(X, X[:, 0] > 30)
-    >>> model.weights_.argmax(), model.predict([[5.0], [50.0]])
-    (np.int64(1), array([False,  True]))
+    >>> int(model.weights_.argmax()), model.predict([[5.0], [50.0]])
+    (1, array([False,  True]))
     """
 
     _usual = "logistic"

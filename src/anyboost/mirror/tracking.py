@@ -51,8 +51,8 @@ class Tracker:
     >>> import numpy as np
     >>> forecasts = np.tile([0.0, 1.0], (400, 1))
     >>> y = np.repeat([0.0, 1.0], 200)
-    >>> ab.mirror.Tracker().partial_fit(forecasts, y).weights_.argmax()
-    np.int64(1)
+    >>> int(ab.mirror.Tracker().partial_fit(forecasts, y).weights_.argmax())
+    1
     """
 
     def __init__(
