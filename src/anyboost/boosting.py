@@ -59,8 +59,57 @@ class Options(NamedTuple):
 class Run:
     """A descent on one sample: the model, its Steps, and what certifies it.
 
-    A run from a file has no `space` and no `functional`, for the sample is not stored; `boost(..., resume=run)`
-    is given it again.
+    `boost` makes it. One from a file has no `space` and no `functional`, for the sample is not stored;
+    `boost(..., resume=run)` is given it again.
+
+    Attributes
+    ----------
+    loss : Loss
+        What was minimized.
+    learner : Learner
+        Whose hypotheses the model is a sum of.
+    descent : Descent
+        How it was found; its step is the one that was taken.
+    seed : int
+        Of what was drawn.
+    start_loss : float
+        The loss before the first round.
+    space : Space or None
+        The sample.
+    functional : Functional or None
+        The loss on the sample.
+    state : State
+        Where the descent stands.
+    watch : Watch or None
+        The validation set, and its losses from the start on.
+    steps : list of Step
+        One record a round.
+    options : Options
+        What projections see of the sample, and what is recorded.
+    infimum : float
+        What no scores have a smaller loss than on the sample; -inf where nothing is known.
+    ensemble : Ensemble
+        The model after the last round.
+    best : Ensemble
+        The model after `best_round`.
+    best_round : int
+        The round with the lowest validation loss, 0 being the start; without `valid` the last.
+    scores : ndarray
+        The model's scores on the training rows of positive weight.
+    norm : float
+        The size of the model: the sum of |c| max|h| over its terms.
+    witnesses : list of Witness
+        The proofs behind `floor`.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", "stump", ab.descent.Naive(1.0), rounds=1)
+    >>> run.start_loss, run.steps[0].loss, run.norm
+    (1.0, 0.0, 2.0)
+    >>> run.gap()
+    0.0
     """
 
     loss: Loss
@@ -118,20 +167,51 @@ class Run:
     def floor(self, radius: float | None = None) -> float:
         """Certified: no start + sum c_m h_m with sum |c_m| <= radius, |h_m| <= 1, h_m in H, has a smaller loss.
 
-        By default the radius is the model's own, `norm`. A floor is never under the infimum of the loss. That of a run
-        with `record="light"` is looser: it rests on gradients of a few rounds, not on sums of all.
+        A floor is never under the infimum of the loss. That of a run with `record="light"` is looser: it rests on
+        gradients of a few rounds, not on sums of all.
+
+        Parameters
+        ----------
+        radius : float or None, default None
+            The size of the sums; None: the model's own, `norm`.
+
+        Returns
+        -------
+        float
+            The floor, -inf where nothing is proved.
         """
         return self._floor(radius, estimate=False)
 
     def floor_estimate(self, radius: float | None = None) -> float:
-        """The floor if a tree's greedy search found the extreme atom: an estimate, not a certificate."""
+        """The floor if a tree's greedy search found the extreme atom: an estimate, not a certificate.
+
+        Parameters
+        ----------
+        radius : float or None, default None
+            The size of the sums; None: the model's own, `norm`.
+
+        Returns
+        -------
+        float
+            The estimate.
+        """
         return self._floor(radius, estimate=True)
 
     def gap(self, radius: float | None = None) -> float:
         """The model's loss minus the floor: at most this much could be gained within the radius.
 
-        Never negative at the model's own `norm`, the default, or beyond. At a smaller radius, where the model itself
-        does not lie, a negative gap says that no model within it is as good.
+        Never negative at the model's own `norm` or beyond. At a smaller radius, where the model itself does not lie, a
+        negative gap says that no model within it is as good.
+
+        Parameters
+        ----------
+        radius : float or None, default None
+            The size of the sums; None: the model's own, `norm`.
+
+        Returns
+        -------
+        float
+            The gap.
         """
         gap = self.state.loss - self.floor(radius)
         inside = radius is None or radius >= self.state.norm
@@ -175,35 +255,73 @@ def boost(
 
     Parameters
     ----------
-    X, y : table of numbers, NaN where missing, and targets, one row each. X may be an `ab.Binned` table, to bin
-        once and fit many; for learners that take one, as linear functions and nets do, a sparse matrix.
-    loss : a loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); default squared. "huber" without a
-        number takes its delta from y: the 0.9 quantile of |y - median|.
-    learner : a learner of `anyboost.weak` or its name ("stump", "tree:31", "linear"), or a scikit-learn
-        regressor or classifier; default stump.
-    descent : a descent of `anyboost.descent` or its name; default residual. One without a step takes one that
-        suits the loss: `run.descent` says which.
-    rounds : how many rounds the run has in all, those of `resume` included.
-    start : None for the loss's best constant, a number, or an array of scores. An array is an offset:
-        `predict` leaves it out unless passed `offset=`.
-    sample_weight : the measure; weight 2 is the row twice, weight 0 the row deleted.
-    groups : one label a row, for losses that use them.
-    valid : `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start". (Estimators give a
-        `Monitor`, for several sets and other measures than the loss.)
-    patience : stop after this many rounds without a lower validation loss; the best model is `run.best`.
-    callbacks : called as `callback(step, run)` after each round; a true answer stops the run.
-    resume : an earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.
-    row_fraction, feature_fraction : the share of rows and columns each projection is fitted on; default 1. Rows are
-        drawn by what they hold, not by their place: a row of whole weight m as m rows, each by itself.
-    max_bins : most bins a column, 2 to 255, the default.
-    categorical : columns that hold categories, as numbers or as a mask: codes 0, 1, 2, ..., NaN where missing.
-    curvature : True to project in the metric of the loss's curvature, as Newton's method does, False not to; "auto" is
-        what the descent says, and False where that says "auto" too.
-    record : "full", the default, or "light": norms, edges and coefficients of the steps are then None, and the floor is
+    X : array_like (n, d), sparse matrix or Binned
+        A table of numbers, NaN where missing. An `ab.Binned` table is binned once, to fit many; a sparse matrix is for
+        learners that take one, as linear functions and nets do.
+    y : array_like (n,) or (n, k)
+        Targets, one row each.
+    loss : str, Loss or None, default None
+        A loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); None is squared. "huber" without a number
+        takes its delta from y: the 0.9 quantile of |y - median|.
+    learner : str, Learner, estimator or None, default None
+        A learner of `anyboost.weak` or its name ("stump", "tree:31", "linear"), or a scikit-learn regressor or
+        classifier; None is a stump.
+    descent : str, Descent or None, default None
+        A descent of `anyboost.descent` or its name; None is residual. One without a step takes one that suits the loss:
+        `run.descent` says which.
+    rounds : int, default 100
+        How many rounds the run has in all, those of `resume` included.
+    start : float, array_like or None, default None
+        None for the loss's best constant, a number, or an array of scores. An array is an offset: `predict` leaves it
+        out unless passed `offset=`.
+    sample_weight : array_like (n,) or None, default None
+        The measure: weight 2 is the row twice, weight 0 the row deleted.
+    groups : array_like (n,) or None, default None
+        One label a row, for losses that use them.
+    valid : tuple, mapping, Monitor or None, default None
+        A set to watch: `(X, y)`, or a mapping with "X", "y" and any of "sample_weight", "groups", "start". (Estimators
+        give a `Monitor`, for several sets and other measures than the loss.)
+    patience : int or None, default None
+        Stop after this many rounds without a lower validation loss; the best model is `run.best`.
+    callbacks : sequence of callables, default ()
+        Called as `callback(step, run)` after each round; a true answer stops the run.
+    resume : Run or None, default None
+        An earlier run on the same data, or its file's, to continue; loss, learner and descent are its own.
+    row_fraction : float or None, default None
+        The share of rows each projection is fitted on; None is 1. Rows are drawn by what they hold, not by their place:
+        a row of whole weight m as m rows, each by itself.
+    feature_fraction : float or None, default None
+        The share of columns each projection is fitted on; None is 1.
+    max_bins : int or None, default None
+        Most bins a column, 2 to 255; None is 255.
+    categorical : array_like or None, default None
+        Columns that hold categories, as numbers or as a mask: codes 0, 1, 2, ..., NaN where missing.
+    curvature : bool or str, default "auto"
+        True to project in the metric of the loss's curvature, as Newton's method does, False not to; "auto" is what the
+        descent says, and False where that says "auto" too.
+    record : str or None, default None
+        "full", which None is, or "light": norms, edges and coefficients of the steps are then None, and the floor is
         looser. The model is the same, and rounds are quicker.
-    n_threads : None for all cores. The model does not depend on it.
-    random_state : seed for the sampling, and for learners that draw random numbers; None is 0, so that the same call
-        gives the same model.
+    n_threads : int or None, default None
+        None for all cores. The model does not depend on it.
+    random_state : int or None, default None
+        Seed for the sampling, and for learners that draw random numbers; None is 0, so that the same call gives the
+        same model.
+
+    Returns
+    -------
+    Run
+        The model (`ensemble`), a record of each round (`steps`), and its certificate (`floor`, `gap`).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 1.0, 5.0]
+    >>> run = ab.boost(X, y, loss="absolute", learner="stump", rounds=50)
+    >>> run.steps[-1].loss < run.start_loss
+    True
+    >>> run.ensemble.predict([[2.5]]).shape
+    (1,)
     """
     method = Method.check(loss, learner, descent, curvature, resume)
     checks.count(rounds, "rounds", least=0)

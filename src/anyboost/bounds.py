@@ -45,6 +45,23 @@ def gamma(run: Trace) -> float:
     """The smallest edge over everything the run projected; 1 where it projected nothing.
 
     A round that found nothing to project sets no edge; a projection that came out zero has edge 0.
+
+    Parameters
+    ----------
+    run : Run
+        A run with `record="full"`.
+
+    Returns
+    -------
+    float
+        gamma.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=4)
+    >>> 0 < ab.bounds.gamma(run) <= 1
+    True
     """
     _recorded(run)
     edges = [
@@ -56,21 +73,83 @@ def gamma(run: Trace) -> float:
 
 
 def gradient_bound(run: Trace) -> float:
-    """G, the largest norm of a subgradient that the run met."""
+    """The largest norm G of a subgradient that the run met.
+
+    Parameters
+    ----------
+    run : Run
+        A run with `record="full"`.
+
+    Returns
+    -------
+    float
+        G.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0]], [0.0, 2.0], "squared", rounds=2)
+    >>> ab.bounds.gradient_bound(run)
+    1.0
+    """
     _recorded(run)
     return float(max((step.gradient_norm for step in run.steps), default=0.0))
 
 
 def average_gap(run: Trace, optimum: float) -> Floats:
-    """(1/T) sum_{t=0}^{T-1} R(f_t) - optimum: what Theorems 4 to 7 and `computable` bound."""
+    """The gap (1/T) sum_{t=0}^{T-1} R(f_t) - optimum, which Theorems 4 to 7 and `computable` bound.
+
+    Parameters
+    ----------
+    run : Run
+        A run.
+    optimum : float
+        The least loss there is.
+
+    Returns
+    -------
+    ndarray (rounds,)
+        The gap for T = 1, 2, ...
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0]], [0.0, 2.0]
+    >>> run = ab.boost(X, y, "squared", "stump", ab.descent.Naive(0.5), rounds=2)
+    >>> ab.bounds.average_gap(run, optimum=0.0)
+    array([0.5   , 0.3125])
+    """
     before = [run.start_loss, *(step.loss for step in run.steps)][: len(run.steps)]
     return np.cumsum(before) / _rounds(run) - optimum
 
 
 def theorem_3(run: Trace, optimum: float, form: str = "safe") -> Floats:
-    """R(f_T) - R* <= (1 - gamma^2 lambda / Lambda)^T (R(f_0) - R*)    for Naive(Constant(1 / Lambda)), LineSearch.
+    """Theorem 3's bound on R(f_T) - R*, (1 - gamma^2 lambda / Lambda)^T (R(f_0) - R*).
 
-    Smooth and strongly convex losses. Safe as printed; "sharp" has each round's own edge in place of gamma.
+    For Naive(Constant(1 / Lambda)) or Naive(LineSearch()), on smooth and strongly convex losses.
+
+    Parameters
+    ----------
+    run : Run
+        Such a run.
+    optimum : float
+        R*, the least loss there is.
+    form : str, default "safe"
+        "safe", which is as "printed"; "sharp" has each round's own edge in place of gamma.
+
+    Returns
+    -------
+    ndarray (rounds,)
+        The bound for T = 1, 2, ...
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", "stump", ab.descent.Naive(1.0), rounds=5)
+    >>> bound = ab.bounds.theorem_3(run, optimum=0.0)
+    >>> all(step.loss <= most for step, most in zip(run.steps, bound))
+    True
     """
     strong, smooth = _strong(run, "Theorem 3"), float(run.loss.smoothness)
     if not np.isfinite(smooth):
@@ -85,11 +164,32 @@ def theorem_3(run: Trace, optimum: float, form: str = "safe") -> Floats:
 
 
 def theorem_4(run: Trace, form: str = "safe") -> Floats:
-    """The average gap of Repeated(InverseT(2 / lambda)) on a strongly convex loss is at most
+    """Theorem 4's bound on the average gap of Repeated(InverseT(2 / lambda)) on a strongly convex loss.
 
-    printed  G^2 / (lambda T) [1 + ln T + (1 - gamma^2) / gamma^2]
-    safe     G^2 / (lambda T) [4 (1 + ln T) + (1 - gamma^2) / gamma^2]
-    sharp    G^2 / (lambda T) sum_t [(1 + rho^t)^2 / t + rho^(2t)]
+        printed  G^2 / (lambda T) [1 + ln T + (1 - gamma^2) / gamma^2]
+        safe     G^2 / (lambda T) [4 (1 + ln T) + (1 - gamma^2) / gamma^2]
+        sharp    G^2 / (lambda T) sum_t [(1 + rho^t)^2 / t + rho^(2t)]
+
+    Parameters
+    ----------
+    run : Run
+        Such a run.
+    form : str, default "safe"
+        "printed", "safe" or "sharp".
+
+    Returns
+    -------
+    ndarray (rounds,)
+        The bound for T = 1, 2, ...
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> descent = ab.descent.Repeated(ab.steps.InverseT(2.0))
+    >>> run = ab.boost(X, y, "squared", "stump", descent, rounds=5)
+    >>> bool((ab.bounds.average_gap(run, 0.0) <= ab.bounds.theorem_4(run)).all())
+    True
     """
     strong = _strong(run, "Theorem 4")
     _preset(run, "Theorem 4", "Repeated", "InverseT", 2 / strong)
@@ -101,11 +201,36 @@ def theorem_4(run: Trace, form: str = "safe") -> Floats:
 
 
 def theorem_5(run: Trace, distance: Any, form: str = "safe") -> Floats:
-    """The average gap of Repeated(InverseSqrt(1)) is at most, with `distance` d and r = rho / (1 - rho),
+    """Theorem 5's bound on the average gap of Repeated(InverseSqrt(1)).
 
-    printed  F^2 / (2 sqrt T) + G^2 / sqrt T + 2 F G (1 - gamma^2) / (gamma^2 T), F >= ||f|| the `distance`
-    safe     d^2 / (2 sqrt T) + G^2 / sqrt T + (G^2 / T) [r + rho^2 / (2 gamma^2)] + d G r / T
-    sharp    d^2 / (2 sqrt T) + G^2 / (2 T) sum_t (1 + rho^t)^2 / sqrt t + (d G / T) sum_t rho^t
+    With `distance` d and r = rho / (1 - rho):
+
+        printed  F^2 / (2 sqrt T) + G^2 / sqrt T + 2 F G (1 - gamma^2) / (gamma^2 T), F >= ||f|| the `distance`
+        safe     d^2 / (2 sqrt T) + G^2 / sqrt T + (G^2 / T) [r + rho^2 / (2 gamma^2)] + d G r / T
+        sharp    d^2 / (2 sqrt T) + G^2 / (2 T) sum_t (1 + rho^t)^2 / sqrt t + (d G / T) sum_t rho^t
+
+    Parameters
+    ----------
+    run : Run
+        Such a run.
+    distance : float or array_like (rounds,)
+        A bound on ||f_t - f*||, in all rounds or round by round.
+    form : str, default "safe"
+        "printed", "safe" or "sharp".
+
+    Returns
+    -------
+    ndarray (rounds,)
+        The bound for T = 1, 2, ...
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> descent = ab.descent.Repeated(ab.steps.InverseSqrt(1.0))
+    >>> run = ab.boost(X, y, "absolute", "stump", descent, rounds=5)
+    >>> bool((ab.bounds.average_gap(run, 0.0) <= ab.bounds.theorem_5(run, distance=4.0)).all())
+    True
     """
     _preset(run, "Theorem 5", "Repeated", "InverseSqrt", 1.0)
     T, G, edge, rho = _constants(run)
@@ -122,11 +247,32 @@ def theorem_5(run: Trace, distance: Any, form: str = "safe") -> Floats:
 
 
 def theorem_6(run: Trace, form: str = "safe") -> Floats:
-    """The average gap of Residual(InverseT(1 / lambda)) on a strongly convex loss is at most
+    """Theorem 6's bound on the average gap of Residual(InverseT(1 / lambda)) on a strongly convex loss.
 
-    printed  2 c^2 G^2 / (lambda T) (1 + ln T + 2 / T),    c = 2 / gamma^2
-    safe     c^2 G^2 / (2 lambda T) (1 + ln T + 1 / T)
-    sharp    G^2 / (2 lambda T) [sum_t s_t^2 / t + rho^2 s_T^2 / T],    s_t = 1 + rho + ... + rho^(t-1)
+        printed  2 c^2 G^2 / (lambda T) (1 + ln T + 2 / T),    c = 2 / gamma^2
+        safe     c^2 G^2 / (2 lambda T) (1 + ln T + 1 / T)
+        sharp    G^2 / (2 lambda T) [sum_t s_t^2 / t + rho^2 s_T^2 / T],    s_t = 1 + rho + ... + rho^(t-1)
+
+    Parameters
+    ----------
+    run : Run
+        Such a run.
+    form : str, default "safe"
+        "printed", "safe" or "sharp".
+
+    Returns
+    -------
+    ndarray (rounds,)
+        The bound for T = 1, 2, ...
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> descent = ab.descent.Residual(ab.steps.InverseT(1.0))
+    >>> run = ab.boost(X, y, "squared", "stump", descent, rounds=5)
+    >>> bool((ab.bounds.average_gap(run, 0.0) <= ab.bounds.theorem_6(run)).all())
+    True
     """
     strong = _strong(run, "Theorem 6")
     _preset(run, "Theorem 6", "Residual", "InverseT", 1 / strong)
@@ -140,11 +286,36 @@ def theorem_6(run: Trace, form: str = "safe") -> Floats:
 
 
 def theorem_7(run: Trace, distance: Any, form: str = "safe") -> Floats:
-    """The average gap of Residual(InverseSqrt(1)) is at most, with `distance` d and c = 2 / gamma^2,
+    """Theorem 7's bound on the average gap of Residual(InverseSqrt(1)).
 
-    printed  the same as safe, but with F >= ||f|| the `distance`
-    safe     d^2 / (2 sqrt T) + c^2 G^2 / sqrt T + c^2 G^2 / (2 T^(3/2))
-    sharp    d^2 / (2 sqrt T) + G^2 / (2 T) [sum_t s_t^2 / sqrt t + rho^2 s_T^2 / sqrt T], s_t of Theorem 6
+    With `distance` d and c = 2 / gamma^2:
+
+        printed  the same as safe, but with F >= ||f|| the `distance`
+        safe     d^2 / (2 sqrt T) + c^2 G^2 / sqrt T + c^2 G^2 / (2 T^(3/2))
+        sharp    d^2 / (2 sqrt T) + G^2 / (2 T) [sum_t s_t^2 / sqrt t + rho^2 s_T^2 / sqrt T], s_t of Theorem 6
+
+    Parameters
+    ----------
+    run : Run
+        Such a run.
+    distance : float or array_like (rounds,)
+        A bound on ||f_t - f*||, in all rounds or round by round.
+    form : str, default "safe"
+        "printed", "safe" or "sharp".
+
+    Returns
+    -------
+    ndarray (rounds,)
+        The bound for T = 1, 2, ...
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> descent = ab.descent.Residual(ab.steps.InverseSqrt(1.0))
+    >>> run = ab.boost(X, y, "absolute", "stump", descent, rounds=5)
+    >>> bool((ab.bounds.average_gap(run, 0.0) <= ab.bounds.theorem_7(run, distance=4.0)).all())
+    True
     """
     _preset(run, "Theorem 7", "Residual", "InverseSqrt", 1.0)
     T, G, edge, rho = _constants(run)
@@ -160,13 +331,34 @@ def computable(run: Trace, distance: Any = None) -> Floats:
 
     With e_t = h_t - g_t, and D what is left after round T:
 
-    memory 0, any projections   [d^2 / (2 eta_T) + sum eta_t ||h_t||^2 / 2 + d sum ||e_t||] / T
-    memory 1, one projection    [d^2 / (2 eta_T) + sum eta_t ||h_t||^2 / 2 + eta_T ||D||^2 / 2] / T
+        memory 0, any projections   [d^2 / (2 eta_T) + sum eta_t ||h_t||^2 / 2 + d sum ||e_t||] / T
+        memory 1, one projection    [d^2 / (2 eta_T) + sum eta_t ||h_t||^2 / 2 + eta_T ||D||^2 / 2] / T
 
     for any step that never grows. Without `distance`, where the loss is strongly convex:
 
-    memory 0, InverseT(2 / lambda)   [sum eta_t ||h_t||^2 / 2 + sum ||e_t||^2 / lambda] / T
-    memory 1, InverseT(1 / lambda)   [sum eta_t ||h_t||^2 / 2 + ||D||^2 / (2 lambda T)] / T
+        memory 0, InverseT(2 / lambda)   [sum eta_t ||h_t||^2 / 2 + sum ||e_t||^2 / lambda] / T
+        memory 1, InverseT(1 / lambda)   [sum eta_t ||h_t||^2 / 2 + ||D||^2 / (2 lambda T)] / T
+
+    Parameters
+    ----------
+    run : Run
+        A run of one of these kinds, with `record="full"`.
+    distance : float, array_like (rounds,) or None, default None
+        d, a bound on ||f_t - f*||, in all rounds or round by round.
+
+    Returns
+    -------
+    ndarray (rounds,)
+        The bound for T = 1, 2, ...
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> descent = ab.descent.Residual(ab.steps.InverseT(1.0))
+    >>> run = ab.boost(X, y, "squared", "stump", descent, rounds=5)
+    >>> bool((ab.bounds.average_gap(run, 0.0) <= ab.bounds.computable(run) + 1e-9).all())
+    True
     """
     name = "the computable bound"
     memory = run.descent.memory

@@ -24,8 +24,25 @@ WEIGHTINGS = (*SUMMED, "last")
 class Witness(NamedTuple):
     """One proof: no f in a + C conv(+-H) has a loss under `intercept - C * reach`.
 
-    `reach` bounds max_h |<G, h>| from above; `reach_found` is what a known atom
-    attains, or the bound itself where none was looked for.
+    Attributes
+    ----------
+    intercept : float
+        What the floor is at C = 0.
+    reach : float
+        Bounds max_h |<G, h>| from above.
+    reach_found : float
+        What a known atom attains, or the bound itself where none was looked for.
+    weighting : str
+        How subgradients are weighted in G.
+    rounds : int
+        The rounds that it rests on.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=4)
+    >>> all(witness.reach >= witness.reach_found for witness in run.witnesses)
+    True
     """
 
     intercept: float
@@ -36,7 +53,28 @@ class Witness(NamedTuple):
 
 
 def edge(inner: float, hypothesis_norm: float, target_norm: float) -> float:
-    """cos of the angle between a hypothesis and what it was fitted to; 0 where either vanishes."""
+    """The cosine of the angle between a hypothesis and what it was fitted to; 0 where either vanishes.
+
+    Parameters
+    ----------
+    inner : float
+        Their inner product.
+    hypothesis_norm : float
+        ||h||.
+    target_norm : float
+        The norm of what it was fitted to.
+
+    Returns
+    -------
+    float
+        The edge.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.certificates.edge(1.0, 2.0, 1.0)
+    0.5
+    """
     length = hypothesis_norm * target_norm
     return min(inner / length, 1.0) if length > 0 else 0.0  # rounding may leave it above 1
 
@@ -44,8 +82,27 @@ def edge(inner: float, hypothesis_norm: float, target_norm: float) -> float:
 def floor(witnesses: Iterable[Witness], radius: float, *, estimate: bool = False) -> float:
     """The largest lower bound that the witnesses give at this radius.
 
-    With `estimate` the reach that a known atom attains stands in for its upper bound: an estimate of the
-    floor, not a certificate.
+    Parameters
+    ----------
+    witnesses : iterable of Witness
+        The proofs.
+    radius : float
+        C.
+    estimate : bool, default False
+        Whether the reach that a known atom attains stands in for its upper bound: an estimate of the floor, not a
+        certificate.
+
+    Returns
+    -------
+    float
+        The floor; -inf without witnesses.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> proof = ab.certificates.Witness(1.0, 0.25, 0.25, "last", 1)
+    >>> ab.certificates.floor([proof], radius=2.0)
+    0.5
     """
     if not radius >= 0:
         raise ValueError(f"radius must be a number >= 0, got {radius!r}")

@@ -19,7 +19,35 @@ from anyboost import openml
 
 
 class Dataset(NamedTuple):
-    """A table with its targets; fields that a data set does not have are None."""
+    """A table with its targets; fields that a data set does not have are None.
+
+    Attributes
+    ----------
+    X : ndarray (n, d)
+        The table.
+    y : ndarray (n,)
+        Targets.
+    feature_names : list of str
+        Names of the columns.
+    categorical : ndarray (d,)
+        Which columns hold categories.
+    category_levels : dict of str to list of str, or None
+        The words behind their codes, by column.
+    classes : list of str or None
+        The words behind class numbers.
+    split : ndarray (n,) or None
+        The part that each row belongs to.
+    qid : ndarray (n,) or None
+        The query of each row.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> data = ab.datasets.Dataset(np.eye(2), np.array([0.0, 1.0]), ["a", "b"], np.zeros(2, bool))
+    >>> data.column("b")
+    array([0., 1.])
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -31,12 +59,35 @@ class Dataset(NamedTuple):
     qid: np.ndarray | None = None
 
     def column(self, name: str) -> np.ndarray:
-        """One column of X by its name."""
+        """One column of X by its name.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+
+        Returns
+        -------
+        ndarray (n,)
+            The column.
+        """
         return self.X[:, self.feature_names.index(name)]
 
 
 def names() -> list[str]:
-    """The data sets that `load` knows: those in the folder, and those that OpenML has."""
+    """The data sets that `load` knows: those in the folder ANYBOOST_DATA, and those that OpenML has.
+
+    Returns
+    -------
+    list of str
+        Their names.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> "letter" in ab.datasets.names()
+    True
+    """
     folder = os.environ.get("ANYBOOST_DATA")
     stored = [] if folder is None else [path.stem for path in Path(folder).glob("*.npz")]
     return sorted({*stored, *openml.SOURCES})
@@ -68,9 +119,32 @@ def _stored(name: str) -> Path | None:
 
 
 def load(name: str) -> Dataset:
-    """The data set called `name`, e.g. "letter"; FileNotFoundError where it is not to be had.
+    """The data set of a name, from the folder ANYBOOST_DATA or else from OpenML.
 
     From OpenML it has no `split`, its rows may come in another order, and satimage has five rows fewer.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`, e.g. "letter".
+
+    Returns
+    -------
+    Dataset
+        The data set.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where it is not to be had.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.datasets.load("no such set")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: ...
     """
     path = _stored(name)
     if path is None:
@@ -93,9 +167,27 @@ def load(name: str) -> Dataset:
 
 
 def require(names: Iterable[str]) -> None:
-    """See that `load` will find all of these; one FileNotFoundError names those that it would not.
+    """See that `load` will find all of these.
 
     Asks OpenML for what the folder does not have; scikit-learn keeps that for `load`.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The data sets.
+
+    Raises
+    ------
+    FileNotFoundError
+        One, which names those that `load` would not find.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.datasets.require(["no such set"])
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: ...
     """
     missing: dict[str, _Missing] = {}
     for name in dict.fromkeys(names):
@@ -129,7 +221,24 @@ LETOR_PARTS = ("train.txt", "vali.txt", "test.txt")
 def read_letor(path: str | Path) -> Dataset:
     """A ranking set in LETOR's text format, that of MSLR-WEB10K: a line `grade qid:7 1:0.3 2:0.1 ... # words` a row.
 
-    Columns are numbered from 1; one that a line leaves out is 0.
+    Parameters
+    ----------
+    path : str or Path
+        The file. Columns are numbered from 1; one that a line leaves out is 0.
+
+    Returns
+    -------
+    Dataset
+        Grades are `y`, queries `qid`.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> from pathlib import Path
+    >>> _ = Path("small.txt").write_text("2 qid:7 1:0.3 3:0.1 # a page")
+    >>> data = ab.datasets.read_letor("small.txt")
+    >>> data.X, data.y, data.qid
+    (array([[0.3, 0. , 0.1]]), array([2.]), array([7]))
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -147,7 +256,27 @@ def read_letor(path: str | Path) -> Dataset:
 
 
 def read_letor_fold(folder: str | Path) -> Dataset:
-    """The train.txt, vali.txt and test.txt of a fold, one below the other; `split` is 0, 1 and 2."""
+    """The train.txt, vali.txt and test.txt of a fold, one below the other.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder that has them.
+
+    Returns
+    -------
+    Dataset
+        Its `split` is 0, 1 and 2.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> from pathlib import Path
+    >>> for part in ("train", "vali", "test"):
+    ...     _ = Path(f"{part}.txt").write_text("1 qid:7 1:0.3")
+    >>> ab.datasets.read_letor_fold(".").split
+    array([0, 1, 2])
+    """
     parts = [read_letor(Path(folder) / name) for name in LETOR_PARTS]
     names = max((part.feature_names for part in parts), key=len)
     padded = [np.pad(part.X, ((0, 0), (0, len(names) - part.X.shape[1]))) for part in parts]
@@ -162,7 +291,24 @@ def read_letor_fold(folder: str | Path) -> Dataset:
 
 
 def letor_folds(name: str) -> list[Path]:
-    """The folders Fold1, Fold2, ... of a ranking set in the folder ANYBOOST_DATA; none where it is not there."""
+    """The folders Fold1, Fold2, ... of a ranking set in the folder ANYBOOST_DATA; none where it is not there.
+
+    Parameters
+    ----------
+    name : str
+        The folder of the set.
+
+    Returns
+    -------
+    list of Path
+        The folders.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.datasets.letor_folds("no such set")
+    []
+    """
     folder = os.environ.get("ANYBOOST_DATA")
     found = [] if folder is None else [Path(folder) / name / f"Fold{k}" for k in range(1, 6)]
     return [fold for fold in found if fold.is_dir()]

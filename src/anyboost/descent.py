@@ -62,11 +62,33 @@ ROUNDING = 1e-12  # what is left of a gradient after this is rounding, and not p
 
 @dataclass(frozen=True)
 class Descent:
-    """The loop's dials. `projections=None` means t in round t, or as many as `tolerance` asks for.
+    """The dials of the loop: what a round remembers, how often it projects, and how far it steps.
 
-    Without a `step`, the run takes one that suits the loss: see the table in `anyboost.descent`. With `curvature` it
-    projects in the metric of the loss's curvature; "auto" is up to who runs it: `boost` does not, the estimators do
-    where the loss has one.
+    `Naive`, `Repeated`, `Residual`, `Shrinking` and `Hull` set them.
+
+    Parameters
+    ----------
+    step : callable, LineSearch, float or None, default None
+        The step of each round, from `anyboost.steps`; a number is a constant step. None: one that suits the loss, by
+        the table in `anyboost.descent`.
+    memory : float, default 0.0
+        The share, in [0, 1], of what earlier projections left over that is projected with the next gradient.
+    projections : int or None, default 1
+        How many projections a round makes before its step. None: t in round t, or as many as `tolerance` asks for.
+    tolerance : float or None, default None
+        Project until what is left over is at most this share of the gradient, by their norms.
+    curvature : bool or str, default "auto"
+        Whether to project in the metric of the loss's curvature. "auto" is up to who runs it: `boost` does not, the
+        estimators do where the loss has one.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> half = ab.descent.Descent(step=1.0, memory=0.5)
+    >>> run = ab.boost(X, y, "squared", "stump", half, rounds=2)
+    >>> round(run.steps[-1].loss, 6)
+    0.0
     """
 
     step: steps.StepLike | None = None
@@ -93,7 +115,26 @@ class Descent:
     def with_step(
         self, loss: "Loss", R: "Functional", L2: Space, f0: np.ndarray, exact_leaves: bool
     ) -> "Descent":
-        """This descent with a step: its own, else the one that the table above gives for a run from f0."""
+        """This descent with a step: its own, else the one that the table above gives for a run from f0.
+
+        Parameters
+        ----------
+        loss : Loss
+            What is minimized.
+        R : Functional
+            The loss on the sample.
+        L2 : Space
+            The sample.
+        f0 : ndarray
+            Scores at the start.
+        exact_leaves : bool
+            Whether the learner has its leaf values replaced by exact leaf steps.
+
+        Returns
+        -------
+        Descent
+            One that has a step.
+        """
         if self.step is not None:
             return self
         if exact_leaves:
@@ -108,7 +149,18 @@ class Descent:
         return self.having(step=steps.InverseSqrt(scale * (WITH_MEMORY if self.memory else 1.0)))
 
     def having(self, **fields: Any) -> Self:
-        """A copy with other values in some fields."""
+        """A copy with other values in some fields.
+
+        Parameters
+        ----------
+        **fields : Any
+            Values by the names of their fields.
+
+        Returns
+        -------
+        Descent
+            The copy.
+        """
         other = copy.copy(self)
         for name, value in fields.items():
             object.__setattr__(other, name, value)
@@ -125,22 +177,81 @@ class Descent:
         return max(self.tolerance or 0.0, ROUNDING)
 
     def most_projections(self, t: int) -> int:
+        """How many projections round t makes at most.
+
+        Parameters
+        ----------
+        t : int
+            The round, from 1 on.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
         if self.projections is not None:
             return self.projections
         return t if self.tolerance is None else MOST_PROJECTIONS
 
     def look(self, R: "Functional", state: "State") -> tuple[np.ndarray, np.ndarray, float]:
-        """A subgradient of R, the point it belongs to, and R there."""
+        """A subgradient of R, the point it belongs to, and R there.
+
+        Parameters
+        ----------
+        R : Functional
+            The loss on the sample.
+        state : State
+            Where the descent stands.
+
+        Returns
+        -------
+        tuple of (ndarray, ndarray, float)
+            The subgradient, the point and the loss.
+        """
         if state.gradient is None:
             state.gradient = R.subgradient(state.scores)
         return state.gradient, state.scores, state.loss
 
     def target(self, R: "Functional", L2: Space, state: "State", g: np.ndarray) -> np.ndarray:
-        """D, what the learner is to approximate."""
+        """What the learner is to approximate: D.
+
+        Parameters
+        ----------
+        R : Functional
+            The loss on the sample.
+        L2 : Space
+            The sample.
+        state : State
+            Where the descent stands.
+        g : ndarray
+            The subgradient of this round.
+
+        Returns
+        -------
+        ndarray
+            D, shaped like scores.
+        """
         return L2.scale_and_add(self.memory, state.residual, g) if self.memory else g
 
     def metric(self, R: "Functional", L2: Space, state: "State", D: np.ndarray) -> Space:
-        """The space in which D is projected: L2, or one curved by kappa, raised to |D| / farthest and to the least."""
+        """The space in which D is projected: L2, or one curved by kappa, raised to |D| / farthest and to the least.
+
+        Parameters
+        ----------
+        R : Functional
+            The loss on the sample.
+        L2 : Space
+            The sample.
+        state : State
+            Where the descent stands.
+        D : ndarray
+            What is to be projected.
+
+        Returns
+        -------
+        Space
+            The sample with its metric.
+        """
         if not self.curved:
             return L2
         kappa = R.curvature(state.scores) if state.curvature is None else state.curvature
@@ -148,7 +259,20 @@ class Descent:
         return L2.curved(L2.at_least(kappa, R.least_curvature, D, R.farthest))
 
     def shrink(self, eta: float, alignment: float) -> float:
-        """The share of f - f_0 to take away, given <g, f - f_0>, g being a subgradient at f."""
+        """The share of f - f_0 to take away, given <g, f - f_0>, g being a subgradient at f.
+
+        Parameters
+        ----------
+        eta : float
+            The step of this round.
+        alignment : float
+            <g, f - f_0>.
+
+        Returns
+        -------
+        float
+            The share, 0 for none.
+        """
         return 0.0
 
 
@@ -160,7 +284,23 @@ def check_curvature(curvature: Any) -> bool | str:
 
 
 class Naive(Descent):
-    """Algorithm 1: project the gradient, step, forget the rest."""
+    """Algorithm 1: project the gradient, step, forget the rest.
+
+    Parameters
+    ----------
+    step : callable, LineSearch, float or None, default None
+        The step of each round; see `Descent`.
+    curvature : bool or str, default "auto"
+        Whether to project in the metric of the loss's curvature; see `Descent`.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", "stump", ab.descent.Naive(1.0), rounds=1)
+    >>> run.ensemble.predict(X)
+    array([0., 0., 3.])
+    """
 
     def __init__(self, step: steps.StepLike | None = None, curvature: bool | str = "auto") -> None:
         super().__init__(step, curvature=curvature)
@@ -169,7 +309,24 @@ class Naive(Descent):
 class Repeated(Descent):
     """Algorithm 2: project what is left over again, t times in round t, before one step.
 
-    With `tolerance`: until ||D|| <= tolerance * ||g||, but at most `projections` (default 1000) times.
+    Parameters
+    ----------
+    step : callable, LineSearch, float or None, default None
+        The step of each round; see `Descent`.
+    projections : int or None, default None
+        How many projections a round makes. None: t in round t; with `tolerance`, at most 1000.
+    tolerance : float or None, default None
+        Project until ||D|| <= tolerance * ||g||, but at most `projections` times.
+    curvature : bool or str, default "auto"
+        Whether to project in the metric of the loss's curvature; see `Descent`.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", "stump", ab.descent.Repeated(1.0), rounds=3)
+    >>> [step.learners for step in run.steps]
+    [1, 3, 6]
     """
 
     def __init__(
@@ -185,7 +342,24 @@ class Repeated(Descent):
 class Residual(Descent):
     """Algorithm 3: keep what a projection left over, and project it with the next gradient.
 
-    `memory` under 1 forgets a share of it each round: for rich learners, which overfit with 1.
+    Parameters
+    ----------
+    step : callable, LineSearch, float or None, default None
+        The step of each round; see `Descent`.
+    memory : float, default 1.0
+        The share of what was left over that is kept, in [0, 1]. Under 1 it is forgotten little by little: for rich
+        learners, which overfit with 1.
+    curvature : bool or str, default "auto"
+        Whether to project in the metric of the loss's curvature; see `Descent`.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> descent = ab.descent.Residual(ab.steps.InverseSqrt(0.5), memory=0.8)
+    >>> run = ab.boost(X, y, "absolute", "stump", descent, rounds=20)
+    >>> run.steps[-1].loss < run.start_loss
+    True
     """
 
     def __init__(
@@ -198,8 +372,22 @@ class Residual(Descent):
 class Shrinking(Descent):
     """Supplement C.3: step eta along the extreme atom, after shrinking f - f_0 where that helps.
 
-    `shrinks=False` is the method of Zhang and Yu that C.3 compares itself with. Steps must not exceed 1; `unit` is the
-    size of an atom, in units of scores.
+    Parameters
+    ----------
+    step : callable, float or None, default None
+        The step of each round, never more than 1; see `Descent`. Not a `LineSearch`.
+    shrinks : bool, default True
+        False is the method of Zhang and Yu that C.3 compares itself with.
+    unit : float, default 1.0
+        The size of an atom, in units of scores. A descent without a step has it from the loss.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", "stump", "shrinking", rounds=20)
+    >>> run.descent.step, round(run.descent.unit, 6)
+    (InverseSqrt(scale=1.0), 0.62361)
     """
 
     shrinks: bool = True
@@ -236,6 +424,19 @@ class Hull(Descent):
 
     A loss with kinks needs help, for plain subgradients stall: a row-wise one gives the gradient of its Moreau
     envelope, mu = R(f_0) / sqrt(t); for one that couples rows the atom is that of sum_s s g_s.
+
+    Parameters
+    ----------
+    radius : float, default 1.0
+        The size of the sum: its coefficients, of atoms |h| <= 1, add up to this at most.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", "stump", ab.descent.Hull(radius=1.5), rounds=100)
+    >>> round(run.norm, 6), 0 <= run.gap(1.5) < 0.01
+    (1.5, True)
     """
 
     radius: float = 1.0
@@ -292,7 +493,24 @@ PRESETS = {"naive": Naive, "repeated": Repeated, "residual": Residual, "shrinkin
 
 
 def get(descent: str | Descent) -> Descent:
-    """The descent itself, or the one a string names: "naive", "repeated", "residual", "shrinking", "hull"."""
+    """The descent itself, or the one a string names.
+
+    Parameters
+    ----------
+    descent : str or Descent
+        A descent, or "naive", "repeated", "residual", "shrinking" or "hull".
+
+    Returns
+    -------
+    Descent
+        The descent.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.descent.get("residual")
+    Residual(step=None, memory=1.0, projections=1, tolerance=None, curvature='auto')
+    """
     if isinstance(descent, Descent):
         return descent
     if not isinstance(descent, str):
@@ -312,7 +530,39 @@ def stands_for(spec: str | Descent, descent: Descent) -> bool:
 
 
 class Step(NamedTuple):
-    """One round, as callbacks, reports and certificates see it. What a run that records lightly leaves out is None."""
+    """One round, as callbacks, reports and certificates see it.
+
+    What a run with `record="light"` leaves out is None.
+
+    Attributes
+    ----------
+    round : int
+        The round, from 1 on.
+    learners : int
+        How many hypotheses the model has so far.
+    loss : float
+        The loss after the round's update.
+    gradient_norm : float or None
+        ||g|| before the update.
+    edge : float or None
+        That of the round's first projection.
+    step_size : float
+        eta.
+    coefficient : float or None
+        c of the round's first projection.
+    valid_loss : float or None
+        The loss on the set that is watched, where there is one.
+    seconds : float
+        How long the round took.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=2)
+    >>> step = run.steps[-1]
+    >>> step.round, step.learners
+    (2, 2)
+    """
 
     round: int
     learners: int  # so far

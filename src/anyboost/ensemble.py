@@ -12,12 +12,32 @@ from anyboost.backends import threads
 
 @dataclass(eq=False)
 class Ensemble:
-    """A sum of hypotheses; `rounds[m]` is the round that added hypothesis m, `added[m]` with what coefficient.
+    """A sum of hypotheses, start + sum of coefficient times hypothesis.
 
-    `shrinks[t - 1]` is the share of f - start that round t took away before it added anything.
+    Parameters
+    ----------
+    start : ndarray (k,)
+        The constant the run began at; 0 where it began at scores given row by row.
+    n_features : int
+        The columns that it takes.
+    needs_offset : bool, default False
+        Whether the run began at scores given row by row: `predict` adds them only where passed as `offset`.
+    hypotheses : list of Hypothesis, default []
+        The terms.
+    added : list of float, default []
+        With what coefficient each was added.
+    rounds : list of int, default []
+        The round that added each.
+    shrinks : list of float, default []
+        The share of f - start that round t took away before it added anything, at t - 1.
 
-    `start` (k,) is the constant the run began at. Where it began at scores given row by row, `start` is 0
-    and `needs_offset` is true: `predict` adds them only where passed as `offset`.
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> model = ab.boost(X, y, "squared", "stump", ab.descent.Naive(0.5), rounds=2).ensemble
+    >>> len(model), model.start, model.predict(X)
+    (2, array([1.]), array([0.25, 0.25, 2.5 ]))
     """
 
     start: np.ndarray
@@ -31,10 +51,12 @@ class Ensemble:
 
     @property
     def outputs(self) -> int:
+        """How many scores a row has."""
         return len(self.start)
 
     @property
     def n_rounds(self) -> int:
+        """How many rounds it has."""
         return len(self.shrinks)
 
     @property
@@ -51,7 +73,15 @@ class Ensemble:
         return vars(self) | {"_joined": None}  # joined again where it is needed: a pickle holds no function
 
     def add_round(self, shrink: float, pieces: list[tuple[float, Any]]) -> None:
-        """One round: shrink f - start, then add coefficient * hypothesis for each piece."""
+        """One round: shrink f - start, then add coefficient * hypothesis for each piece.
+
+        Parameters
+        ----------
+        shrink : float
+            The share of f - start to take away.
+        pieces : list of (float, Hypothesis)
+            Coefficients and hypotheses.
+        """
         self.shrinks.append(shrink)
         for coefficient, hypothesis in pieces:
             self.hypotheses.append(hypothesis)
@@ -59,7 +89,22 @@ class Ensemble:
             self.rounds.append(self.n_rounds)
 
     def predict(self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None) -> np.ndarray:
-        """Raw scores at the rows of X, (n,) or (n, k)."""
+        """Raw scores at the rows of X.
+
+        Parameters
+        ----------
+        X : array_like (n, d)
+            The table.
+        offset : ndarray or None, default None
+            Scores to add, row by row.
+        n_threads : int or None, default None
+            None for all cores.
+
+        Returns
+        -------
+        ndarray (n,) or (n, k)
+            Raw scores.
+        """
         table, scores = self._begin(X, offset)
         if self.hypotheses:
             self._as_one()(table, scores, n_threads or threads.available())
@@ -68,7 +113,22 @@ class Ensemble:
     def staged_predict(
         self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None
     ) -> Iterator[np.ndarray]:
-        """Raw scores after each round, from the first to the last."""
+        """Raw scores after each round, from the first to the last.
+
+        Parameters
+        ----------
+        X : array_like (n, d)
+            The table.
+        offset : ndarray or None, default None
+            Scores to add, row by row.
+        n_threads : int or None, default None
+            None for all cores.
+
+        Returns
+        -------
+        iterator of ndarray
+            Raw scores, (n,) or (n, k).
+        """
         table, start = self._begin(X, offset)
         scores = start.copy()
         for t in range(1, self.n_rounds + 1):
@@ -78,21 +138,52 @@ class Ensemble:
     def advance(
         self, t: int, X: np.ndarray, start: np.ndarray, scores: np.ndarray, n_threads: int | None = None
     ) -> None:
-        """Take scores (n, k) from before round t to after it, in place; `start` are the scores at the start."""
+        """Take scores from before round t to after it, in place.
+
+        Parameters
+        ----------
+        t : int
+            The round, from 1 on.
+        X : ndarray (n, d)
+            The table.
+        start : ndarray (n, k)
+            The scores at the start.
+        scores : ndarray (n, k)
+            The scores to change.
+        n_threads : int or None, default None
+            None for all cores.
+        """
         if self.shrinks[t - 1]:
             scores -= self.shrinks[t - 1] * (scores - start)
         part = slice(*np.searchsorted(self.rounds, [t, t + 1]))
         self._combine(X, part, np.asarray(self.added[part]), scores, n_threads)
 
     def truncate(self, n_rounds: int) -> "Ensemble":
-        """The ensemble as it stood after `n_rounds` rounds."""
+        """The ensemble as it stood after `n_rounds` rounds.
+
+        Parameters
+        ----------
+        n_rounds : int
+            How many rounds to keep.
+
+        Returns
+        -------
+        Ensemble
+            The earlier sum.
+        """
         if not 0 <= n_rounds <= self.n_rounds:
             raise ValueError(f"n_rounds must be between 0 and {self.n_rounds}, got {n_rounds!r}")
         end = int(np.searchsorted(self.rounds, n_rounds, side="right"))
         return self._with(self.added[:end], self.shrinks[:n_rounds])
 
     def averaged(self) -> "Ensemble":
-        """The mean of the ensembles before each round, f_0 .. f_{T-1}: what the theorems speak of."""
+        """The mean of the ensembles before each round, f_0 .. f_{T-1}: what the theorems speak of.
+
+        Returns
+        -------
+        Ensemble
+            The mean.
+        """
         total = self.n_rounds
         share = np.zeros(total + 1)  # of what round r adds: the mean over t < T of what is left of it at t
         for r in range(total - 1, 0, -1):
@@ -100,7 +191,13 @@ class Ensemble:
         return self._with([c * share[r] for c, r in zip(self.added, self.rounds, strict=True)], [0.0] * total)
 
     def copy(self) -> "Ensemble":
-        """An ensemble of its own, with the same hypotheses."""
+        """An ensemble of its own, with the same hypotheses.
+
+        Returns
+        -------
+        Ensemble
+            The copy.
+        """
         return self._with(self.added[:], self.shrinks[:])
 
     def _with(self, added: list[float], shrinks: list[float]) -> "Ensemble":

@@ -19,7 +19,29 @@ _CHUNK = 1 << 22  # pairs looked at together
 def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: float | None = None) -> float:
     """The mean over queries of DCG / the best DCG there is, gain 2^grade - 1, discount 1 / log2(rank + 1).
 
-    Only the first `k` ranks count, where given. NaN where no query counts.
+    Parameters
+    ----------
+    y : array_like (n,)
+        Grades, 0 for what is not relevant.
+    scores : array_like (n,)
+        What rows are ranked by, the highest first.
+    qid : array_like (n,) or None, default None
+        The query of each row; None: one query.
+    k : int or None, default None
+        How many ranks count; None: all.
+    empty : float or None, default None
+        What a query without a relevant row counts as; None: it is left out.
+
+    Returns
+    -------
+    float
+        The mean; NaN where no query counts.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> round(ab.metrics.ndcg([2, 0, 1], [0.9, 0.5, 0.1]), 4)
+    0.9639
     """
     grades, predicted, query = _checked(y, scores, qid, k)
     gains = np.exp2(grades) - 1.0
@@ -37,9 +59,31 @@ def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: floa
 def average_precision(
     y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: float | None = None
 ) -> float:
-    """MAP: the mean over queries of the mean, over relevant rows (grade above 0), of the precision at their rank.
+    """The mean over queries of the mean, over relevant rows, of the precision at their rank: MAP.
 
-    With `k`, relevant rows beyond rank k count 0, and at most k relevant rows are asked for.
+    Parameters
+    ----------
+    y : array_like (n,)
+        Grades; those above 0 are relevant.
+    scores : array_like (n,)
+        What rows are ranked by, the highest first.
+    qid : array_like (n,) or None, default None
+        The query of each row; None: one query.
+    k : int or None, default None
+        Relevant rows beyond this rank count 0, and at most this many are asked for; None: all ranks count.
+    empty : float or None, default None
+        What a query without a relevant row counts as; None: it is left out.
+
+    Returns
+    -------
+    float
+        The mean; NaN where no query counts.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> round(ab.metrics.average_precision([1, 0, 1], [0.9, 0.5, 0.1]), 4)
+    0.8333
     """
     grades, predicted, query = _checked(y, scores, qid, k)
     relevant = grades > 0
@@ -59,7 +103,27 @@ def average_precision(
 def disagreement(y: Any, scores: Any, qid: Any = None) -> float:
     """The share of pairs of a query, one row of higher grade than the other, that scores put in the wrong order.
 
-    A pair of equal scores is half wrong. Queries without such a pair have no say. NaN where there is no pair.
+    A pair of equal scores is half wrong. Queries without such a pair have no say.
+
+    Parameters
+    ----------
+    y : array_like (n,)
+        Grades.
+    scores : array_like (n,)
+        What rows are ranked by.
+    qid : array_like (n,) or None, default None
+        The query of each row; None: one query.
+
+    Returns
+    -------
+    float
+        The share; NaN where there is no pair.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.metrics.disagreement([2, 0, 1, 0], [0.9, 0.5, 0.1, 0.0])
+    0.2
     """
     grades, predicted, query = _checked(y, scores, qid, None)
     wrong = pairs = 0.0
@@ -75,8 +139,25 @@ def disagreement(y: Any, scores: Any, qid: Any = None) -> float:
 def concordance(y: Any, scores: Any) -> float:
     """Harrell's C: of two rows of which one is known to fail first, how often it has the higher score.
 
-    y is +time for an event, -time for a row last seen without one, as for the Cox loss. A pair of equal scores
-    is half right. NaN where no two rows can be compared.
+    A pair of equal scores is half right.
+
+    Parameters
+    ----------
+    y : array_like (n,)
+        +time for an event, -time for a row last seen without one, as for the Cox loss.
+    scores : array_like (n,)
+        Higher for rows that fail sooner.
+
+    Returns
+    -------
+    float
+        The share; NaN where no two rows can be compared.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.metrics.concordance([1.0, 2.0, -3.0], [0.9, 0.1, 0.5])
+    0.6666666666666666
     """
     times, predicted, _ = _checked(y, scores, None, None)
     event, length = times > 0, np.abs(times)
@@ -90,14 +171,46 @@ def concordance(y: Any, scores: Any) -> float:
 
 
 class Metric(NamedTuple):
-    """A function of (y, scores, qid), and whether more of it is better."""
+    """A function of (y, scores, qid), and whether more of it is better.
+
+    Attributes
+    ----------
+    value : callable
+        The function.
+    greater_is_better : bool
+        Whether more of it is better.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> metric = ab.metrics.get("ndcg@10")
+    >>> metric.greater_is_better, metric.value([1, 0], [0.9, 0.1], None)
+    (True, 1.0)
+    """
 
     value: Callable[[Any, Any, Any], float]
     greater_is_better: bool
 
 
 def get(name: str) -> Metric | None:
-    """The metric called "ndcg", "map" (both with "@k" where only k ranks count), "disagreement" or "concordance"."""
+    """The metric of a name.
+
+    Parameters
+    ----------
+    name : str
+        "ndcg" or "map" (both with "@k" where only k ranks count), "disagreement" or "concordance".
+
+    Returns
+    -------
+    Metric or None
+        The metric; None where there is none of this name.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.metrics.get("disagreement").greater_is_better
+    False
+    """
     word, at, depth = name.partition("@")
     ranked = {"ndcg": ndcg, "map": average_precision}
     if word in ranked:

@@ -36,10 +36,27 @@ class _Node(NamedTuple):
 def text(model: Any, tree: int = 0, feature_names: Sequence[str] | None = None) -> str:
     """A tree as lines of text: the question of each node, its yes above its no, and what a leaf adds to the score.
 
+    Parameters
+    ----------
+    model : estimator, Run or Ensemble
+        A fitted sum of trees.
+    tree : int, default 0
+        Which of them.
+    feature_names : sequence of str or None, default None
+        Names of the columns; None: those of the fit, else their numbers.
+
+    Returns
+    -------
+    str
+        The lines.
+
+    Examples
+    --------
     >>> import anyboost as ab
-    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0], "squared", "tree:2", ab.descent.Naive(1.0), rounds=1)
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", "tree:2", ab.descent.Naive(1.0), rounds=1)
     >>> print(ab.plot.text(run))
-    column 0 <= 1.5
+    column 0 <= 1.5 or missing
       yes: -1
       no:  +2
     """
@@ -56,7 +73,30 @@ def text(model: Any, tree: int = 0, feature_names: Sequence[str] | None = None) 
 def tree(
     model: Any, tree: int = 0, feature_names: Sequence[str] | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """A tree as a figure: the left branch is the yes of its question."""
+    """A tree as a figure: the left branch is the yes of its question.
+
+    Parameters
+    ----------
+    model : estimator, Run or Ensemble
+        A fitted sum of trees.
+    tree : int, default 0
+        Which of them.
+    feature_names : sequence of str or None, default None
+        Names of the columns; None: those of the fit, else their numbers.
+    ax : Axes or None, default None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0], rounds=1)
+    >>> ax = ab.plot.tree(run, feature_names=["width"])
+    """
     from matplotlib.transforms import Bbox
 
     root = _drawn(model, tree, feature_names)
@@ -79,7 +119,27 @@ def tree(
 
 
 def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
-    """The training loss, and every score on every validation set, round by round."""
+    """The training loss, and every score on every validation set, round by round.
+
+    Parameters
+    ----------
+    model : estimator or Run
+        What was fitted.
+    ax : Axes or None, default None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=5)
+    >>> ab.plot.rounds(run).get_xlabel()
+    'round'
+    """
     steps = getattr(model, "steps_", None) or getattr(model, "steps", None)
     if not steps:
         raise TypeError(f"model must be a fitted estimator or a run with rounds, got {type(model).__name__}")
@@ -114,8 +174,35 @@ def paths(
 ) -> "Figure":
     """A map with the paths that were shown and those that a `MaxMarginPlanner` plans, beside the costs it learned.
 
-    demonstrations : one path of cells, or a list of them.
-    terrain : what to draw at the left, by default the first feature; `name` is what it is called there.
+    Parameters
+    ----------
+    model : MaxMarginPlanner
+        A fitted planner.
+    features : array_like (rows, columns, d)
+        The map.
+    demonstrations : array_like (length, 2) or list of them
+        One path of cells, or several.
+    terrain : array_like (rows, columns) or None, default None
+        What to draw at the left; None: the first feature.
+    passable : array_like (rows, columns) or None, default None
+        Which cells can be entered; None: all.
+    name : str, default "terrain"
+        What the left side is called.
+
+    Returns
+    -------
+    Figure
+        The drawing.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> field = np.zeros((3, 4, 1))
+    >>> field[1, 1:3] = 1.0
+    >>> path = np.array([[1, 0], [0, 1], [0, 2], [1, 3]])
+    >>> model = ab.MaxMarginPlanner("stump", planner="lattice", max_iter=20).fit([field], [path])
+    >>> figure = ab.plot.paths(model, field, path)
     """
     from matplotlib.colors import LogNorm
 

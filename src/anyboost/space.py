@@ -28,6 +28,27 @@ class Binned:
     """A table and its bins: bin once, fit many. `boost` takes it in the place of X.
 
     The bins are those of this table and these weights, whatever rows and weights a fit then uses.
+
+    Parameters
+    ----------
+    X : array_like (n, d)
+        A table of numbers, NaN where missing.
+    sample_weight : array_like (n,) or None, default None
+        Weights of the rows.
+    max_bins : int, default 255
+        Most bins a column, 2 to 255.
+    categorical : array_like, default ()
+        Columns that hold categories, as numbers or as a mask.
+    n_threads : int or None, default None
+        None for all cores.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> table = ab.Binned([[0.0], [1.0], [2.0]])
+    >>> table
+    Binned(3 x 1, max_bins=255)
+    >>> runs = [ab.boost(table, [0.0, 1.0, 3.0], loss, rounds=5) for loss in ("squared", "absolute")]
     """
 
     def __init__(
@@ -55,6 +76,7 @@ class Binned:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
         return self.X.shape[0], self.X.shape[1]
 
     def __len__(self) -> int:
@@ -64,14 +86,38 @@ class Binned:
         return f"Binned({self.shape[0]} x {self.shape[1]}, max_bins={self.max_bins})"
 
     def take(self, rows: Any) -> "Binned":
-        """Some of the rows, by number or by mask, in the same bins."""
+        """Some of the rows, by number or by mask, in the same bins.
+
+        Parameters
+        ----------
+        rows : array_like
+            Their numbers, or a mask.
+
+        Returns
+        -------
+        Binned
+            These rows.
+        """
         part = object.__new__(Binned)
         part.X, part.max_bins, part.categorical = self.X[rows], self.max_bins, self.categorical
         part.bins = self.bins.take(rows)
         return part
 
     def agree(self, name: str, value: T | None) -> T:
-        """What was chosen when the table was binned; a sentence where something else is asked for."""
+        """What was chosen when the table was binned; a sentence where something else is asked for.
+
+        Parameters
+        ----------
+        name : str
+            The option.
+        value : Any
+            What is asked for; None for whatever was chosen.
+
+        Returns
+        -------
+        Any
+            What was chosen.
+        """
         own = getattr(self, name)
         if value not in (None, own):
             raise ValueError(f"{name} is {own} in the binned X, got {value}; leave it out")
@@ -130,13 +176,45 @@ class Masses(NamedTuple):
 
 
 class Space:
-    """L2(P) over the rows of X with positive weights (None: all equal); `categorical` columns hold categories.
-
-    `features` are the columns that a projection may use, in order, where it may not use all; `key` is what a learner
-    that draws at random begins from. They differ in spaces that are `lent` to a projection.
+    """L2(P) over the rows of X with positive weights.
 
     A `curved` space measures functions by ||h||^2 = sum_n w_n kappa_n h(x_n)^2 and covectors, in units of gradients, by
-    the dual norm; their pairing <D, h> = sum_n w_n D_n h(x_n) is that of every space. `kappa` is None where it is one.
+    the dual norm; their pairing <D, h> = sum_n w_n D_n h(x_n) is that of every space.
+
+    Parameters
+    ----------
+    X : ndarray (n, d) or sparse matrix
+        The table.
+    weights : ndarray (n,) or None, default None
+        Positive weights; None: all equal.
+    max_bins : int, default 255
+        Most bins a column.
+    n_threads : int, default 1
+        How many threads work on it.
+    bins : Bins or None, default None
+        The table's bins, where they are known.
+    categorical : tuple of int, default ()
+        The columns that hold categories.
+    rows : Rows or None, default None
+        Who answers questions about all rows; None: these rows alone.
+
+    Attributes
+    ----------
+    features : ndarray or None
+        The columns that a projection may use, in order, where it may not use all. This and `key` differ in spaces that
+        are `lent` to a projection.
+    key : int
+        What a learner that draws at random begins from.
+    kappa : ndarray or None
+        The curvature; None where it is one.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> space = ab.space.Space(np.zeros((2, 1)), np.array([1.0, 3.0]))
+    >>> space.weights, space.mean(np.array([0.0, 4.0])), space.norm(np.array([2.0, 2.0]))
+    (array([0.25, 0.75]), 3.0, 2.0)
     """
 
     features: np.ndarray | None = None
@@ -178,9 +256,23 @@ class Space:
     def lent(
         self, measure: Masses | None = None, features: np.ndarray | None = None, key: int = 0
     ) -> "Space":
-        """The same rows and columns for one projection: under another measure (None: the same), by some features.
+        """The same rows and columns for one projection: under another measure, by some features.
 
         What was computed of the table is shared; what was computed of the measure only where it is the same.
+
+        Parameters
+        ----------
+        measure : Masses or None, default None
+            The masses of the rows; None: the same.
+        features : ndarray or None, default None
+            The columns to use; None: all.
+        key : int, default 0
+            What random numbers begin from.
+
+        Returns
+        -------
+        Space
+            The space.
         """
         space = object.__new__(Space)
         space.__dict__.update(self.__dict__)
@@ -193,7 +285,18 @@ class Space:
         return space
 
     def curved(self, kappa: np.ndarray | None) -> "Space":
-        """The same rows and measure with these curvatures, shaped like scores."""
+        """The same rows and measure with these curvatures.
+
+        Parameters
+        ----------
+        kappa : ndarray or None
+            Curvatures, shaped like scores; None: one.
+
+        Returns
+        -------
+        Space
+            The space.
+        """
         if kappa is None:
             return self
         space = object.__new__(Space)
@@ -202,19 +305,52 @@ class Space:
         return space
 
     def outputs(self, count: int) -> list["Space"]:
-        """The space of each of several outputs."""
+        """The space of each of several outputs.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        list of Space
+            The spaces.
+        """
         if self.kappa is None:
             return [self] * count
         return [self.curved(column) for column in self.columns(self.kappa)]
 
     def columns(self, f: np.ndarray) -> np.ndarray:
-        """(n, k) numbers an output after the other, (k, n)."""
+        """Numbers an output after the other.
+
+        Parameters
+        ----------
+        f : ndarray (n, k)
+            Numbers row by row.
+
+        Returns
+        -------
+        ndarray (k, n)
+            The same numbers.
+        """
         out = self.empty(f.shape[::-1])
         out[:] = f.T
         return out
 
     def beside(self, rows: Rows) -> "Space":
-        """The same space for one thread of several, which asks of these rows (see `Rows.apart`)."""
+        """The same space for one thread of several, which asks of these rows (see `Rows.apart`).
+
+        Parameters
+        ----------
+        rows : Rows
+            The rows.
+
+        Returns
+        -------
+        Space
+            The space.
+        """
         space = object.__new__(Space)
         space.__dict__.update(self.__dict__)
         space.rows, space.n_threads = rows, rows.n_threads
@@ -222,7 +358,18 @@ class Space:
         return space
 
     def straight(self, kappa: np.ndarray) -> "Space":
-        """The space without curvature in which rows have the mass that they have in one `curved` by kappa (n,)."""
+        """The space without curvature in which rows have the mass that they have in one `curved` by kappa.
+
+        Parameters
+        ----------
+        kappa : ndarray (n,)
+            Curvatures.
+
+        Returns
+        -------
+        Space
+            The space.
+        """
         weights = kappa if self.mass is None else self.mass * kappa
         drawn = np.flatnonzero(weights) if self.drawn is None else self.drawn
         mass = weights * (self.rows.n / _total(weights, self.rows))
@@ -243,7 +390,13 @@ class Space:
         return self.drawn, self.features, whole
 
     def random(self) -> np.random.Generator:
-        """Random numbers for a projection: the same ones whenever it is made again."""
+        """Random numbers for a projection: the same ones whenever it is made again.
+
+        Returns
+        -------
+        Generator
+            NumPy's.
+        """
         return np.random.default_rng(self.key)
 
     @cached_property
@@ -252,23 +405,75 @@ class Space:
         return np.full(self.n, 1.0 / self.total) if self.mass is None else self.mass / self.total
 
     def inner(self, f: np.ndarray, g: np.ndarray, less: np.ndarray | None = None) -> float:
-        """<f, g>, or <f, g - less>, in the same bits for any order of the rows and any number of threads."""
+        """The pairing <f, g>, or <f, g - less>, in the same bits for any order of the rows and any number of threads.
+
+        Parameters
+        ----------
+        f : ndarray (n,) or (n, k)
+            A function on the rows.
+        g : ndarray (n,) or (n, k)
+            Another.
+        less : ndarray or None, default None
+            What to take off g.
+
+        Returns
+        -------
+        float
+            sum_n w_n f_n g_n.
+        """
         if less is None:
             return self._sum("inner", self._rows(f), self._rows(g))
         return self._sum("inner of a difference", self._rows(f), self._rows(g), self._rows(less))
 
     def norm(self, f: np.ndarray, kind: str = "norm") -> float:
-        """||f|| = sqrt(<f, f>). Norms asked for in turns are quicker under names of their own (`kind`)."""
+        """The norm ||f|| = sqrt(<f, f>).
+
+        Parameters
+        ----------
+        f : ndarray (n,) or (n, k)
+            A function on the rows.
+        kind : str, default "norm"
+            Norms asked for in turns are quicker under names of their own.
+
+        Returns
+        -------
+        float
+            The norm.
+        """
         return self._sum(kind, self._rows(f), self._rows(f)) ** 0.5
 
     def square(self, h: np.ndarray) -> float:
-        """||h||^2."""
+        """The squared norm ||h||^2, in the space's metric.
+
+        Parameters
+        ----------
+        h : ndarray (n,) or (n, k)
+            A function on the rows.
+
+        Returns
+        -------
+        float
+            ||h||^2.
+        """
         if self.kappa is None:
             return self._sum("square", self._rows(h), self._rows(h))
         return self._sum("curved square", self._rows(h * self.kappa), self._rows(h))
 
     def dual_norm(self, D: np.ndarray, kind: str = "norm of D") -> float:
-        """The norm of a covector: max <D, h> over ||h|| <= 1, which is ||D|| where there is no curvature."""
+        """The norm of a covector: max <D, h> over ||h|| <= 1, which is ||D|| where there is no curvature.
+
+        Parameters
+        ----------
+        D : ndarray (n,) or (n, k)
+            The covector.
+        kind : str, default "norm of D"
+            Norms asked for in turns are quicker under names of their own.
+
+        Returns
+        -------
+        float
+            The norm.
+        """
         if self.kappa is None:
             return self.norm(D, kind)
         # Where kappa is zero, so is D.
@@ -276,7 +481,18 @@ class Space:
         return self._sum(kind, self._rows(D), self._rows(quotient)) ** 0.5
 
     def largest(self, f: np.ndarray) -> float:
-        """max_n |f_n|; NaN or infinite where any is."""
+        """The largest |f_n|; NaN or infinite where any is.
+
+        Parameters
+        ----------
+        f : ndarray (n,) or (n, k)
+            A function on the rows.
+
+        Returns
+        -------
+        float
+            max_n |f_n|.
+        """
         for known, top in self._largest:
             if known is f:
                 return top
@@ -285,21 +501,72 @@ class Space:
         return largest(f, self.rows)
 
     def know_largest(self, f: np.ndarray, largest: float) -> None:
-        """Take note of max |f|, known from the pass that made it; f must not change."""
+        """Take note of max |f|, known from the pass that made it; f must not change.
+
+        Parameters
+        ----------
+        f : ndarray (n,) or (n, k)
+            A function on the rows.
+        largest : float
+            max_n |f_n|.
+        """
         self._largest = [(f, largest), *self._largest[: _NOTED - 1]]
 
     def mean(self, values: np.ndarray) -> float:
-        """sum_n w_n values_n."""
+        """The weighted mean sum_n w_n values_n.
+
+        Parameters
+        ----------
+        values : ndarray (n,)
+            One value a row.
+
+        Returns
+        -------
+        float
+            The mean.
+        """
         return self._sum("mean", self._rows(values), None)
 
     def scale_and_add(self, factor: float, f: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """factor * f + g."""
+        """The sum factor * f + g.
+
+        Parameters
+        ----------
+        factor : float
+            What f is multiplied by.
+        f : ndarray (n,) or (n, k)
+            A function on the rows.
+        g : ndarray (n,) or (n, k)
+            Another.
+
+        Returns
+        -------
+        ndarray
+            The sum.
+        """
         from anyboost.backends.vectors import scale_and_add
 
         return scale_and_add(factor, f, g, self.n_threads, self.empty(g.shape))
 
     def at_least(self, kappa: np.ndarray, least: float, D: np.ndarray, farthest: float) -> np.ndarray:
-        """max(kappa, least, |D| / farthest): a curvature under which no step is longer than `farthest`."""
+        """The largest of kappa, least and |D| / farthest: a curvature under which no step is longer than `farthest`.
+
+        Parameters
+        ----------
+        kappa : ndarray (n,) or (n, k)
+            Curvatures.
+        least : float
+            What they are raised to.
+        D : ndarray (n,) or (n, k)
+            What is to be projected.
+        farthest : float
+            The longest step.
+
+        Returns
+        -------
+        ndarray
+            Curvatures.
+        """
         from anyboost.backends.vectors import at_least
 
         if math.isinf(farthest) and least == 0:
@@ -309,7 +576,18 @@ class Space:
         return out
 
     def fixed(self, target: np.ndarray) -> "Fixed":
-        """mass_n target_n, mass_n kappa_n if there is curvature, and mass_n in fixed point: what histograms add up."""
+        """What histograms add up: mass_n target_n, mass_n kappa_n if there is curvature, and mass_n in fixed point.
+
+        Parameters
+        ----------
+        target : ndarray (n,) or (n, k)
+            What is to be projected.
+
+        Returns
+        -------
+        Fixed
+            Integers and their units.
+        """
         kappa = None if self.kappa is None else self._rows(self.kappa)
         tops: tuple[float | None, float | None] = (None, None)
         if self.mass is None or self.whole:
@@ -344,13 +622,36 @@ class Space:
         return bin_table(self.X, masses, self.max_bins, self.n_threads, self.categorical)
 
     def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:
-        """An uninitialized array, perhaps one that was used before."""
+        """An uninitialized array, perhaps one that was used before.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            Its shape.
+
+        Returns
+        -------
+        ndarray
+            The array.
+        """
         return self.rows.arrays.empty(shape)
 
     def once(self, key: Hashable, compute: Callable[["Space"], T], *, of_table: bool = False) -> T:
         """What `compute(self)` gave the first time: a learner's view of this sample.
 
-        One `of_table` does not hang on the measure: spaces that are lent share it.
+        Parameters
+        ----------
+        key : Hashable
+            What it is kept by.
+        compute : callable
+            Takes the space.
+        of_table : bool, default False
+            Whether it does not hang on the measure: spaces that are lent share it.
+
+        Returns
+        -------
+        Any
+            What `compute` gave.
         """
         if of_table and self._lender is not None:
             return self._lender.once(key, compute, of_table=True)

@@ -20,7 +20,19 @@ class _Scaled:
 
 @dataclass(frozen=True)
 class Constant(_Scaled):
-    """eta_t = scale."""
+    """The same step in every round, eta_t = scale.
+
+    Parameters
+    ----------
+    scale : float, default 1.0
+        The step; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.steps.Constant(0.5)(10)
+    0.5
+    """
 
     def __call__(self, t: int) -> float:
         return self.scale
@@ -28,7 +40,20 @@ class Constant(_Scaled):
 
 @dataclass(frozen=True)
 class InverseSqrt(_Scaled):
-    """eta_t = scale / sqrt(t): for convex losses (Theorems 5 and 7)."""
+    """Steps eta_t = scale / sqrt(t), for convex losses (Theorems 5 and 7).
+
+    Parameters
+    ----------
+    scale : float, default 1.0
+        The step of round 1; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> schedule = ab.steps.InverseSqrt(0.5)
+    >>> schedule(1), schedule(4)
+    (0.5, 0.25)
+    """
 
     def __call__(self, t: int) -> float:
         return self.scale / t**0.5
@@ -36,7 +61,20 @@ class InverseSqrt(_Scaled):
 
 @dataclass(frozen=True)
 class InverseT(_Scaled):
-    """eta_t = scale / t: for strongly convex losses (Theorems 4 and 6)."""
+    """Steps eta_t = scale / t, for strongly convex losses (Theorems 4 and 6).
+
+    Parameters
+    ----------
+    scale : float, default 1.0
+        The step of round 1; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> schedule = ab.steps.InverseT(0.5)
+    >>> schedule(1), schedule(4)
+    (0.5, 0.125)
+    """
 
     def __call__(self, t: int) -> float:
         return self.scale / t
@@ -44,7 +82,15 @@ class InverseT(_Scaled):
 
 @dataclass(frozen=True)
 class FrankWolfe:
-    """eta_t = 2 / (t + 1): the steps of `Hull`."""
+    """Steps eta_t = 2 / (t + 1), those of `Hull`.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> schedule = ab.steps.FrankWolfe()
+    >>> schedule(1), schedule(4)
+    (1.0, 0.4)
+    """
 
     def __call__(self, t: int) -> float:
         return 2.0 / (t + 1)
@@ -52,13 +98,36 @@ class FrankWolfe:
 
 @dataclass(frozen=True)
 class LineSearch(_Scaled):
-    """eta_t = scale * argmin_s R(f - s * direction): exact for any convex loss, by its directional subgradient.
+    """Steps eta_t = scale * argmin_s R(f - s * direction), exact for any convex loss, by its directional subgradient.
 
     The midpoint where an interval minimizes. (For a search in each leaf, give the tree `leaf="exact"`.)
+
+    Parameters
+    ----------
+    scale : float, default 1.0
+        The share of the best step to take; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> step = ab.steps.LineSearch()
+    >>> round(step.search(lambda s: s - 2.0), 6)
+    2.0
     """
 
     def search(self, slope: Callable[[float], float]) -> float:
-        """The step, given the slope of s -> R(f - s * direction)."""
+        """The step, given the slope of s -> R(f - s * direction).
+
+        Parameters
+        ----------
+        slope : callable
+            The slope at s, a function that does not fall.
+
+        Returns
+        -------
+        float
+            `scale` times the place where the slope changes its sign.
+        """
         from anyboost.losses.search import monotone_zeros
 
         return self.scale * float(monotone_zeros(lambda s: np.array([slope(s[0])]), 1)[0])
@@ -68,7 +137,24 @@ StepLike = Schedule | LineSearch | float
 
 
 def get(step: StepLike) -> Schedule | LineSearch:
-    """The schedule or search itself; a number is a constant step."""
+    """The schedule or search itself; a number is a constant step.
+
+    Parameters
+    ----------
+    step : callable, LineSearch or float
+        A function t -> eta, a search, or a number.
+
+    Returns
+    -------
+    callable or LineSearch
+        What `size` takes.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.steps.get(0.1)
+    Constant(scale=0.1)
+    """
     if callable(step) or isinstance(step, LineSearch):
         return step
     if isinstance(step, bool) or not isinstance(step, int | float):
@@ -77,6 +163,27 @@ def get(step: StepLike) -> Schedule | LineSearch:
 
 
 def size(step: StepLike, t: int, slope: Callable[[], Callable[[float], float]]) -> float:
-    """eta in round t; only a search asks for `slope`, which gives that of s -> R(f - s * direction)."""
+    """The step eta of round t.
+
+    Parameters
+    ----------
+    step : callable, LineSearch or float
+        A function t -> eta, a search, or a number.
+    t : int
+        The round, from 1 on.
+    slope : callable
+        Gives, without arguments, the slope of s -> R(f - s * direction). Only a search asks for it.
+
+    Returns
+    -------
+    float
+        eta.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.steps.size(ab.steps.InverseT(1.0), 4, slope=None)
+    0.25
+    """
     chosen = get(step)
     return chosen.search(slope()) if isinstance(chosen, LineSearch) else chosen(t)

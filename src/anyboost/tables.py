@@ -103,12 +103,24 @@ def read(
 
     Parameters
     ----------
-    X : a data frame or an array of rows and columns.
-    columns : what the training table's columns were, for a later table; None for a training table.
-    categorical : which columns of a training table hold categories: "from_dtype" for those of a data frame's
-        categorical and text types, None for none, else column numbers, names, or a mask.
-    sample_weight : of a training table's rows; a level that no row of positive weight has is not one.
-    sparse : whether a sparse matrix is wanted as one, in CSR form; else it is refused.
+    X : data frame, array_like or sparse matrix
+        Rows and columns.
+    columns : Columns or None, default None
+        What the training table's columns were, for a later table; None for a training table.
+    categorical : str, columns or None, default "from_dtype"
+        Which columns of a training table hold categories: "from_dtype" for those of a data frame's categorical and
+        text types, None for none, else column numbers, names, or a mask.
+    sample_weight : ndarray or None, default None
+        Of a training table's rows; a level that no row of positive weight has is not one.
+    name : str, default "X"
+        What messages call the table.
+    sparse : bool, default False
+        Whether a sparse matrix is wanted as one, in CSR form; else it is refused.
+
+    Returns
+    -------
+    tuple of (table, Columns)
+        The numbers, and what each column is.
     """
     frame = _frame(X)
     if frame is None:

@@ -20,7 +20,36 @@ from anyboost.watching import best_round
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """Losses on each fold, at the start and after each round: (folds, rounds + 1). `weights` are the folds' shares."""
+    """What `cv` found: losses on each fold, at the start and after each round.
+
+    Attributes
+    ----------
+    train_losses : ndarray (folds, rounds + 1)
+        The loss on the rows that a fold's run was fitted to.
+    valid_losses : ndarray (folds, rounds + 1)
+        The loss on the fold.
+    weights : ndarray (folds,)
+        The folds' shares.
+    ensembles : list of Ensemble
+        The model of each fold.
+    mean : ndarray (rounds + 1,)
+        The mean validation loss after each round, folds weighted by the weight of their rows.
+    std : ndarray (rounds + 1,)
+        The standard deviation of the folds' validation losses after each round.
+    best_round : int
+        The round with the lowest mean validation loss, 0 being the start.
+    best_loss : float
+        The mean validation loss in that round.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.arange(20.0)[:, None]
+    >>> found = ab.cv(X, np.sin(X[:, 0] / 3), rounds=10, folds=4)
+    >>> found.valid_losses.shape, found.best_loss == found.mean.min()
+    ((4, 11), np.True_)
+    """
 
     train_losses: np.ndarray
     valid_losses: np.ndarray
@@ -44,6 +73,7 @@ class CrossValidation:
 
     @property
     def best_loss(self) -> float:
+        """The mean validation loss in that round."""
         return float(self.mean[self.best_round])
 
     def __repr__(self) -> str:
@@ -69,10 +99,42 @@ def cv(
 
     Parameters
     ----------
-    X, y, loss, learner, descent, rounds, sample_weight, groups : as for `boost`; X may also be a data frame.
-    folds : how many; or a splitter of scikit-learn; or pairs of row numbers, to train on and to watch.
-    random_state : seed of the folds and of `boost`'s sampling.
-    options : further arguments of `boost` (row_fraction, max_bins, n_threads, ...).
+    X : table (n, d), sparse matrix or Binned
+        As for `boost`; also a data frame.
+    y : array_like (n,) or (n, k)
+        Targets.
+    loss : str, Loss or None, default None
+        As for `boost`.
+    learner : str, Learner, estimator or None, default None
+        As for `boost`.
+    descent : str, Descent or None, default None
+        As for `boost`.
+    rounds : int, default 100
+        How many rounds each fold's run has.
+    folds : int, splitter or iterable of pairs, default 5
+        How many; or a splitter of scikit-learn; or pairs of row numbers, to train on and to watch.
+    sample_weight : array_like (n,) or None, default None
+        The measure.
+    groups : array_like (n,) or None, default None
+        One label a row. Rows of one query stay in one fold; other groups have the same share in each.
+    random_state : int or None, default 0
+        Seed of the folds and of `boost`'s sampling.
+    **options : Any
+        Further arguments of `boost` (row_fraction, max_bins, n_threads, ...).
+
+    Returns
+    -------
+    CrossValidation
+        Losses by fold and round, and which round is best.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.arange(40.0)[:, None]
+    >>> found = ab.cv(X, np.sin(X[:, 0] / 6), "squared", "stump", rounds=30, folds=4)
+    >>> found.mean[found.best_round] < found.mean[0]
+    np.True_
     """
     chosen = losses.get("squared" if loss is None else loss)
     for name in ("valid", "patience", "resume", "start"):

@@ -34,11 +34,22 @@ SMALL: dict[str, Any] = {"max_iter": 2, "random_state": 0}
 def warmup(progress: Progress | None = None) -> list[str]:
     """Compile what everyday use of estimators, files, streams and averaging needs; once after an installation.
 
-    Returns the folders in which the kernels are kept for later processes. Where there are none, no folder for them can
-    be written: this process has its kernels, others will not.
+    Parameters
+    ----------
+    progress : callable or None, default None
+        Called with the name of the work that begins, how many pieces are done, and how many there are. Without it
+        nothing is printed.
 
-    progress : called with the name of the work that begins, how many pieces are done, and how many there are. Without
-        it nothing is printed.
+    Returns
+    -------
+    list of str
+        The folders in which the kernels are kept for later processes. Where there are none, no folder for them can be
+        written: this process has its kernels, others will not.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> folders = ab.warmup()  # doctest: +SKIP
     """
     with compiler.quiet():
         for done, (name, work) in enumerate(WORK.items()):

@@ -107,7 +107,18 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         """The loss and the targets it takes, from what the user calls y."""
 
     def apply(self, X: Any) -> np.ndarray:
-        """The leaf, as a node number of its tree, in which each row ends: (n, trees)."""
+        """The leaf, as a node number of its tree, in which each row ends.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+
+        Returns
+        -------
+        ndarray (n, trees)
+            Node numbers.
+        """
         table = self._table(X)
         parts = self.ensemble_.hypotheses
         if not all(hasattr(part, "apply") for part in parts):
@@ -118,7 +129,18 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         return np.stack(leaves, axis=1) if leaves else np.empty((table.shape[0], 0), dtype=np.int32)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, as in scikit-learn; names of other libraries are answered with ours."""
+        """Set parameters, as in scikit-learn; names of other libraries are answered with ours.
+
+        Parameters
+        ----------
+        **params : Any
+            Values by name.
+
+        Returns
+        -------
+        BaseBoosting
+            Itself.
+        """
         known = self.get_params()
         for name in params:
             if name not in known and name in keywords.OURS:
@@ -382,14 +404,31 @@ class GroupedBoosting(BaseBoosting):
 
         Parameters
         ----------
-        X : a data frame or an array, NaN where missing; or a sparse matrix, for learners that take one.
-        y : targets, (n,) or (n, k), or classes. For "cox": +time of an event, -time last seen without one.
-        sample_weight : the measure.
-        groups : one label a row, for losses that use them.
-        offset : scores to start from, row by row; `predict` adds them only where given them again.
-        X_val, y_val, sample_weight_val : a validation set.
-        valid : (X, y), or several by name, each (X, y) or a mapping with "X", "y", "sample_weight", "groups", "offset".
-        resume : the run of a `Checkpoint` of this same fit, to go on from.
+        X : table (n, d) or sparse matrix
+            A data frame or an array, NaN where missing; a sparse matrix, for learners that take one.
+        y : array_like (n,) or (n, k)
+            Targets, or classes. For "cox": +time of an event, -time last seen without one.
+        sample_weight : array_like (n,) or None, default None
+            The measure.
+        groups : array_like (n,) or None, default None
+            One label a row, for losses that use them.
+        offset : array_like or None, default None
+            Scores to start from, row by row; `predict` adds them only where given them again.
+        X_val : table or None, default None
+            The table of a validation set.
+        y_val : array_like or None, default None
+            Its targets.
+        sample_weight_val : array_like or None, default None
+            Its weights.
+        valid : tuple, mapping or None, default None
+            (X, y), or several by name, each (X, y) or a mapping with "X", "y", "sample_weight", "groups", "offset".
+        resume : Run or None, default None
+            The run of a `Checkpoint` of this same fit, to go on from.
+
+        Returns
+        -------
+        BaseBoosting
+            Itself.
         """
         sets = named_sets(X_val, y_val, sample_weight_val, valid)
         return self._fit(X, y, sample_weight, groups, offset, sets, resume)

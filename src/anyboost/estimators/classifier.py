@@ -49,15 +49,123 @@ class _OfProbabilities:
 class BoostingClassifier(ClassifierMixin, GroupedBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of classes.
 
-    Parameters are those of `BoostingRegressor`, without `quantile`, but for
-
-    loss : "auto" is "logistic" for two classes and "softmax" for more. Also "hinge", "squared_hinge", "exponential",
+    Parameters
+    ----------
+    loss : str or Loss, default "auto"
+        "auto" is "logistic" for two classes and "softmax" for more. Also "hinge", "squared_hinge", "exponential",
         "multiclass_hinge" and losses built on these; "log_loss" and "cross_entropy" are "auto", "binary" and
         "multiclass" are "logistic" and "softmax".
-    class_weight : mapping from classes to weights, "balanced" or None, default None
-        Times the sample weights. "balanced" gives every class the same total weight.
+    learning_rate : float, default 0.1
+        The size of a step.
+    max_iter : int, default 100
+        The number of rounds, one tree each.
+    max_leaf_nodes : int or None, default 31
+        The most leaves of a tree; None: any number.
+    max_depth : int or None, default None
+        The most questions above a leaf; None: any number.
+    min_leaf_weight : float, default 5.0
+        The least total weight of a leaf; with weights of one, the least number of rows.
+    l2_regularization : float, default 0.0
+        What is added to the weight of a leaf, so that its value is smaller.
+    max_features : float, default 1.0
+        The share of columns each tree may look at.
+    subsample : float, default 1.0
+        The share of rows each tree is fitted on, drawn by what they hold, whatever their order; a row of whole weight m
+        is drawn as m rows.
+    max_bins : int, default 255
+        Most bins a column, 2 to 255.
+    categorical_features : str, list of columns or None, default "from_dtype"
+        Which columns hold categories. "from_dtype": those that a data frame says are categories or text.
+    monotonic_cst : list, mapping or None, default None
+        For each column 1 where predictions must not fall along it, -1 where they must not rise, 0 elsewhere; a mapping
+        has them by column.
+    interaction_cst : str, list of sets of columns or None, default None
+        Which columns may meet on one path of a tree: "no_interactions", "pairwise" or sets.
+    outputs : str, default "auto"
+        For several scores a row: "joint" is one tree with a vector in each leaf, "each" one tree an output in each
+        round.
+    leaf : str, default "auto"
+        Leaf values: "mean" is the mean gradient, "exact" the step that minimizes the loss in the leaf.
+    memory : float or str, default "auto"
+        How much of what a tree missed of the gradient is carried into the next round, in [0, 1].
+    curvature : bool or str, default "auto"
+        Whether trees are fitted in the metric of the loss's curvature, as Newton's method does. "auto" does where the
+        loss has one and leaves are not "exact".
+    learner : str, Learner, estimator or None, default None
+        Anything of `anyboost.weak`, such as "linear" or "net", or a scikit-learn estimator, instead of a tree with the
+        parameters above.
+    descent : str, Descent or None, default None
+        Anything of `anyboost.descent` instead of steps by `learning_rate` and `memory`.
+    init : float, estimator or None, default None
+        Where scores start: None is the best constant; a number; or the predictions of an estimator that is fitted
+        first, on the training rows of the table as it is given.
+    class_weight : mapping, str or None, default None
+        Weights by class, times the sample weights. "balanced" gives every class the same total weight.
+    warm_start : bool, default False
+        Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
+        `learning_rate` and the size of trees may change in between.
+    early_stopping : bool or str, default False
+        Whether to stop when the score on the first validation set gets no better, and to keep the best round. "auto" is
+        True for more than 10,000 rows, as HistGradientBoosting has it.
+    scoring : str, callable, None or list of them, default "loss"
+        What to measure on validation sets; the first decides. A scorer of scikit-learn, "concordance", or None for
+        `score`.
+    validation_fraction : float or None, default 0.1
+        The share of rows to hold out for early stopping, where `fit` is given no validation set: of each class, or of
+        queries; drawn as for `subsample`. None: hold out none, and stop by the score on the training rows.
+    n_iter_no_change : int, default 10
+        How many rounds may pass without a better score before the fit stops.
+    tol : float, default 1e-07
+        By how much a score has to be better than the best before it.
+    callbacks : list or None, default None
+        Functions of (step, run) called after each round, such as `anyboost.Checkpoint`; a true answer stops the fit.
+        `step.valid_loss` is the loss on the first validation set, where there is one. scikit-learn's own callbacks are
+        set by `set_callbacks`.
+    verbose : int, default 0
+        Print a line every so many rounds; 0: none.
+    n_jobs : int or None, default None
+        How many threads; -1 for all cores, None for as many of them as OMP_NUM_THREADS allows. The model does not
+        depend on it.
+    random_state : int, RandomState or None, default None
+        Seed of what is drawn: rows, columns, rows held out. None is 0: the same fit twice is the same model.
 
-    Attributes are those of `BoostingRegressor`, and `classes_`: the labels of rows of positive weight, sorted.
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels of rows of positive weight, sorted.
+    ensemble_ : Ensemble
+        The fitted sum.
+    steps_ : list of Step
+        One record a round: loss, edge, step size, seconds, and `valid_loss`, the loss on the first validation set.
+    n_iter_ : int
+        Rounds run.
+    best_iteration_ : int
+        The round with the best score on the first validation set; without one, the last.
+    train_score_ : ndarray (n_iter_ + 1,)
+        Minus the training loss, at the start and after each round.
+    validation_score_ : ndarray
+        The score that decides, at the start and after each round; empty without a validation set.
+    validation_scores_ : dict
+        By name of set and of score: its values at the start and after each round, as they are.
+    is_categorical_ : ndarray of bool or None
+        Which columns hold categories; None where none does.
+    loss_ : Loss
+        What was minimized.
+    init_ : estimator
+        The fitted `init`, where that is an estimator.
+    n_features_in_ : int
+        The columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X has them.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ab.BoostingClassifier(max_iter=20).fit(X, y)
+    >>> model.predict(X[:3]), model.score(X, y) > 0.9
+    (array([0, 0, 0]), True)
     """
 
     @keywords.explained
@@ -100,35 +208,126 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
         self.class_weight = class_weight
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
-        """The class of each row."""
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        ndarray (n,)
+            Labels.
+        """
         return self._labels(self._raw(X, offset))
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
-        """The class of each row after each round."""
+        """The class of each row after each round.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        iterator of ndarray (n,)
+            Labels.
+        """
         return (self._labels(scores) for scores in self._staged_raw(X, offset))
 
     def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
-        """Raw scores: (n,) for two classes, positive for the second; (n, classes) for more."""
+        """Raw scores: (n,) for two classes, positive for the second; (n, classes) for more.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        ndarray (n,) or (n, classes)
+            Raw scores.
+        """
         return self._decisions(self._raw(X, offset))
 
     def staged_decision_function(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
-        """Raw scores after each round."""
+        """Raw scores after each round.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        iterator of ndarray
+            Raw scores, as `decision_function` gives them.
+        """
         return (self._decisions(scores) for scores in self._staged_raw(X, offset))
 
     @_OfProbabilities
     def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
-        """The probability of each class, (n, classes)."""
+        """The probability of each class, for losses that give probabilities.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        ndarray (n, classes)
+            Probabilities, in the order of `classes_`.
+        """
         return self._probabilities(self._raw(X, offset))
 
     @_OfProbabilities
     def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
-        """The logarithm of the probability of each class."""
+        """The logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        ndarray (n, classes)
+            Logarithms, in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset))
 
     @_OfProbabilities
     def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
-        """The probability of each class after each round."""
+        """The probability of each class after each round.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        iterator of ndarray (n, classes)
+            Probabilities.
+        """
         return (self._probabilities(scores) for scores in self._staged_raw(X, offset))
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:

@@ -32,60 +32,71 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
     quantile : float or None, default None
         The level of loss="quantile", instead of "quantile:0.9".
     learning_rate : float, default 0.1
+        The size of a step.
     max_iter : int, default 100
         The number of rounds, one tree each.
     max_leaf_nodes : int or None, default 31
+        The most leaves of a tree; None: any number.
     max_depth : int or None, default None
-    min_leaf_weight : float, default 5
+        The most questions above a leaf; None: any number.
+    min_leaf_weight : float, default 5.0
         The least total weight of a leaf; with weights of one, the least number of rows.
-    l2_regularization : float, default 0
+    l2_regularization : float, default 0.0
+        What is added to the weight of a leaf, so that its value is smaller.
     max_features : float, default 1.0
         The share of columns each tree may look at.
     subsample : float, default 1.0
-        The share of rows each tree is fitted on, drawn by what they hold, whatever their order; a row of whole
-        weight m is drawn as m rows.
+        The share of rows each tree is fitted on, drawn by what they hold, whatever their order; a row of whole weight m
+        is drawn as m rows.
     max_bins : int, default 255
-    categorical_features : "from_dtype", None, or list of columns, default "from_dtype"
+        Most bins a column, 2 to 255.
+    categorical_features : str, list of columns or None, default "from_dtype"
         Which columns hold categories. "from_dtype": those that a data frame says are categories or text.
-    monotonic_cst : list of -1, 0, 1, or mapping from columns to those, default None
-    interaction_cst : "no_interactions", "pairwise" or list of sets of columns, default None
-        Which columns may meet on one path of a tree.
-    outputs : "auto", "joint" or "each", default "auto"
-        For several scores a row: one tree with a vector in each leaf, or one tree an output in each round.
-    leaf : "auto", "mean" or "exact", default "auto"
-        Leaf values: the mean gradient, or the step that minimizes the loss in the leaf.
-    memory : "auto" or float in [0, 1], default "auto"
-        How much of what a tree missed of the gradient is carried into the next round.
-    curvature : "auto" or bool, default "auto"
+    monotonic_cst : list, mapping or None, default None
+        For each column 1 where predictions must not fall along it, -1 where they must not rise, 0 elsewhere; a mapping
+        has them by column.
+    interaction_cst : str, list of sets of columns or None, default None
+        Which columns may meet on one path of a tree: "no_interactions", "pairwise" or sets.
+    outputs : str, default "auto"
+        For several scores a row: "joint" is one tree with a vector in each leaf, "each" one tree an output in each
+        round.
+    leaf : str, default "auto"
+        Leaf values: "mean" is the mean gradient, "exact" the step that minimizes the loss in the leaf.
+    memory : float or str, default "auto"
+        How much of what a tree missed of the gradient is carried into the next round, in [0, 1].
+    curvature : bool or str, default "auto"
         Whether trees are fitted in the metric of the loss's curvature, as Newton's method does. "auto" does where the
         loss has one and leaves are not "exact".
-    learner : weak learner or its name, or a scikit-learn estimator, default None
-        Anything of `anyboost.weak`, such as "linear" or "net", instead of a tree with the parameters above.
-    descent : Descent or its name, default None
+    learner : str, Learner, estimator or None, default None
+        Anything of `anyboost.weak`, such as "linear" or "net", or a scikit-learn estimator, instead of a tree with the
+        parameters above.
+    descent : str, Descent or None, default None
         Anything of `anyboost.descent` instead of steps by `learning_rate` and `memory`.
-    init : None, number or estimator, default None
-        Where scores start: the best constant, a number, or the predictions of an estimator that is fitted first,
-        on the training rows of the table as it is given.
+    init : float, estimator or None, default None
+        Where scores start: None is the best constant; a number; or the predictions of an estimator that is fitted
+        first, on the training rows of the table as it is given.
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
         `learning_rate` and the size of trees may change in between.
-    early_stopping : bool or "auto", default False
-        Whether to stop when the score on the first validation set gets no better, and to keep the best round.
-        "auto" is True for more than 10,000 rows, as HistGradientBoosting has it.
+    early_stopping : bool or str, default False
+        Whether to stop when the score on the first validation set gets no better, and to keep the best round. "auto" is
+        True for more than 10,000 rows, as HistGradientBoosting has it.
     scoring : str, callable, None or list of them, default "loss"
-        What to measure on validation sets; the first decides. A scorer of scikit-learn, "concordance", or
-        None for `score`.
+        What to measure on validation sets; the first decides. A scorer of scikit-learn, "concordance", or None for
+        `score`.
     validation_fraction : float or None, default 0.1
         The share of rows to hold out for early stopping, where `fit` is given no validation set: of each class, or of
         queries; drawn as for `subsample`. None: hold out none, and stop by the score on the training rows.
     n_iter_no_change : int, default 10
-    tol : float, default 1e-7
-    callbacks : list, default None
+        How many rounds may pass without a better score before the fit stops.
+    tol : float, default 1e-07
+        By how much a score has to be better than the best before it.
+    callbacks : list or None, default None
         Functions of (step, run) called after each round, such as `anyboost.Checkpoint`; a true answer stops the fit.
-        `step.valid_loss` is the loss on the first validation set, where there is one.
-        scikit-learn's own callbacks are set by `set_callbacks`.
+        `step.valid_loss` is the loss on the first validation set, where there is one. scikit-learn's own callbacks are
+        set by `set_callbacks`.
     verbose : int, default 0
-        Print a line every so many rounds.
+        Print a line every so many rounds; 0: none.
     n_jobs : int or None, default None
         How many threads; -1 for all cores, None for as many of them as OMP_NUM_THREADS allows. The model does not
         depend on it.
@@ -98,16 +109,41 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
         The fitted sum.
     steps_ : list of Step
         One record a round: loss, edge, step size, seconds, and `valid_loss`, the loss on the first validation set.
-    n_iter_, best_iteration_ : int
-        Rounds run, and the round with the best score on the first validation set (without one, the last).
-    train_score_, validation_score_ : array
-        Minus the training loss, and the score that decides, at the start and after each round. The latter is empty
-        without a validation set.
+    n_iter_ : int
+        Rounds run.
+    best_iteration_ : int
+        The round with the best score on the first validation set; without one, the last.
+    train_score_ : ndarray (n_iter_ + 1,)
+        Minus the training loss, at the start and after each round.
+    validation_score_ : ndarray
+        The score that decides, at the start and after each round; empty without a validation set.
     validation_scores_ : dict
         By name of set and of score: its values at the start and after each round, as they are.
-    is_categorical_ : array of bool or None
+    is_categorical_ : ndarray of bool or None
         Which columns hold categories; None where none does.
-    n_features_in_, feature_names_in_, loss_, init_
+    loss_ : Loss
+        What was minimized.
+    init_ : estimator
+        The fitted `init`, where that is an estimator.
+    n_features_in_ : int
+        The columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X has them.
+    event_times_ : ndarray
+        The times of events, with the loss "cox".
+    baseline_hazard_ : ndarray
+        Breslow's cumulative hazard after each of them, with the loss "cox".
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ab.BoostingRegressor("absolute", max_iter=20, max_leaf_nodes=6).fit(X, y)
+    >>> model.predict(X[:5]).shape, model.n_iter_
+    ((5,), 20)
+    >>> model.score(X, y) > 0.4
+    True
     """
 
     @keywords.explained
@@ -150,18 +186,55 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
         self.quantile = quantile
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
-        """Predictions on the scale of y, (n,), or (n, k) for several targets or quantiles."""
+        """Predictions on the scale of y.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        ndarray (n,) or (n, k)
+            (n, k) for several targets or quantiles.
+        """
         return self._predictions(self._raw(X, offset))
 
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
-        """Predictions after each round."""
+        """Predictions after each round.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        iterator of ndarray
+            Predictions, as `predict` gives them.
+        """
         return (self._predictions(scores) for scores in self._staged_raw(X, offset))
 
     def predict_interval(self, X: Any, coverage: float | None = None, offset: Any = None) -> np.ndarray:
-        """Lower and upper ends, (n, 2), from the quantiles of a "multi_quantile" loss; they never cross.
+        """Lower and upper ends from the quantiles of a "multi_quantile" loss; they never cross.
 
-        `coverage` is the share of targets between them, e.g. 0.9 for the levels 0.05 and 0.95; by default the
-        outermost levels.
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        coverage : float or None, default None
+            The share of targets between them, e.g. 0.9 for the levels 0.05 and 0.95; None: the outermost levels.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        ndarray (n, 2)
+            The ends.
         """
         check_is_fitted(self)
         taus = _levels(self.loss_)
@@ -182,10 +255,23 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
         return self.predict(X, offset)[:, [low, high]]
 
     def predict_survival(self, X: Any, times: Any = None, offset: Any = None) -> np.ndarray:
-        """The chance to be without an event after each of `times`, (n, times), from the "cox" loss.
+        """The chance to be without an event after each of `times`, from the "cox" loss.
 
-        S(t | x) = exp(-H(t) exp(f(x))), with Breslow's baseline H. By default `times` are those of the events
-        in training, `event_times_`.
+        S(t | x) = exp(-H(t) exp(f(x))), with Breslow's baseline H.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        times : array_like or None, default None
+            The times; None: those of the events in training, `event_times_`.
+        offset : array_like or None, default None
+            Scores to add, row by row.
+
+        Returns
+        -------
+        ndarray (n, times)
+            The chances.
         """
         check_is_fitted(self)
         if not isinstance(self.loss_, Cox):
@@ -197,7 +283,22 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
             return np.exp(-np.exp(self._raw(X, offset))[:, None] * hazard)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2; for quantiles together minus their loss, for "cox" the concordance."""
+        """The coefficient R^2; for quantiles together minus their loss, for "cox" the concordance.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            The columns of the fit.
+        y : array_like (n,) or (n, k)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            More is better.
+        """
         check_is_fitted(self)
         if isinstance(self.loss_, Cox):
             return metrics.concordance(y, self._raw(X))

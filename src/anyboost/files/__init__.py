@@ -47,6 +47,21 @@ def save(model: Any, path: Any) -> None:
 
     A user's own loss or step schedule is saved by name: the model can be used, and training continues once
     `load` is given them. A learner of the user's own functions or estimators cannot be saved.
+
+    Parameters
+    ----------
+    model : estimator, Run, Ensemble, MirrorAverager, Tracker, StumpAverager or OnlineBooster
+        A model of this library.
+    path : str or Path
+        The file.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=5)
+    >>> ab.save(run, "run.anyboost")
+    >>> len(ab.load("run.anyboost").steps)
+    5
     """
     kind = _kind_of(model)
     container.check(path)
@@ -60,9 +75,29 @@ def save(model: Any, path: Any) -> None:
 def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -> Any:
     """The model that `save` wrote. A file that is not one raises ModelFileError, whatever is in it.
 
-    loss, descent : the user's own loss, or descent with a step of the user's own, that the run was made with;
-        only needed to continue training.
-    models : the fitted models that a mirror averaging estimator combines, in their order.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    loss : Loss or None, default None
+        The user's own loss that the run was made with; only needed to continue training.
+    descent : Descent or None, default None
+        The descent with a step of the user's own that the run was made with; only needed to continue training.
+    models : list or None, default None
+        The fitted models that a mirror averaging estimator combines, in their order.
+
+    Returns
+    -------
+    Any
+        A model of the kind that was saved.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> ab.save(ab.boost(X, y, rounds=5).ensemble, "sum.anyboost")
+    >>> ab.load("sum.anyboost").predict(X).shape
+    (3,)
     """
     with container.naming(path):
         contents = container.read(path)
@@ -79,7 +114,25 @@ def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -
 
 
 def peek(path: Any) -> Contents:
-    """What is inside, without its numbers: the header and where the tensors lie, the checksum being right."""
+    """What is inside a file, without its numbers: the header and where the tensors lie, the checksum being right.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Contents
+        Header, tensors and size.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.save(ab.boost([[0.0], [1.0]], [0.0, 1.0], rounds=1), "run.anyboost")
+    >>> ab.files.peek("run.anyboost").header["kind"]
+    'run'
+    """
     with container.naming(path):
         contents = container.read(path, keep=False)
         _opened(contents)

@@ -11,11 +11,29 @@ if TYPE_CHECKING:
 
 
 class Checkpoint:
-    """`boost(..., callbacks=[Checkpoint(path, every_rounds=50)])` writes the run to `path` every 50 rounds.
+    """A callback that writes a run to a file as it goes.
 
     After a crash, `boost(..., resume=load(path))` with the same data and options goes on from there and ends
-    with the same model. With `every_seconds` it writes when that long has passed since it wrote last; with both,
-    whenever either asks for it.
+    with the same model.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    every_rounds : int or None, default None
+        Write every so many rounds.
+    every_seconds : float or None, default None
+        Write when that long has passed since it wrote last. With both, whenever either asks for it; one must be given.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0]
+    >>> keep = ab.Checkpoint("run.anyboost", every_rounds=5)
+    >>> run = ab.boost(X, y, rounds=5, callbacks=[keep])
+    >>> more = ab.boost(X, y, rounds=8, resume=ab.load("run.anyboost"))
+    >>> len(more.steps)
+    8
     """
 
     def __init__(

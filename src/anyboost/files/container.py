@@ -34,7 +34,18 @@ _OPEN = ("/dev/std", "/dev/fd/", "/proc/self/fd/")
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model file, is damaged, or is written by a newer version; the sentence says which."""
+    """A file that is not a model file, is damaged, or is written by a newer version; the sentence says which.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> from pathlib import Path
+    >>> _ = Path("note.txt").write_text("not a model")
+    >>> ab.load("note.txt")
+    Traceback (most recent call last):
+    ...
+    anyboost.files.container.ModelFileError: ...
+    """
 
 
 class Tensor(NamedTuple):

@@ -68,7 +68,29 @@ class Measure(Protocol):
 
 
 class Functional(ABC):
-    """R on one sample: a convex function of all scores, (n,) or (n, K)."""
+    """R on one sample: a convex function of all scores, (n,) or (n, K).
+
+    `loss.on(y, space)` makes it.
+
+    Attributes
+    ----------
+    outputs : int
+        How many scores a row has.
+    y : ndarray
+        The targets.
+    space : Space
+        The sample.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> space = ab.space.Space(np.zeros((2, 1)))
+    >>> R = ab.losses.Squared().on([0.0, 2.0], space)
+    >>> scores = np.array([1.0, 1.0])
+    >>> R.value(scores), R.subgradient(scores), R.best_constant()
+    (0.5, array([ 1., -1.]), 1.0)
+    """
 
     outputs: int
     y: Array
@@ -76,22 +98,79 @@ class Functional(ABC):
 
     @abstractmethod
     def value(self, scores: Floats) -> float:
-        """R(scores)."""
+        """The loss at these scores, R(scores).
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        float
+            R(scores).
+        """
 
     @abstractmethod
     def subgradient(self, scores: Floats) -> Floats:
-        """A subgradient of R in L2(P), shaped like the scores."""
+        """A subgradient of R in L2(P), shaped like the scores.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray
+            It carries no weights and no 1/n.
+        """
 
     def at(self, scores: Floats) -> tuple[float, Floats]:
-        """R(scores) and a subgradient there: together where that is cheaper."""
+        """R(scores) and a subgradient there: together where that is cheaper.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        tuple of (float, ndarray)
+            `value` and `subgradient`.
+        """
         return self.value(scores), self.subgradient(scores)
 
     def curvature(self, scores: Floats) -> Floats | None:
-        """The curvature of R in L2(P) at every score, shaped like them; None where it has none."""
+        """The curvature of R in L2(P) at every score, shaped like them; None where it has none.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray or None
+            The curvature.
+        """
         return None
 
     def expand(self, scores: Floats, curvature: bool) -> tuple[float, Floats, Floats | None]:
-        """R(scores), a subgradient there and, where asked for, the curvature: together where that is cheaper."""
+        """R(scores), a subgradient there and, where asked for, the curvature: together where that is cheaper.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        curvature : bool
+            Whether to compute the curvature.
+
+        Returns
+        -------
+        tuple of (float, ndarray, ndarray or None)
+            `value`, `subgradient` and `curvature`.
+        """
         return *self.at(scores), self.curvature(scores) if curvature else None
 
     @property
@@ -120,11 +199,30 @@ class Functional(ABC):
         return False
 
     def envelope_gradient(self, scores: Floats, mu: float) -> Floats:
-        """The gradient of the Moreau envelope, a subgradient of R at scores - mu * gradient."""
+        """The gradient of the Moreau envelope, a subgradient of R at scores - mu * gradient.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        mu : float
+            How much the envelope smooths.
+
+        Returns
+        -------
+        ndarray
+            The gradient, shaped like the scores.
+        """
         raise TypeError(f"{type(self).__name__} has no Moreau envelope: ask `smoothable` first")
 
     def best_constant(self) -> float | Floats:
-        """The constant score of least loss, a number or (K,); here exact for one output, 0 for several."""
+        """The constant score of least loss; here exact for one output, 0 for several.
+
+        Returns
+        -------
+        float or ndarray (K,)
+            The constant.
+        """
         if self.outputs > 1:
             return np.zeros(self.outputs)
         leaf = np.zeros(self.space.n, dtype=np.intp)
@@ -136,6 +234,22 @@ class Functional(ABC):
         """The steps that minimize R one leaf after the other (see `RowwiseLoss.best_shifts`).
 
         Leaves are taken in their order, each from where the one before it left the scores.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        leaf : ndarray (n,)
+            The leaf of each row.
+        n_leaves : int
+            How many there are.
+        directions : ndarray (n_leaves, K) or None, default None
+            For several scores, the direction of each leaf's step.
+
+        Returns
+        -------
+        ndarray (n_leaves,)
+            The steps.
         """
         weights, everyone = self.space.weights, self.space.rows
         current = scores.copy()
@@ -163,7 +277,24 @@ class Functional(ABC):
 
 
 class Loss(ABC):
-    """A convex loss; see the module's docstring. Losses are immutable and compare by value."""
+    """A convex loss; see the module's docstring. Losses are immutable and compare by value.
+
+    They add and scale: `0.5 * Absolute() + Squared()` is a loss.
+
+    Attributes
+    ----------
+    name : str
+        What `losses.get` calls it.
+    domain : Domain
+        The targets it accepts.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.Quantile(0.9)
+    >>> str(loss), loss.lipschitz, loss == ab.losses.get("quantile:0.9")
+    ('quantile:0.9', 0.9, True)
+    """
 
     name: str
     domain: domains.Domain = domains.REALS
@@ -199,7 +330,18 @@ class Loss(ABC):
         return math.inf
 
     def check(self, y: Any) -> Array:
-        """Validated contiguous targets: float64, or int64 for class numbers."""
+        """Validated contiguous targets: float64, or int64 for class numbers.
+
+        Parameters
+        ----------
+        y : array_like
+            Targets.
+
+        Returns
+        -------
+        ndarray
+            The targets; a ValueError says which one is outside the loss's domain.
+        """
         return self.domain.check(y, self.name)
 
     @property
@@ -213,12 +355,40 @@ class Loss(ABC):
         return False
 
     def outputs(self, y: Array) -> int:
-        """How many scores a row has: 1 means scores are (n,), K means (n, K)."""
+        """How many scores a row has: 1 means scores are (n,), K means (n, K).
+
+        Parameters
+        ----------
+        y : ndarray
+            Checked targets.
+
+        Returns
+        -------
+        int
+            K.
+        """
         return max(2, int(y.max()) + 1) if self.domain.classes else 1
 
     @abstractmethod
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
-        """This loss on a sample; `y` is checked here."""
+        """This loss on a sample; `y` is checked here.
+
+        Parameters
+        ----------
+        y : array_like (n,) or (n, k)
+            Targets.
+        space : Space
+            The sample.
+        groups : array_like (n,) or None, default None
+            One label a row, for losses that use them.
+        outputs : int or None, default None
+            The number of scores, where y may not show all classes.
+
+        Returns
+        -------
+        Functional
+            R.
+        """
 
     def __str__(self) -> str:
         """The name that `losses.get` understands, parameters after a colon."""
@@ -241,7 +411,33 @@ class Loss(ABC):
 
 
 class RowwiseLoss(Loss):
-    """A weighted mean of l(score, target) over rows."""
+    """A weighted mean of l(score, target) over rows.
+
+    A loss of your own is easiest made by `pointwise`. A class has a static method `row(f, y, parameter)`, compiled on
+    first use, that gives value, slope and curvature at one row; for several scores `row(f, y, parameter, slopes)` gives
+    the value and fills in the slopes, and `row_curvatures(f, y, parameter, curvatures)` fills in the last. One without
+    `row` overrides `values` and `subgradients`, or `both`.
+
+    Attributes
+    ----------
+    infimum : float
+        What the loss of a row is under for no score and no target.
+    shift_invariant : bool
+        Whether l(f + c, y) = l(f, y) for the same c added to all K scores.
+    center : int
+        What a constant would answer to a stream, where scores do not lie on the scale of the targets.
+    reach : float
+        How far scores of a stream may go there.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.Absolute()
+    >>> loss.value(scores=[0.0, 1.0], y=[1.0, 3.0])
+    1.5
+    >>> loss.best_constant([1.0, 2.0, 6.0])
+    2.0
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -285,6 +481,7 @@ class RowwiseLoss(Loss):
 
     @property
     def has_curvature(self) -> bool:
+        """Whether its functional has a `curvature`: it has no kinks, and its formula gives one."""
         return not self.kinked and (self.row_curvatures if self.vector else self.row) is not None
 
     # For streams, where scores are to be held within bounds:
@@ -297,21 +494,72 @@ class RowwiseLoss(Loss):
         return self.domain == domains.REALS
 
     def smoothness_within(self, reach: float) -> float:
-        """beta_b: `smoothness`, for scores in [-reach, reach]."""
+        """The constant beta_b: `smoothness`, for scores in [-reach, reach].
+
+        Parameters
+        ----------
+        reach : float
+            The bound on scores.
+
+        Returns
+        -------
+        float
+            beta_b.
+        """
         return self.smoothness
 
     def steepest(self, reach: float, label_bound: float) -> float:
-        """The largest slope (l1 norm of slopes) for scores in [-reach, reach] and |y| <= label_bound; inf: unknown."""
+        """The largest slope (l1 norm of slopes) for scores in [-reach, reach] and |y| <= label_bound.
+
+        Parameters
+        ----------
+        reach : float
+            The bound on scores.
+        label_bound : float
+            The bound on targets.
+
+        Returns
+        -------
+        float
+            The slope; inf where it is not known.
+        """
         return math.inf if self.vector else self.lipschitz
 
     def shortfall(self, reach: float, label_bound: float) -> float | None:
-        """eps_b = max(0, sup over |f| = reach of -slope(f) f / reach): what holding scores there can cost, per unit."""
+        """The constant eps_b = max(0, sup over |f| = reach of -slope(f) f / reach).
+
+        It is what holding scores within the reach can cost, per unit.
+
+        Parameters
+        ----------
+        reach : float
+            The bound on scores.
+        label_bound : float
+            The bound on targets.
+
+        Returns
+        -------
+        float or None
+            eps_b; None where it is not known.
+        """
         return None
 
     def stand_ins(self, weight: float, first: float, second: float) -> tuple[list[float], list[float]] | None:
-        """A few targets and weights on which every constant costs what it costs on a sample; None: there are none.
+        """A few targets and weights on which every constant costs what it costs on a sample.
 
-        Of the sample's weights w and targets y there are given the sums of w, w y and w y^2.
+        Parameters
+        ----------
+        weight : float
+            The sum of the sample's weights w.
+        first : float
+            The sum of w y.
+        second : float
+            The sum of w y^2.
+
+        Returns
+        -------
+        tuple of (list of float, list of float) or None
+            Targets and weights; None where there are none.
         """
         if self.domain != domains.SIGNS:
             return None
@@ -323,15 +571,54 @@ class RowwiseLoss(Loss):
         return None
 
     def values(self, scores: Floats, y: Array) -> Floats:
-        """l(scores_n, y_n) for every row, (n,)."""
+        """The loss of every row, l(scores_n, y_n).
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+
+        Returns
+        -------
+        ndarray (n,)
+            The losses.
+        """
         return self.both(scores, y)[0]
 
     def subgradients(self, scores: Floats, y: Array) -> Floats:
-        """A subgradient of l in the scores of every row, shaped like `scores`."""
+        """A subgradient of l in the scores of every row.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+
+        Returns
+        -------
+        ndarray
+            The subgradients, shaped like `scores`.
+        """
         return self.both(scores, y)[1]
 
     def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        """`values` and `subgradients`, to the bit; a loss whose two share work does it once."""
+        """The `values` and the `subgradients`, to the bit; a loss whose two share work does it once.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+
+        Returns
+        -------
+        tuple of (ndarray, ndarray)
+            Losses and subgradients.
+        """
         compute = self.kernel()
         if compute is None:
             own = type(self)
@@ -346,10 +633,22 @@ class RowwiseLoss(Loss):
         return values, slopes
 
     def curvatures(self, scores: Floats, y: Array) -> Floats:
-        """The curvature of l in the scores of every row, shaped like `scores`, where the loss `has_curvature`:
+        """The curvature of l in the scores of every row, where the loss `has_curvature`.
 
-        its second derivative, or that of a parabola above it with its value and slope at the score where the second
-        derivative would mislead. For several scores the diagonal, or a diagonal above the matrix.
+        It is the second derivative, or that of a parabola above the loss with its value and slope at the score where
+        the second derivative would mislead. For several scores the diagonal, or a diagonal above the matrix.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+
+        Returns
+        -------
+        ndarray
+            The curvatures, shaped like `scores`.
         """
         compute = self.kernel("curvatures")
         if compute is None:
@@ -360,11 +659,33 @@ class RowwiseLoss(Loss):
         return found
 
     def infima(self, y: Array) -> Floats:
-        """What the loss of each row is under for no score, (n,)."""
+        """What the loss of each row is under for no score.
+
+        Parameters
+        ----------
+        y : ndarray
+            Checked targets.
+
+        Returns
+        -------
+        ndarray (n,)
+            The infima.
+        """
         return np.full(len(y), self.infimum)
 
     def kernel(self, asked: str = "both") -> Callable[..., Any] | None:
-        """A compiled loop over rows for "both", "curvatures" or a "round" (see `rowwise.over_rows`), where there is."""
+        """A compiled loop over rows, where there is one.
+
+        Parameters
+        ----------
+        asked : str, default "both"
+            "both", "curvatures" or a "round" (see `rowwise.over_rows`).
+
+        Returns
+        -------
+        callable or None
+            The loop.
+        """
         definition = self.row_curvatures if asked == "curvatures" and self.vector else self.row
         if definition is None or (asked == "curvatures" and not self.has_curvature):
             return None
@@ -378,7 +699,19 @@ class RowwiseLoss(Loss):
         return np.require(scores, np.float64, ["C", "W"]), np.require(y, targets, ["C", "W"])
 
     def verify(self, scores: Floats, y: Array, mean: float, slopes: Floats) -> None:
-        """Raise where what `kernel` computed has no meaning; ours always has."""
+        """Raise where what `kernel` computed has no meaning; ours always has.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+        mean : float
+            The mean loss.
+        slopes : ndarray
+            The subgradients.
+        """
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
         if groups is not None:
@@ -387,7 +720,22 @@ class RowwiseLoss(Loss):
         return RowwiseFunctional(self, targets, space, self._fitting_outputs(targets, outputs))
 
     def value(self, scores: Any, y: Any, sample_weight: Any = None) -> float:
-        """Weighted mean loss of raw scores."""
+        """The weighted mean loss of raw scores.
+
+        Parameters
+        ----------
+        scores : array_like (n,) or (n, K)
+            Raw scores.
+        y : array_like
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The mean.
+        """
         targets, weights, kept = self._weighted(y, sample_weight)
         predicted = checks.numbers(scores, "scores")
         if len(predicted) != len(kept) or predicted.ndim != 1 + self.vector:
@@ -400,10 +748,23 @@ class RowwiseLoss(Loss):
         return float(Leaves.one(weights).means(self.values(predicted[kept], targets))[0])
 
     def best_constant(self, y: Any, sample_weight: Any = None, outputs: int | None = None) -> float | Floats:
-        """argmin_c of the weighted mean loss of the constant score c (midpoint where many are best).
+        """The constant score c of the least weighted mean loss (midpoint where many are best).
 
-        Where it would be infinite (logistic with one class, Poisson with zeros only): -10 or +10, with a
-        warning. `outputs`: the number of classes, where y may not show all of them.
+        Where it would be infinite (logistic with one class, Poisson with zeros only): -10 or +10, with a warning.
+
+        Parameters
+        ----------
+        y : array_like
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+        outputs : int or None, default None
+            The number of classes, where y may not show all of them.
+
+        Returns
+        -------
+        float or ndarray (K,)
+            The constant.
         """
         targets, weights, _ = self._weighted(y, sample_weight)
         return self._best_constant(targets, Leaves.one(weights), self._fitting_outputs(targets, outputs))
@@ -419,18 +780,53 @@ class RowwiseLoss(Loss):
     ) -> Floats:
         """The exact leaf step, for all leaves at once.
 
-        (n,) scores:    argmin_c sum_{n in leaf} w_n l(f_n + c, y_n)
-        (n, K) scores:  argmin_s sum_{n in leaf} w_n l(f_n + s * directions[leaf], y_n)
+            (n,) scores:    argmin_c sum_{n in leaf} w_n l(f_n + c, y_n)
+            (n, K) scores:  argmin_s sum_{n in leaf} w_n l(f_n + s * directions[leaf], y_n)
 
         The midpoint where an interval minimizes; 0 for a leaf without weight; where the minimizer is at
         infinity, the point where the slope has fallen to 1e-6 of its value at 0.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+        weights : ndarray (n,)
+            Weights of the rows.
+        leaf : ndarray (n,)
+            The leaf of each row.
+        n_leaves : int
+            How many there are.
+        directions : ndarray (n_leaves, K) or None, default None
+            For several scores, the direction of each leaf's step.
+
+        Returns
+        -------
+        ndarray (n_leaves,)
+            The steps.
         """
         kept = weights > 0
         leaves = Leaves(leaf[kept], n_leaves, weights[kept])
         return self._best_shifts(scores[kept], y[kept], leaves, directions)
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
-        """The gradient of min_p l(p, y) + |p - f|^2 / (2 mu), row by row; here by root search, one output."""
+        """The gradient of min_p l(p, y) + |p - f|^2 / (2 mu), row by row; here by root search, one output.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores f.
+        y : ndarray
+            Checked targets.
+        mu : float
+            How much the envelope smooths.
+
+        Returns
+        -------
+        ndarray
+            The gradients, shaped like `scores`.
+        """
 
         def slope(gap: Floats) -> Floats:
             return gap / mu + self.subgradients(scores + gap, y)
@@ -438,24 +834,78 @@ class RowwiseLoss(Loss):
         return -monotone_zeros(slope, len(scores)) / mu
 
     def link(self, scores: Any) -> Array:
-        """Predictions (a mean, a quantile, a label) from raw scores."""
+        """Predictions (a mean, a quantile, a label) from raw scores.
+
+        Parameters
+        ----------
+        scores : array_like (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray
+            Predictions.
+        """
         return self.link_.predict(np.asarray(scores, dtype=np.float64))
 
     def probabilities(self, scores: Any) -> Floats:
-        """Class probabilities (n, K) from raw scores; two-class losses give the columns P(-1), P(+1)."""
+        """Class probabilities from raw scores; two-class losses give the columns P(-1), P(+1).
+
+        Parameters
+        ----------
+        scores : array_like (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray (n, K)
+            Probabilities.
+        """
         if self.link_.probabilities is None:
             raise TypeError(f"the loss {self.name} gives no probabilities: {self.link_.instead}")
         return self.link_.probabilities(np.asarray(scores, dtype=np.float64))
 
     def constant_on(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
-        """`best_constant` of rows in any parts; `sample` is one leaf."""
+        """The `best_constant` of rows in any parts.
+
+        Parameters
+        ----------
+        y : ndarray
+            Checked targets.
+        sample : Leaves
+            The rows as one leaf.
+        outputs : int
+            How many scores a row has.
+
+        Returns
+        -------
+        float or ndarray (K,)
+            The constant.
+        """
         if type(self).best_constant is RowwiseLoss.best_constant:
             return self._best_constant(y, sample, outputs)
         gather = sample.rows.gather  # a loss that has a method of its own for it is shown all rows
         return self.best_constant(gather(y), gather(sample.weights), outputs)
 
     def shifts_in(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None = None) -> Floats:
-        """`best_shifts` of rows in any parts."""
+        """The `best_shifts` of rows in any parts.
+
+        Parameters
+        ----------
+        scores : ndarray (n,) or (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+        leaves : Leaves
+            The leaves.
+        directions : ndarray (n_leaves, K) or None, default None
+            For several scores, the direction of each leaf's step.
+
+        Returns
+        -------
+        ndarray (n_leaves,)
+            The steps.
+        """
         if type(self).best_shifts is RowwiseLoss.best_shifts:
             return self._best_shifts(scores, y, leaves, directions)
         gather = leaves.rows.gather  # as above

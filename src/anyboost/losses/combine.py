@@ -39,13 +39,25 @@ def written(terms: Iterable[tuple[float, Loss]]) -> str:
 
 @dataclass(frozen=True)
 class Sum(RowwiseLoss):
-    """sum_i factor_i * loss_i(f, y), factors positive.
+    """A sum of factors times losses, sum_i factor_i * loss_i(f, y), factors positive.
 
     Targets: those that every term accepts. Lambda, lambda and Lipschitz constants add up (an upper bound
     for Lambda and Lipschitz, a lower one for lambda). Link: the terms' common one, else the identity.
 
     Best constant: exact for one output. For several outputs the best of the terms' own best constants
     and 0, improved one coordinate at a time: exact for smooth losses, good for the others.
+
+    Parameters
+    ----------
+    terms : tuple of (float, RowwiseLoss)
+        Factors and losses.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = 0.5 * ab.losses.Absolute() + ab.losses.Squared()
+    >>> loss.value([0.0], [2.0])
+    3.0
     """
 
     terms: tuple[tuple[float, RowwiseLoss], ...]

@@ -35,7 +35,20 @@ class _LogMean(RowwiseLoss):
         return [first / weight], [weight]  # the loss is linear in the target
 
     def infima(self, y: Array) -> Floats:
-        """The loss at exp(f) = y, or toward f = -inf where y is 0: there both parts of it vanish."""
+        """What the loss of each row is under for no score.
+
+        It is the loss at exp(f) = y, or toward f = -inf where y is 0: there both parts of it vanish.
+
+        Parameters
+        ----------
+        y : ndarray
+            Checked targets.
+
+        Returns
+        -------
+        ndarray (n,)
+            The infima.
+        """
         positive = np.where(y > 0, y, 1.0)
         return np.where(y > 0, self.values(log_each(positive), positive), 0.0)
 
@@ -59,9 +72,15 @@ class _LogMean(RowwiseLoss):
 
 @dataclass(frozen=True)
 class Poisson(_LogMean):
-    """exp(f) - y f, the negative log likelihood of a count without its constant.
+    """The negative log likelihood of a count without its constant, exp(f) - y f.
 
     Targets: 0 or larger. No constants. Best constant: log of the mean. Link: exp(f), the mean.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> round(ab.losses.Poisson().best_constant([0.0, 1.0, 5.0]), 4)
+    0.6931
     """
 
     domain = domains.NONNEGATIVE
@@ -81,9 +100,15 @@ class Poisson(_LogMean):
 
 @dataclass(frozen=True)
 class Gamma(_LogMean):
-    """y exp(-f) + f, the negative log likelihood of an amount without its constant.
+    """The negative log likelihood of an amount without its constant, y exp(-f) + f.
 
     Targets: larger than 0. No constants. Best constant: log of the mean. Link: exp(f), the mean.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.Gamma().value([0.0], [3.0])
+    3.0
     """
 
     domain = domains.POSITIVE
@@ -97,9 +122,20 @@ class Gamma(_LogMean):
 
 @dataclass(frozen=True)
 class Tweedie(_LogMean):
-    """y exp((1 - p) f) / (p - 1) + exp((2 - p) f) / (2 - p), power p strictly between 1 and 2.
+    """Between `Poisson` and `Gamma`, y exp((1 - p) f) / (p - 1) + exp((2 - p) f) / (2 - p).
 
     Targets: 0 or larger. No constants. Best constant: log of the mean. Link: exp(f), the mean.
+
+    Parameters
+    ----------
+    power : float, default 1.5
+        p, strictly between 1 and 2.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.Tweedie(1.5).value([0.0], [3.0])
+    8.0
     """
 
     power: float = 1.5

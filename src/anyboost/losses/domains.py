@@ -19,10 +19,23 @@ LARGEST = 1e100  # squares of targets, and sums of them, must be finite
 class Domain:
     """The set of targets a loss accepts.
 
-    words:    completes "y must be ..."
-    contains: finite float64 targets -> one bool a row
-    advice:   what to do with a target outside
-    classes:  targets are class numbers 0 .. k-1 (kept as int64)
+    Parameters
+    ----------
+    words : str
+        Completes "y must be ...".
+    contains : callable
+        Takes finite float64 targets and gives one bool a row.
+    advice : str, default "change or drop that row"
+        What to do with a target outside.
+    classes : bool, default False
+        Whether targets are class numbers 0 .. k-1 (kept as int64).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> shares = ab.losses.Domain("between 0 and 1", lambda y: (y >= 0) & (y <= 1))
+    >>> shares.check([0.2, 1.0], "mine")
+    array([0.2, 1. ])
     """
 
     words: str
@@ -31,7 +44,20 @@ class Domain:
     classes: bool = False
 
     def check(self, y: Any, loss: str) -> npt.NDArray[Any]:
-        """Contiguous targets inside the domain, or a sentence about the first one outside."""
+        """Contiguous targets inside the domain, or a sentence about the first one outside.
+
+        Parameters
+        ----------
+        y : array_like
+            Targets.
+        loss : str
+            The loss's name, for the sentence.
+
+        Returns
+        -------
+        ndarray
+            float64, or int64 for classes.
+        """
         targets = checks.column(y, "y")
         if np.abs(targets).max() > LARGEST:
             row = int(np.argmax(np.abs(targets)))

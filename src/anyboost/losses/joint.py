@@ -18,10 +18,22 @@ from anyboost.losses.regression import pinball
 
 @dataclass(frozen=True)
 class MultiQuantile(RowwiseLoss):
-    """sum_k pinball(tau_k, f_k, y): a vector of quantiles, one output each.
+    """Several quantiles fitted together, one output each: sum_k pinball(tau_k, f_k, y).
 
     Targets: real. Best constant: the quantiles. Link: the scores of a row in increasing order, so that
     predicted quantiles never cross. Add `Crossing()` to keep the scores themselves in order.
+
+    Parameters
+    ----------
+    taus : iterable of float
+        Two levels or more, increasing, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.MultiQuantile([0.1, 0.9])
+    >>> loss.link([[3.0, 1.0]])
+    array([[1., 3.]])
     """
 
     infimum = 0.0
@@ -77,9 +89,21 @@ class MultiQuantile(RowwiseLoss):
 
 @dataclass(frozen=True)
 class Crossing(RowwiseLoss):
-    """sum_k (f_k - f_{k+1} + margin)+: what a row's outputs cost for not increasing. For sums.
+    """What a row's outputs cost for not increasing, sum_k (f_k - f_{k+1} + margin)+. For sums.
 
     Targets: any real; they do not matter. Best constant: 0, ..., (K - 1) * margin.
+
+    Parameters
+    ----------
+    margin : float, default 0.0
+        By how much each output shall exceed the one before it; not negative.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.MultiQuantile([0.1, 0.9]) + 2.0 * ab.losses.Crossing()
+    >>> loss.value([[3.0, 1.0]], [2.0])
+    5.8
     """
 
     infimum = 0.0

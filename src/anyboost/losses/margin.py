@@ -23,10 +23,17 @@ def _class_weights(y: Array, sample: Leaves) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Logistic(RowwiseLoss):
-    """log(1 + exp(-y f)).
+    """The logistic loss, log(1 + exp(-y f)).
 
     Targets: -1, +1. Lambda = 1/4, Lipschitz 1. Best constant: the log odds. Link: the label f > 0;
     P(+1) = 1 / (1 + exp(-f)).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.Logistic()
+    >>> loss.link([-2.0, 0.5]), round(loss.best_constant([-1, 1, 1, 1]), 4)
+    (array([-1.,  1.]), 1.0986)
     """
 
     farthest = FAR
@@ -62,10 +69,16 @@ class Logistic(RowwiseLoss):
 
 @dataclass(frozen=True)
 class Exponential(RowwiseLoss):
-    """exp(-y f), the loss of AdaBoost.
+    """The loss of AdaBoost, exp(-y f).
 
     Targets: -1, +1. No constants. Best constant: half the log odds. Link: the label f > 0;
     P(+1) = 1 / (1 + exp(-2 f)).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.Exponential().value([0.0, 0.0], [-1, 1])
+    1.0
     """
 
     farthest = FAR
@@ -107,9 +120,15 @@ class Exponential(RowwiseLoss):
 
 @dataclass(frozen=True)
 class Hinge(RowwiseLoss):
-    """(1 - y f)+; subgradient 0 at margin 1 and above.
+    """The hinge, (1 - y f)+; subgradient 0 at margin 1 and above.
 
     Targets: -1, +1. Lipschitz 1. Best constant: the heavier label, 0 on a tie. Link: the label f > 0.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.Hinge().value([-1.0, 2.0], [1, 1])
+    1.0
     """
 
     infimum = 0.0
@@ -148,6 +167,12 @@ class SquaredHinge(RowwiseLoss):
 
     Targets: -1, +1. Lambda = 1. Best constant: P(+1) - P(-1). Link: the label f > 0;
     P(+1) = (1 + f) / 2, clipped to [0, 1].
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.SquaredHinge().value([-1.0, 2.0], [1, 1])
+    1.0
     """
 
     infimum = 0.0

@@ -37,10 +37,16 @@ def shares(f: Floats, top: float, out: Floats) -> float:
 
 @dataclass(frozen=True)
 class Softmax(RowwiseLoss):
-    """log sum_k exp(f_k) - f_y, the cross entropy.
+    """The cross entropy, log sum_k exp(f_k) - f_y.
 
     Targets: 0 .. K-1. Lambda = 1/2, Lipschitz sqrt(2). Best constant: log class shares, their mean taken out.
     Link: the class of the largest score; probabilities exp(f_k) / sum_j exp(f_j).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.Softmax().probabilities([[0.0, 0.0]])
+    array([[0.5, 0.5]])
     """
 
     farthest = FAR
@@ -95,10 +101,16 @@ class Softmax(RowwiseLoss):
 
 @dataclass(frozen=True)
 class MulticlassHinge(RowwiseLoss):
-    """max_k (f_k + 1[k != y]) - f_y, the hinge of Crammer and Singer; the lowest-numbered maximizer counts.
+    """The hinge of Crammer and Singer, max_k (f_k + 1[k != y]) - f_y; the lowest-numbered maximizer counts.
 
     Targets: 0 .. K-1. Lipschitz sqrt(2). Best constant: the unit vector of a class with more than half
     the weight, else 0. Link: the class of the largest score.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.MulticlassHinge().value([[0.0, 0.5, 0.0]], [1])
+    0.5
     """
 
     infimum = 0.0
@@ -126,7 +138,22 @@ class MulticlassHinge(RowwiseLoss):
         return 2.0
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
-        """The maximum's envelope is a projection onto the probability simplex."""
+        """The gradient of the Moreau envelope: the maximum's is a projection onto the probability simplex.
+
+        Parameters
+        ----------
+        scores : ndarray (n, K)
+            Raw scores.
+        y : ndarray
+            Checked targets.
+        mu : float
+            How much the envelope smooths.
+
+        Returns
+        -------
+        ndarray (n, K)
+            The gradients.
+        """
         rows = np.arange(len(y))
         raised = (scores + 1.0) / mu
         raised[rows, y] = scores[rows, y] / mu + 1.0

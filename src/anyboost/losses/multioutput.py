@@ -17,10 +17,22 @@ from anyboost.losses.names import get
 
 @dataclass(frozen=True)
 class Multioutput(RowwiseLoss):
-    """sum_k loss(f_k, y_k) for targets of shape (n, k): one score a column of y.
+    """A loss for every column of the targets, sum_k loss(f_k, y_k), y being (n, k).
 
     Targets: the loss's, in every column. Lambda and lambda are the loss's. Best constant: that of each column.
     Link: the loss's, for every score.
+
+    Parameters
+    ----------
+    loss : RowwiseLoss
+        A loss of one output.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.Multioutput(ab.losses.Absolute())
+    >>> loss.best_constant([[1.0, 10.0], [2.0, 20.0], [9.0, 90.0]])
+    array([ 2., 20.])
     """
 
     loss: RowwiseLoss

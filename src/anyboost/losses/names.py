@@ -24,7 +24,24 @@ NOT_HERE = ("lambdarank", "lambdamart", "rank:pairwise", "rank:ndcg", "rank:map"
 
 
 def get(spec: str | Loss) -> Loss:
-    """A loss from its name, its parameter after a colon ("quantile:0.9"); a loss passes through."""
+    """A loss from its name, its parameter after a colon ("quantile:0.9"); a loss passes through.
+
+    Parameters
+    ----------
+    spec : str or Loss
+        The name, or the loss.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.get("quantile:0.9")
+    Quantile(tau=0.9)
+    """
     if isinstance(spec, Loss):
         return spec
     if isinstance(spec, type) and issubclass(spec, Loss):
@@ -44,10 +61,51 @@ def get(spec: str | Loss) -> Loss:
 
 
 def suited(spec: str | Loss, y: Array, weights: Floats | None = None) -> Loss:
-    """`get`, on checked targets: "huber" without a number is given the delta that suits them."""
+    """What `get` gives, on checked targets: "huber" without a number is given the delta that suits them.
+
+    Parameters
+    ----------
+    spec : str or Loss
+        The name, or the loss.
+    y : ndarray
+        Checked targets.
+    weights : ndarray (n,) or None, default None
+        Weights of the rows.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> ab.losses.suited("huber", np.arange(11.0))
+    Huber(delta=5.0)
+    """
     return Huber.suited_to(y, weights) if spec == "huber" else get(spec)
 
 
 def stands_for(spec: str | Loss, loss: Loss) -> bool:
-    """Whether `spec` is this loss, or could have been given for it."""
+    """Whether `spec` is this loss, or could have been given for it.
+
+    Parameters
+    ----------
+    spec : str or Loss
+        A name, or a loss.
+    loss : Loss
+        The loss to compare it with.
+
+    Returns
+    -------
+    bool
+        Whether they are the same.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.stands_for("huber", ab.losses.Huber(3.0))
+    True
+    """
     return (spec == "huber" and isinstance(loss, Huber)) or get(spec) == loss

@@ -32,19 +32,43 @@ def pointwise(
     lipschitz: float = math.inf,
     infimum: float = -math.inf,
 ) -> Pointwise:
-    """A convex loss from `value(score, target)` and its derivative `subgradient(score, target)` in the score.
+    """A convex loss of your own, from `value(score, target)` and its derivative in the score.
 
-    They are compiled at first use, so they may be plain scalar code with `if`. Functions that Numba cannot
+    The functions are compiled at first use, so they may be plain scalar code with `if`. Functions that Numba cannot
     compile are called on whole arrays instead, and must then be NumPy functions of two (n,) arrays.
-
-    curvature: the second derivative, or that of a parabola above the loss with its value and slope at the score.
-    domain: which targets are allowed (default: any real number), a `losses.Domain`.
-    link: from scores to predictions (default: the identity).
-    smoothness, strong_convexity, lipschitz, infimum: the constants, where known (infimum: what value is never
-    under, 0 for most losses); certificates trust them.
 
     Where the loss meets data, some of their targets and a grid of scores show whether it is convex.
 
+    Parameters
+    ----------
+    value : callable
+        The loss of (score, target).
+    subgradient : callable
+        Its derivative in the score, or any subgradient.
+    curvature : callable or None, default None
+        The second derivative, or that of a parabola above the loss with its value and slope at the score.
+    domain : Domain or None, default None
+        Which targets are allowed, a `losses.Domain`; None: any real number.
+    link : callable or None, default None
+        From scores to predictions; None: the identity.
+    name : str, default "pointwise"
+        What it is called in messages and files.
+    smoothness : float, default inf
+        Lambda, where known. Certificates trust the four constants.
+    strong_convexity : float, default 0.0
+        lambda, where known.
+    lipschitz : float, default inf
+        A bound on the subgradient, where known.
+    infimum : float, default -inf
+        What `value` is never under: 0 for most losses.
+
+    Returns
+    -------
+    RowwiseLoss
+        The loss.
+
+    Examples
+    --------
     >>> from anyboost.losses import pointwise
     >>> loss = pointwise(lambda f, y: (f - y) ** 4, lambda f, y: 4 * (f - y) ** 3)
     >>> float(loss.best_constant([1.0, 3.0]))

@@ -21,6 +21,13 @@ class Squared(RowwiseLoss):
     """Half the squared error, (y - f)^2 / 2.
 
     Targets: real. Lambda = lambda = 1. Best constant: the mean. Link: identity.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.Squared()
+    >>> loss.value([0.0, 1.0], [2.0, 1.0]), loss.best_constant([0.0, 1.0, 5.0])
+    (1.0, 2.0)
     """
 
     infimum = 0.0
@@ -87,6 +94,13 @@ class Absolute(_PiecewiseLinear):
     """The absolute error, |y - f|; subgradient 0 at the kink.
 
     Targets: real. Lipschitz 1. Best constant: the median. Link: identity.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> loss = ab.losses.Absolute()
+    >>> loss.value([0.0, 1.0], [2.0, 1.0]), loss.best_constant([0.0, 1.0, 5.0])
+    (1.0, 1.0)
     """
 
     lipschitz = 1.0
@@ -103,6 +117,17 @@ class Quantile(_PiecewiseLinear):
     """The pinball loss, tau (y - f)+ + (1 - tau) (f - y)+; subgradient 0 at the kink.
 
     Targets: real. Lipschitz max(tau, 1 - tau). Best constant: the tau-quantile. Link: identity.
+
+    Parameters
+    ----------
+    tau : float, default 0.5
+        The level, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.Quantile(0.8).best_constant([1.0, 2.0, 3.0, 4.0])
+    4.0
     """
 
     tau: float = 0.5
@@ -129,9 +154,20 @@ class Quantile(_PiecewiseLinear):
 
 @dataclass(frozen=True)
 class Huber(RowwiseLoss):
-    """r^2 / 2 for |r| <= delta, else delta (|r| - delta / 2), with r = y - f.
+    """Squares near the middle and lines beyond: r^2 / 2 for |r| <= delta, else delta (|r| - delta / 2), with r = y - f.
 
     Targets: real. Lambda = 1, Lipschitz delta. Best constant: where clipped residuals cancel. Link: identity.
+
+    Parameters
+    ----------
+    delta : float, default 1.0
+        Where the squares end; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.losses.Huber(1.0).value([0.0, 0.0], [1.0, 3.0])
+    1.5
     """
 
     infimum = 0.0
@@ -147,6 +183,18 @@ class Huber(RowwiseLoss):
 
         Where more than nine in ten are the same, their mean distance from it; where all are, 1. Columns of y have a
         median each.
+
+        Parameters
+        ----------
+        y : ndarray
+            Checked targets.
+        weights : ndarray (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        Huber
+            The loss.
         """
         table = y.reshape(len(y), -1)
         mass = (
@@ -177,10 +225,21 @@ class Huber(RowwiseLoss):
 
 @dataclass(frozen=True)
 class Expectile(RowwiseLoss):
-    """|tau - 1[y < f]| (y - f)^2: asymmetric squares; tau = 0.5 is `Squared`.
+    """Asymmetric squares, |tau - 1[y < f]| (y - f)^2; tau = 0.5 is `Squared`.
 
     Targets: real. Lambda = 2 max(tau, 1 - tau), lambda = 2 min(tau, 1 - tau). Best constant: the
     tau-expectile. Link: identity.
+
+    Parameters
+    ----------
+    tau : float, default 0.5
+        The level, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> round(ab.losses.Expectile(0.8).best_constant([0.0, 1.0]), 6)
+    0.8
     """
 
     infimum = 0.0

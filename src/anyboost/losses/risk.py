@@ -43,9 +43,33 @@ class _Reweighted(Loss):
         return self.loss.outputs(y)
 
     def link(self, scores: Any) -> Array:
+        """Predictions from raw scores: those of `loss`.
+
+        Parameters
+        ----------
+        scores : array_like (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray
+            Predictions.
+        """
         return self.loss.link(scores)
 
     def probabilities(self, scores: Any) -> Floats:
+        """Class probabilities from raw scores: those of `loss`.
+
+        Parameters
+        ----------
+        scores : array_like (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray (n, K)
+            Probabilities.
+        """
         return self.loss.probabilities(scores)
 
     def __str__(self) -> str:
@@ -63,7 +87,20 @@ def _base(loss: Any) -> RowwiseLoss:
 class CVaR(_Reweighted):
     """The mean of `loss` over the worst 1 - alpha of the measure; rows tied at the border share what is left.
 
-    alpha = 0 is the plain mean; alpha near 1 the worst row.
+    Parameters
+    ----------
+    loss : RowwiseLoss
+        The loss of a row.
+    alpha : float, default 0.9
+        The share of the measure that does not count: 0 is the plain mean; near 1, the worst row.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> R = ab.losses.CVaR(ab.losses.Absolute(), 0.5).on([1.0, 2.0, 3.0, 4.0], ab.space.Space(np.zeros((4, 1))))
+    >>> R.value(np.zeros(4))
+    3.5
     """
 
     loss: RowwiseLoss
@@ -83,7 +120,22 @@ class CVaR(_Reweighted):
 
 @dataclass(frozen=True)
 class WorstGroup(_Reweighted):
-    """The largest mean of `loss` over the groups; of equals the first in the order of their labels."""
+    """The largest mean of `loss` over the groups; of equals the first in the order of their labels.
+
+    Parameters
+    ----------
+    loss : RowwiseLoss
+        The loss of a row.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> loss = ab.losses.WorstGroup(ab.losses.Absolute())
+    >>> R = loss.on([1.0, 2.0, 3.0], ab.space.Space(np.zeros((3, 1))), groups=["a", "a", "b"])
+    >>> R.value(np.zeros(3))
+    3.0
+    """
 
     loss: RowwiseLoss
 

@@ -25,6 +25,14 @@ class Cox(Loss):
 
     Targets: +t for an event at time t > 0, -t for a row last seen, without an event, at time t. Scores are
     log hazard ratios; a constant changes nothing, so they start at 0. Link: the hazard ratio exp(f).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[3.0], [2.0], [1.0], [0.0]], [1.0, 2.0, -2.5, 4.0]
+    >>> run = ab.boost(X, y, "cox", ab.weak.Linear(), rounds=20)
+    >>> run.steps[-1].loss < run.start_loss
+    True
     """
 
     farthest = FAR
@@ -46,6 +54,18 @@ class Cox(Loss):
         return CoxFunctional(self.check(y), space)
 
     def link(self, scores: Any) -> Array:
+        """Hazard ratios exp(f) from raw scores.
+
+        Parameters
+        ----------
+        scores : array_like (n,)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray (n,)
+            Hazard ratios.
+        """
         return links.LOG.predict(np.asarray(scores, dtype=np.float64))
 
 

@@ -24,19 +24,50 @@ MOST_WEIGHT = 1e6
 class MirrorAverager:
     """Combine M forecasts of a stream, row by row, in O(M) memory.
 
-    Parameters
-    ----------
-    loss : a row-wise loss of `anyboost.losses` or its name. A loss of K outputs takes forecasts (n, M, K).
-    proxy, domain, schedule : see `anyboost.mirror`; objects, or names such as "octahedron:2".
-    lipschitz : L, the longest subgradient (sup norm) that counts in full; a longer one is scaled down to it, so
-        that no single row can take over. "running" measures subgradients in units of ten times their running median
-        instead. By default L follows from the bounds where they are given, and is 1 where they are not.
-    output_bound, label_bound : |forecasts| and |y| do not exceed these.
-    average : whether to predict with the average of all weights so far (12) or the last ones; by default the
-        schedule's own way.
-
     A forecast of NaN means that the expert sleeps: its weight is shared out for this row, and it is judged as if it
     had forecast what the others did together (on the simplex) or 0 (elsewhere).
+
+    Parameters
+    ----------
+    loss : str or Loss, default "squared"
+        A row-wise loss of `anyboost.losses` or its name. A loss of K outputs takes forecasts (n, M, K).
+    proxy : str or Proxy, default "entropy"
+        What keeps weights from jumping: "entropy", "p_norm" or "power_divergence", or an object.
+    domain : str or Domain, default "simplex"
+        The set of weights: "simplex", "solid_simplex" or "octahedron", its radius after a colon, or an object.
+    schedule : str or Schedule, default "anytime"
+        How fast weights may move: a name, its parameters after a colon ("fixed_share:0.5,0.01"), or an object.
+    lipschitz : float, str or None, default None
+        L, the longest subgradient (sup norm) that counts in full; a longer one is scaled down to it, so
+        that no single row can take over. "running" measures subgradients in units of ten times their running median
+        instead. None: L follows from the bounds where they are given, and is 1 where they are not.
+    output_bound : float or None, default None
+        What |forecasts| do not exceed.
+    label_bound : float or None, default None
+        What |y| does not exceed.
+    average : bool or None, default None
+        Whether to predict with the average of all weights so far (12) or the last ones; None: the schedule's own way.
+
+    Attributes
+    ----------
+    weights_ : ndarray (M,)
+        What `predict` weights the forecasts with.
+    last_weights_ : ndarray (M,)
+        theta after the last row, at which the next subgradient is taken.
+    n_rows_ : float
+        The weight of all rows so far.
+    n_experts_ : int
+        M.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> y = np.sin(np.arange(200.0))
+    >>> forecasts = np.column_stack([y + 0.1, -y])
+    >>> averager = ab.mirror.MirrorAverager("squared").partial_fit(forecasts, y)
+    >>> int(averager.weights_.argmax()), averager.predict(forecasts[:3]).shape
+    (0, (3,))
     """
 
     def __init__(
@@ -113,8 +144,17 @@ class MirrorAverager:
     def bound(self, rows: int | None = None) -> float:
         """The theorem's bound on the expected excess loss over the best weights, for forecast number `rows`.
 
-        It is about independent rows, and holds in the mean over streams. By default the next forecast's. inf
-        where nothing is proved.
+        It is about independent rows, and holds in the mean over streams. inf where nothing is proved.
+
+        Parameters
+        ----------
+        rows : int or None, default None
+            The number of the forecast; None: the next.
+
+        Returns
+        -------
+        float
+            The bound.
         """
         t = math.floor(self.n_rows_) + 1 if rows is None else checks.count(rows, "rows", least=1)
         if not self.average or self.lipschitz == 0:
@@ -124,7 +164,18 @@ class MirrorAverager:
     # Learning and predicting --------------------------------------------------------------------------------------
 
     def start(self, n_experts: int) -> "MirrorAverager":
-        """Fix the number of experts before the first row; weights_ is then argmin V."""
+        """Fix the number of experts before the first row; weights_ is then argmin V.
+
+        Parameters
+        ----------
+        n_experts : int
+            M.
+
+        Returns
+        -------
+        MirrorAverager
+            Itself.
+        """
         count = checks.count(n_experts, "n_experts", least=1)
         if self._state is not None:
             raise ValueError(f"n_experts is {self.n_experts_} already: use join for experts that come later")
@@ -132,12 +183,42 @@ class MirrorAverager:
         return self
 
     def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> "MirrorAverager":
-        """Learn from rows in their order. Weight 2 is the row twice, weight 0 no row."""
+        """Learn from rows in their order. Weight 2 is the row twice, weight 0 no row.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        MirrorAverager
+            Itself.
+        """
         self.predict_then_fit(forecasts, y, sample_weight)
         return self
 
     def predict_then_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Floats:
-        """The scores that were predicted for each row before it was learned from: (n,) or (n, K)."""
+        """The scores that were predicted for each row before it was learned from.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        ndarray (n,) or (n, K)
+            Raw scores.
+        """
         targets = self.loss.check(y)
         table = self._check_forecasts(forecasts, len(targets))
         weights = checks.sample_weight(sample_weight, len(targets))
@@ -159,7 +240,18 @@ class MirrorAverager:
         return scores
 
     def predict(self, forecasts: Any) -> Floats:
-        """Combined scores, (n,) or (n, K). Before any row: by theta_0."""
+        """Combined scores. Before any row: by theta_0.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+
+        Returns
+        -------
+        ndarray (n,) or (n, K)
+            Raw scores.
+        """
         table = self._check_forecasts(forecasts)
         state = self._fresh(table.shape[1]) if self._state is None else self._state
         return combine(self._mean(state) if self.average else state.theta, table, self.domain)
@@ -169,6 +261,16 @@ class MirrorAverager:
 
         (One who sleeps from the first row on, with NaN forecasts, comes to the same but for the number of experts in
         the rates.) In the average they count from now on.
+
+        Parameters
+        ----------
+        count : int, default 1
+            How many.
+
+        Returns
+        -------
+        MirrorAverager
+            Itself.
         """
         more = checks.count(count, "count", least=1)
         old = self._started()

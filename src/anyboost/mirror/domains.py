@@ -25,22 +25,68 @@ class Domain:
         object.__setattr__(self, "radius", checks.positive(self.radius, "radius"))
 
     def vertices(self, count: int) -> int:
-        """How many vertices the set has in `count` dimensions."""
+        """How many vertices the set has in `count` dimensions.
+
+        Parameters
+        ----------
+        count : int
+            M.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
         return count
 
     def put_back(self, theta: Floats) -> Floats:
-        """theta, which is in the set but for rounding, without the rounding."""
+        """The same theta, which is in the set but for rounding, without the rounding.
+
+        Parameters
+        ----------
+        theta : ndarray (M,)
+            Weights.
+
+        Returns
+        -------
+        ndarray (M,)
+            Weights in the set.
+        """
         size = float(np.abs(theta).sum())
         return theta * (self.radius / size) if size > self.radius else theta
 
     def best_vertex(self, slopes: Floats) -> float:
-        """min over the set of <slopes, theta>."""
+        """The minimum over the set of <slopes, theta>.
+
+        Parameters
+        ----------
+        slopes : ndarray (M,)
+            A linear function of the weights.
+
+        Returns
+        -------
+        float
+            The minimum.
+        """
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Simplex(Domain):
-    """Weights that are not negative and add up to the radius: a weighted mean of the forecasts."""
+    """Weights that are not negative and add up to the radius: a weighted mean of the forecasts.
+
+    Parameters
+    ----------
+    radius : float, default 1.0
+        lambda; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(domain=ab.mirror.Simplex())
+    >>> averager.start(4).weights_
+    array([0.25, 0.25, 0.25, 0.25])
+    """
 
     code = 0
 
@@ -53,7 +99,20 @@ class Simplex(Domain):
 
 @dataclass(frozen=True)
 class SolidSimplex(Domain):
-    """Weights that are not negative and add up to the radius or less: forecasts may also be shrunk toward 0."""
+    """Weights that are not negative and add up to the radius or less: forecasts may also be shrunk toward 0.
+
+    Parameters
+    ----------
+    radius : float, default 1.0
+        lambda; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(domain=ab.mirror.SolidSimplex())
+    >>> averager.start(4).weights_
+    array([0.2, 0.2, 0.2, 0.2])
+    """
 
     code = 1
 
@@ -66,7 +125,20 @@ class SolidSimplex(Domain):
 
 @dataclass(frozen=True)
 class Octahedron(Domain):
-    """Weights of either sign with sum |theta_j| <= radius: every function and its negative."""
+    """Weights of either sign with sum |theta_j| <= radius: every function and its negative.
+
+    Parameters
+    ----------
+    radius : float, default 1.0
+        lambda; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(domain=ab.mirror.Octahedron(2.0))
+    >>> averager.start(4).weights_
+    array([0., 0., 0., 0.])
+    """
 
     code = 2
     signed = True

@@ -174,27 +174,81 @@ def _distinct(table: Floats) -> tuple[np.ndarray, np.ndarray]:
 class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
     """A weighted combination of models' forecasts, the weights learned online.
 
+    By default a second-order rule in running units, which has no rate and no scale to choose.
+
     Parameters
     ----------
-    models : a list of models, or of (name, model); None: the columns of X are forecasts (NaN: none for this row).
+    models : list or None, default None
+        Models, or pairs of (name, model); None: the columns of X are forecasts (NaN: none for this row).
         Scikit-learn's are cross-fitted, so that weights are learned on forecasts of rows they had not seen. River's
         learn row by row, each row after its forecast.
-    loss : a row-wise loss of one output, squared by default. With a log link, columns are raw scores, and models'
-        forecasts become ones.
-    proxy, domain, schedule, lipschitz, output_bound, label_bound, average : see `anyboost.mirror.MirrorAverager`. By
-        default a second-order rule in running units, which has no rate and no scale to choose; "tracker" is
-        `anyboost.mirror.Tracker`, for streams whose best model changes.
-    cv : folds of the cross-fit, as in scikit-learn; "prefit" for models that are fitted already.
-    shuffle : whether `fit` takes the rows in a random order; False for rows in the order of time.
-    random_state : seed of that order.
+    loss : str, Loss or None, default None
+        A row-wise loss of one output; None is squared. With a log link, columns are raw scores, and models' forecasts
+        become ones.
+    proxy : str or Proxy, default "entropy"
+        See `anyboost.mirror.MirrorAverager`.
+    domain : str or Domain, default "simplex"
+        See `anyboost.mirror.MirrorAverager`.
+    schedule : str or Schedule, default "second_order"
+        See `anyboost.mirror.MirrorAverager`; "tracker" is `anyboost.mirror.Tracker`, for streams whose best model
+        changes.
+    lipschitz : float, str or None, default "running"
+        See `anyboost.mirror.MirrorAverager`; where a bound is given, L follows from that.
+    output_bound : float or None, default None
+        What |forecasts| do not exceed.
+    label_bound : float or None, default None
+        What |y| does not exceed.
+    average : bool or None, default None
+        Whether to predict with the average of all weights so far; None: the schedule's own way.
+    cv : int, splitter or str, default 5
+        Folds of the cross-fit, as in scikit-learn; "prefit" for models that are fitted already.
+    shuffle : bool, default True
+        Whether `fit` takes the rows in a random order; False for rows in the order of time.
+    random_state : int, RandomState or None, default None
+        Seed of that order.
 
-    Attributes: `weights_` (M,), `averager_`, `models_`.
+    Attributes
+    ----------
+    weights_ : ndarray (M,)
+        The weight of each model or column.
+    averager_ : MirrorAverager or Tracker
+        What learned them.
+    models_ : list
+        The fitted models, where there are any.
+    n_features_in_ : int
+        The columns of X, where they are forecasts.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.arange(60.0)[:, None]
+    >>> model = ab.MirrorAveragingRegressor([DummyRegressor(), LinearRegression()], random_state=0)
+    >>> model.fit(X, 2 * X[:, 0]).weights_.round(1)
+    array([0., 1.])
     """
 
     _usual = "squared"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MirrorAveragingRegressor":
-        """Fit the models, and learn the weights in one pass over the rows."""
+        """Fit the models, and learn the weights in one pass over the rows.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        MirrorAveragingRegressor
+            Itself.
+        """
         averager = self._begin()
         X, y = self._table(X, y, reset=True, y_numeric=True)
         forecasts, y, weights = self._learn(X, averager.loss.check(y), sample_weight, first=True)
@@ -204,7 +258,22 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MirrorAveragingRegressor":
-        """Learn from more rows, in their order. Models that can, learn too, each row after its forecast."""
+        """Learn from more rows, in their order. Models that can, learn too, each row after its forecast.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        MirrorAveragingRegressor
+            Itself.
+        """
         first = not hasattr(self, "averager_")
         averager = self._begin() if first else self.averager_
         X, y = self._table(X, y, reset=first, y_numeric=True)
@@ -230,7 +299,18 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
         return averager
 
     def predict(self, X: Any) -> Floats:
-        """The combined forecast of each row."""
+        """The combined forecast of each row.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+
+        Returns
+        -------
+        ndarray (n,)
+            Predictions.
+        """
         forecasts = self._predictable(X)
         return self.averager_.loss.link(self.averager_.predict(forecasts))
 
@@ -253,15 +333,83 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
 
     Two classes: one score a model. More: a score a class and model, and one weight a model, with the softmax or
     multiclass hinge loss; columns of forecasts are then weighted for each class against the rest, and `weights_` is
-    (K, M). Parameters as in `MirrorAveragingRegressor`; `loss` is one of two classes, "logistic" by default.
+    (K, M).
 
-    Attributes: `classes_`, `weights_`, `averagers_` (one, or one a class), `models_`.
+    Parameters
+    ----------
+    models : list or None, default None
+        Models, or pairs of (name, model); None: the columns of X are forecasts (NaN: none for this row). See
+        `MirrorAveragingRegressor`.
+    loss : str, Loss or None, default None
+        A loss of two classes; None is logistic. Models of more than two classes take logistic or hinge, whose form for
+        several classes is then used.
+    proxy : str or Proxy, default "entropy"
+        See `anyboost.mirror.MirrorAverager`.
+    domain : str or Domain, default "simplex"
+        See `anyboost.mirror.MirrorAverager`.
+    schedule : str or Schedule, default "second_order"
+        See `anyboost.mirror.MirrorAverager`; "tracker" is `anyboost.mirror.Tracker`, for streams whose best model
+        changes.
+    lipschitz : float, str or None, default "running"
+        See `anyboost.mirror.MirrorAverager`; where a bound is given, L follows from that.
+    output_bound : float or None, default None
+        What |forecasts| do not exceed.
+    label_bound : float or None, default None
+        What |y| does not exceed.
+    average : bool or None, default None
+        Whether to predict with the average of all weights so far; None: the schedule's own way.
+    cv : int, splitter or str, default 5
+        Folds of the cross-fit, as in scikit-learn; "prefit" for models that are fitted already.
+    shuffle : bool, default True
+        Whether `fit` takes the rows in a random order; False for rows in the order of time.
+    random_state : int, RandomState or None, default None
+        Seed of that order.
+
+    Attributes
+    ----------
+    classes_ : ndarray (K,)
+        The labels, sorted.
+    weights_ : ndarray (M,) or (K, M)
+        The weight of each model or column.
+    averagers_ : list of MirrorAverager or Tracker
+        What learned them: one, or one a class.
+    models_ : list
+        The fitted models, where there are any.
+    n_features_in_ : int
+        The columns of X, where they are forecasts.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.arange(60.0)[:, None]
+    >>> pool = [DummyClassifier(), LogisticRegression()]
+    >>> model = ab.MirrorAveragingClassifier(pool, random_state=0).fit(X, X[:, 0] > 30)
+    >>> int(model.weights_.argmax()), model.predict([[5.0], [50.0]])
+    (1, array([False,  True]))
     """
 
     _usual = "logistic"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MirrorAveragingClassifier":
-        """Fit the models, and learn the weights in one pass over the rows."""
+        """Fit the models, and learn the weights in one pass over the rows.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+        y : array_like (n,)
+            Classes.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        MirrorAveragingClassifier
+            Itself.
+        """
         self._fresh(self._loss)  # refuse what cannot be before any work
         X, y = self._table(X, y, reset=True)
         check_classification_targets(y)
@@ -276,7 +424,24 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "MirrorAveragingClassifier":
-        """Learn from more rows, in their order; the first call names all classes there will be."""
+        """Learn from more rows, in their order; the first call names all classes there will be.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+        y : array_like (n,)
+            Classes.
+        classes : array_like or None, default None
+            All classes, in the first call.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        MirrorAveragingClassifier
+            Itself.
+        """
         first = not hasattr(self, "averagers_")
         if first:
             self._fresh(self._loss)
@@ -336,19 +501,52 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         return tags
 
     def decision_function(self, X: Any) -> Floats:
-        """Raw scores, (n,) for two classes and (n, K) for more."""
+        """Raw scores, (n,) for two classes and (n, K) for more.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+
+        Returns
+        -------
+        ndarray (n,) or (n, K)
+            Raw scores.
+        """
         forecasts = self._predictable(X)
         scores = [averager.predict(forecasts) for averager in self.averagers_]
         return scores[0] if len(scores) == 1 else np.stack(scores, axis=1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score."""
+        """The class of the largest score.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+
+        Returns
+        -------
+        ndarray (n,)
+            Labels.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
-        """(n, K) probabilities, for losses that have them."""
+        """Probabilities of the classes, for losses that have them.
+
+        Parameters
+        ----------
+        X : table (n, d)
+            What the models take, or forecasts.
+
+        Returns
+        -------
+        ndarray (n, K)
+            Probabilities, in the order of `classes_`.
+        """
         scores = self.decision_function(X)
         loss = self.averagers_[0].loss
         if scores.ndim == 1 or loss.vector:

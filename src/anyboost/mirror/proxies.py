@@ -44,14 +44,48 @@ class Proxy:
     code: ClassVar[int]
 
     def check(self, domain: Domain) -> None:
-        """Refuse a set on which V is not a proxy."""
+        """Refuse a set on which V is not a proxy.
+
+        Parameters
+        ----------
+        domain : Domain
+            The set.
+        """
 
     def shape(self, count: int, domain: Domain) -> Shape:
-        """The constants for `count` functions."""
+        """The constants for `count` functions.
+
+        Parameters
+        ----------
+        count : int
+            M.
+        domain : Domain
+            The set of weights.
+
+        Returns
+        -------
+        Shape
+            alpha, height and exponent.
+        """
         raise NotImplementedError
 
     def argmin(self, z: Any, beta: float, domain: Domain | None = None) -> Floats:
-        """theta that minimizes <z, theta> + beta V(theta) over the set."""
+        """The theta that minimizes <z, theta> + beta V(theta) over the set.
+
+        Parameters
+        ----------
+        z : array_like (M,)
+            The sum of subgradients.
+        beta : float
+            The temperature; positive.
+        domain : Domain or None, default None
+            The set of weights; None: `Simplex()`.
+
+        Returns
+        -------
+        ndarray (M,)
+            theta.
+        """
         from anyboost.backends.mirror import prox
 
         chosen = Simplex() if domain is None else domain
@@ -65,7 +99,14 @@ class Proxy:
 
 @dataclass(frozen=True)
 class Entropy(Proxy):
-    """(8): weights are those of a Gibbs distribution; closed form on every set."""
+    """Entropy (8): weights are those of a Gibbs distribution; closed form on every set.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.mirror.Entropy().argmin([0.0, 0.0, 1.0], beta=1.0).round(3)
+    array([0.422, 0.422, 0.155])
+    """
 
     code = 0
 
@@ -75,7 +116,19 @@ class Entropy(Proxy):
 
 @dataclass(frozen=True)
 class PNorm(Proxy):
-    """(35): half the squared p-norm; weights can be exactly zero. None: p = min(2, 1 + 1/ln M)."""
+    """Half the squared p-norm (35); weights can be exactly zero.
+
+    Parameters
+    ----------
+    p : float or None, default None
+        Above 1 and at most 2; None: min(2, 1 + 1/ln M).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.mirror.PNorm(2.0).argmin([0.0, 0.0, 5.0], beta=1.0).round(3)
+    array([0.5, 0.5, 0. ])
+    """
 
     p: float | None = None
     code = 1
@@ -94,7 +147,19 @@ class PNorm(Proxy):
 
 @dataclass(frozen=True)
 class PowerDivergence(Proxy):
-    """(36): a divergence from the uniform weights, on the simplex. None: s = min(1, 1/ln M)."""
+    """A divergence from the uniform weights (36), on the simplex.
+
+    Parameters
+    ----------
+    s : float or None, default None
+        Above 0 and at most 1; None: min(1, 1/ln M).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.mirror.PowerDivergence(1.0).argmin([0.0, 0.0, 1.0], beta=1.0).round(3)
+    array([0.5, 0.5, 0. ])
+    """
 
     s: float | None = None
     code = 2

@@ -24,7 +24,24 @@ _LARGE = 500_000  # numbers that a linear program still takes quickly
 
 
 class Combination(NamedTuple):
-    """The best fixed weights, their mean loss, and `gap`: no weights of the set are better by more."""
+    """The best fixed weights, and how sure that is.
+
+    Attributes
+    ----------
+    weights : ndarray (M,)
+        The weights.
+    loss : float
+        Their mean loss.
+    gap : float
+        No weights of the set are better by more.
+
+    Examples
+    --------
+    >>> from anyboost.mirror import regret
+    >>> found = regret.best_combination([[0.0, 2.0], [0.0, 2.0]], [1.0, 1.0])
+    >>> found.weights.round(3), found.gap < 1e-6
+    (array([0.5, 0.5]), True)
+    """
 
     weights: Floats
     loss: float
@@ -32,7 +49,34 @@ class Combination(NamedTuple):
 
 
 class Regret(NamedTuple):
-    """Sums over rows; every entry but `loss` is a regret, and may be negative."""
+    """Sums over rows: the loss of predictions, and by how much it exceeds that of simpler answers.
+
+    A regret may be negative.
+
+    Attributes
+    ----------
+    loss : float
+        Of the predictions.
+    single : float
+        Against the best expert.
+    best_expert : int
+        Its number.
+    combination : float
+        Against the best fixed weights of the set.
+    combination_weights : ndarray (M,)
+        Those weights.
+    combination_gap : float
+        No weights of the set are better by more, in all.
+    switching : dict of int to float
+        Against the best sequence of experts, by the number of its switches.
+
+    Examples
+    --------
+    >>> from anyboost.mirror import regret
+    >>> found = regret.regret([0.0, 0.0], [[0.0, 1.0], [0.0, 1.0]], [1.0, 1.0], switches=[1])
+    >>> found.loss, found.best_expert, found.single, found.switching
+    (1.0, 1, 1.0, {1: 1.0})
+    """
 
     loss: float
     single: float
@@ -52,9 +96,38 @@ def regret(
     switches: Iterable[int] = (),
     sample_weight: Any = None,
 ) -> Regret:
-    """Regret of predictions (raw scores) against the experts whose forecasts (n, M) they combined.
+    """Regret of predictions (raw scores) against the experts whose forecasts they combined.
 
     An expert that slept (NaN) is compared on the rows it was awake; the other regrets are then NaN.
+
+    Parameters
+    ----------
+    predictions : array_like (n,)
+        Raw scores.
+    forecasts : array_like (n, M)
+        What each expert said of each row.
+    y : array_like (n,)
+        Targets.
+    loss : str or Loss, default "squared"
+        A row-wise loss or its name.
+    domain : str or Domain, default "simplex"
+        The set of weights to compare with.
+    switches : iterable of int, default ()
+        Numbers of switches to compare with.
+    sample_weight : array_like (n,) or None, default None
+        Weights of the rows.
+
+    Returns
+    -------
+    Regret
+        Sums over rows.
+
+    Examples
+    --------
+    >>> from anyboost.mirror import regret
+    >>> found = regret.regret([0.5, 0.5], [[0.0, 1.0], [0.0, 1.0]], [1.0, 1.0])
+    >>> found.single
+    0.25
     """
     chosen = slopes.get(loss)
     targets = chosen.check(y)
@@ -94,7 +167,28 @@ def expert_losses(forecasts: Floats, y: np.ndarray, loss: RowwiseLoss) -> Floats
 
 
 def best_switching(table: Any, switches: int, sample_weight: Any = None) -> tuple[float, np.ndarray]:
-    """The least sum of losses (n, M) of a sequence of experts with at most so many switches, and the sequence."""
+    """The least sum of losses of a sequence of experts with at most so many switches, and the sequence.
+
+    Parameters
+    ----------
+    table : array_like (n, M)
+        The loss of each expert in each row.
+    switches : int
+        How many switches there may be.
+    sample_weight : array_like (n,) or None, default None
+        Weights of the rows.
+
+    Returns
+    -------
+    tuple of (float, ndarray)
+        The sum, and the expert of each row.
+
+    Examples
+    --------
+    >>> from anyboost.mirror import regret
+    >>> regret.best_switching([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]], switches=1)
+    (0.0, array([0, 0, 1]))
+    """
     values = checks.finite(checks.numbers(table, "losses"), "losses")
     most = checks.count(switches, "switches", least=0)
     if values.ndim != 2 or 0 in values.shape:
@@ -129,8 +223,35 @@ def best_combination(
     domain: str | Domain = "simplex",
     sample_weight: Any = None,
 ) -> Combination:
-    """The weights of the set with the least mean loss: a linear program for losses made of straight lines, else a
-    Newton-like search; both end with a certificate, and cutting planes take over where it is not good enough."""
+    """The weights of the set with the least mean loss, and a certificate.
+
+    A linear program for losses made of straight lines, else a Newton-like search; cutting planes take over where the
+    certificate is not good enough.
+
+    Parameters
+    ----------
+    forecasts : array_like (n, M)
+        What each expert said of each row.
+    y : array_like (n,)
+        Targets.
+    loss : str or Loss, default "squared"
+        A row-wise loss or its name.
+    domain : str or Domain, default "simplex"
+        The set of weights.
+    sample_weight : array_like (n,) or None, default None
+        Weights of the rows.
+
+    Returns
+    -------
+    Combination
+        The weights, their loss, and the gap.
+
+    Examples
+    --------
+    >>> from anyboost.mirror import regret
+    >>> regret.best_combination([[0.0, 4.0], [0.0, 4.0]], [1.0, 1.0], "absolute").weights.round(3)
+    array([0.75, 0.25])
+    """
     chosen, area = slopes.get(loss), domains.get(domain)
     targets = chosen.check(y)
     H = _forecasts(forecasts, len(targets), chosen)

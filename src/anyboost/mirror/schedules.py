@@ -33,20 +33,60 @@ class Schedule:
     by_vertex: ClassVar[bool] = False
 
     def check(self, proxy: Proxy) -> None:
-        """Refuse a proxy that the rule has no meaning for."""
+        """Refuse a proxy that the rule has no meaning for.
+
+        Parameters
+        ----------
+        proxy : Proxy
+            The proxy.
+        """
 
     def factor(self, shape: Shape) -> float:
-        """The temperature in units of what grows with the rows."""
+        """The temperature in units of what grows with the rows.
+
+        Parameters
+        ----------
+        shape : Shape
+            The proxy's constants.
+
+        Returns
+        -------
+        float
+            The factor.
+        """
         return shape.factor
 
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
-        """The theorem's bound on the expected excess loss of the forecast for row `rows`; inf where none is proved."""
+        """The theorem's bound on the expected excess loss of the forecast for row `rows`; inf where none is proved.
+
+        Parameters
+        ----------
+        rows : int
+            The number of the row.
+        lipschitz : float
+            L.
+        shape : Shape
+            The proxy's constants.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
         return math.inf
 
 
 @dataclass(frozen=True)
 class Anytime(Schedule):
-    """(17)-(18), for any number of rows: excess <= 2 L sqrt(height/alpha) sqrt(t + 1)/t in the mean (Theorem 2)."""
+    """For any number of rows, (17)-(18): excess <= 2 L sqrt(height/alpha) sqrt(t + 1)/t in the mean (Theorem 2).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(schedule=ab.mirror.Anytime()).start(10)
+    >>> averager.bound(100) > averager.bound(1000)
+    True
+    """
 
     code = 0
 
@@ -56,10 +96,17 @@ class Anytime(Schedule):
 
 @dataclass(frozen=True)
 class Doubling(Schedule):
-    """(17) with temperatures that change only at powers of two, for dictionaries where a change costs a pass.
+    """Temperatures (17) that change only at powers of two, for dictionaries where a change costs a pass.
 
     Proposition 3 asks for temperatures that do not fall, so it holds as it is: with b_i = sqrt(2^k) the excess is at
     most L sqrt(height/alpha) (b_t + sum_i 1/(2 b_{i-1}))/t.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(schedule=ab.mirror.Doubling()).start(10)
+    >>> averager.bound(100) > averager.bound(1000)
+    True
     """
 
     code = 1
@@ -72,7 +119,20 @@ class Doubling(Schedule):
 
 @dataclass(frozen=True)
 class KnownHorizon(Schedule):
-    """(37), for a number of rows that is known: excess at row t = rows <= L sqrt(2 height/(alpha t)), (38)."""
+    """For a number of rows that is known, (37): excess at row t = rows <= L sqrt(2 height/(alpha t)), (38).
+
+    Parameters
+    ----------
+    rows : int, default 1000
+        How many rows there will be.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> known = ab.mirror.MirrorAverager(schedule=ab.mirror.KnownHorizon(1000)).start(10)
+    >>> known.bound(1000) < ab.mirror.MirrorAverager().start(10).bound(1000)
+    True
+    """
 
     rows: int = 1000
     code = 2
@@ -84,14 +144,37 @@ class KnownHorizon(Schedule):
         return shape.factor * math.sqrt(self.rows / 2.0)
 
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
-        """Proposition 3 for constant temperature; at `rows` it is (38)."""
+        """Proposition 3 for constant temperature; at `rows` it is (38).
+
+        Parameters
+        ----------
+        rows : int
+            The number of the row.
+        lipschitz : float
+            L.
+        shape : Shape
+            The proxy's constants.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
         spread = math.sqrt(shape.height / shape.alpha / 2.0)
         return lipschitz * spread * (math.sqrt(self.rows) / rows + 1.0 / math.sqrt(self.rows))
 
 
 @dataclass(frozen=True)
 class Adaptive(Schedule):
-    """(17) with the sum of squared norms in place of L^2 i: as fast as the subgradients met so far allow."""
+    """Temperatures (17) with the sum of squared norms in place of L^2 i: as fast as the subgradients met so far allow.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(schedule=ab.mirror.Adaptive())
+    >>> int(averager.partial_fit([[0.0, 1.0]] * 20, [1.0] * 20).weights_.argmax())
+    1
+    """
 
     code = 3
 
@@ -109,7 +192,20 @@ class _OfVertices(Schedule):
 
 @dataclass(frozen=True)
 class ExponentiatedGradient(_OfVertices):
-    """(23): theta_i proportional to theta_{i-1} exp(-rate u_i/L), without averaging."""
+    """Exponentiated gradient (23): theta_i proportional to theta_{i-1} exp(-rate u_i/L), without averaging.
+
+    Parameters
+    ----------
+    rate : float, default 0.1
+        How fast weights move; positive.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(schedule=ab.mirror.ExponentiatedGradient(0.5))
+    >>> int(averager.partial_fit([[0.0, 1.0]] * 20, [1.0] * 20).weights_.argmax())
+    1
+    """
 
     rate: float = 0.1
     code = 2
@@ -127,6 +223,20 @@ class FixedShare(_OfVertices):
 
     The weights are those of the mixture of all sequences of functions in which each row stays with its function
     but for a probability of `share`, and then draws one of all anew (Herbster and Warmuth 1998).
+
+    Parameters
+    ----------
+    rate : float, default 0.1
+        How fast weights move; positive.
+    share : float, default 0.01
+        The probability of a change, in [0, 1].
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(schedule=ab.mirror.FixedShare(0.5, 0.05))
+    >>> int(averager.partial_fit([[0.0, 1.0]] * 40, [1.0] * 20 + [0.0] * 20).weights_.argmax())
+    0
     """
 
     rate: float = 0.1
@@ -144,7 +254,15 @@ class FixedShare(_OfVertices):
 
 @dataclass(frozen=True)
 class SecondOrder(_OfVertices):
-    """Bernstein online aggregation: a rate for each function from its own regrets, and none to tune."""
+    """Bernstein online aggregation: a rate for each function from its own regrets, and none to tune.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> averager = ab.mirror.MirrorAverager(schedule=ab.mirror.SecondOrder())
+    >>> int(averager.partial_fit([[0.0, 1.0]] * 20, [1.0] * 20).weights_.argmax())
+    1
+    """
 
     code = 5
     arrays = 3

@@ -30,17 +30,50 @@ from anyboost.mirror.schedules import (
 class StumpAverager:
     """Learn a weighted sum of stumps from a stream, row by row, with O(M) memory.
 
-    Parameters
-    ----------
-    loss : a row-wise loss of one output that compiled code knows, or its name.
-    radius : lambda; the sum of all |weights| is at most this, and so is every |prediction|.
-    schedule : `Doubling()`, `KnownHorizon(rows)` and `ExponentiatedGradient(rate)` have stretches of constant
-        temperature and take O(features log M) a row; `Anytime()` and `Adaptive()` take O(M).
-    max_thresholds : at most so many for a feature, evenly spread over its sorted values; None: all.
-    lipschitz, label_bound, average : as in `MirrorAverager`, with forecasts of size one.
-
     Thresholds lie between neighboring values of the first table it is given: by `start`, or by the first
     `partial_fit`. A constant is one more stump. A missing value (NaN) silences the stumps of its feature.
+
+    Parameters
+    ----------
+    loss : str or Loss, default "squared"
+        A row-wise loss of one output that compiled code knows, or its name.
+    radius : float, default 1.0
+        lambda; the sum of all |weights| is at most this, and so is every |prediction|.
+    schedule : str or Schedule, default "doubling"
+        `Doubling()`, `KnownHorizon(rows)` and `ExponentiatedGradient(rate)` have stretches of constant
+        temperature and take O(features log M) a row; `Anytime()` and `Adaptive()` take O(M).
+    max_thresholds : int or None, default None
+        At most so many for a feature, evenly spread over its sorted values; None: all.
+    lipschitz : float, str or None, default None
+        As in `MirrorAverager`, with forecasts of size one.
+    label_bound : float or None, default None
+        What |y| does not exceed.
+    average : bool or None, default None
+        As in `MirrorAverager`.
+
+    Attributes
+    ----------
+    weights_ : ndarray (M,)
+        Weight of h less weight of -h.
+    thresholds_ : ndarray (M,)
+        Thresholds, feature after feature; the last one, -inf, is the constant.
+    features_ : ndarray (M,)
+        The column each threshold is of; the constant's is the number of columns.
+    n_stumps_ : int
+        M: how many stumps there are, each counted once for both signs.
+    n_rows_ : float
+        The weight of all rows so far.
+    memory_ : int
+        Bytes of all that is kept.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> model = ab.mirror.StumpAverager("squared", radius=1.0).partial_fit(X, np.sign(X[:, 0]))
+    >>> model.n_stumps_, np.sign(model.predict([[-0.5], [0.5]]))
+    (200, array([-1.,  1.]))
     """
 
     def __init__(
@@ -134,19 +167,60 @@ class StumpAverager:
         return sum(part.nbytes for part in (forest.thresholds, *learned))
 
     def start(self, X: Any) -> "StumpAverager":
-        """Take the thresholds from these rows, without learning from them."""
+        """Take the thresholds from these rows, without learning from them.
+
+        Parameters
+        ----------
+        X : array_like (n, d)
+            The rows.
+
+        Returns
+        -------
+        StumpAverager
+            Itself.
+        """
         if self._forest is not None:
             raise ValueError("X cannot start it again: its thresholds are set; make a new StumpAverager")
         self._forest = Forest.of(self._table(X), self.max_thresholds, self._by_trees)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "StumpAverager":
-        """Learn from rows in their order. Weight 2 is the row twice, weight 0 no row."""
+        """Learn from rows in their order. Weight 2 is the row twice, weight 0 no row.
+
+        Parameters
+        ----------
+        X : array_like (n, d)
+            The rows.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        StumpAverager
+            Itself.
+        """
         self.predict_then_fit(X, y, sample_weight)
         return self
 
     def predict_then_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
-        """The scores that were predicted for each row before it was learned from."""
+        """The scores that were predicted for each row before it was learned from.
+
+        Parameters
+        ----------
+        X : array_like (n, d)
+            The rows.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        ndarray (n,)
+            Raw scores.
+        """
         targets = self.loss.check(y)
         table = self._table(X)
         if len(table) != len(targets):
@@ -162,7 +236,18 @@ class StumpAverager:
         return self._forest.walk(table, targets, weights, self._terms, codes, dials)
 
     def predict(self, X: Any) -> Floats:
-        """Raw scores; before any row, 0."""
+        """Raw scores; before any row, 0.
+
+        Parameters
+        ----------
+        X : array_like (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray (n,)
+            Raw scores.
+        """
         forest = self._started()
         return forest.predict(self._table(X), self.weights_)
 

@@ -25,8 +25,34 @@ class Tracker:
     One `FixedShare` for every pair of a rate and a share, all in running units (no bound to know), and over them a
     `SecondOrder` rule: it pays for not knowing the best pair with about the logarithm of their number.
 
-    loss, domain : as in `MirrorAverager`.
-    rates, shares : the grid.
+    Parameters
+    ----------
+    loss : str or Loss, default "squared"
+        As in `MirrorAverager`.
+    domain : str or Domain, default "simplex"
+        As in `MirrorAverager`.
+    rates : sequence of float, default (0.3, 1.0, 3.0, 10.0)
+        The rates of the grid.
+    shares : sequence of float, default (0.0001, 0.001, 0.01, 0.05)
+        The shares of the grid.
+
+    Attributes
+    ----------
+    weights_ : ndarray (M,)
+        The mixture of the parts' weights.
+    n_rows_ : float
+        The weight of all rows so far.
+    n_experts_ : int
+        M.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> forecasts = np.tile([0.0, 1.0], (400, 1))
+    >>> y = np.repeat([0.0, 1.0], 200)
+    >>> int(ab.mirror.Tracker().partial_fit(forecasts, y).weights_.argmax())
+    1
     """
 
     def __init__(
@@ -67,22 +93,74 @@ class Tracker:
         return self.parts[0].n_experts_
 
     def start(self, n_experts: int) -> "Tracker":
-        """Fix the number of experts before the first row."""
+        """Fix the number of experts before the first row.
+
+        Parameters
+        ----------
+        n_experts : int
+            M.
+
+        Returns
+        -------
+        Tracker
+            Itself.
+        """
         for part in self.parts:
             part.start(n_experts)
         self.over.start(len(self.parts))
         return self
 
     def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> "Tracker":
-        """Learn from rows in their order."""
+        """Learn from rows in their order.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        Tracker
+            Itself.
+        """
         self.predict_then_fit(forecasts, y, sample_weight)
         return self
 
     def predict_then_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Floats:
-        """The scores that were predicted for each row before it was learned from."""
+        """The scores that were predicted for each row before it was learned from.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        ndarray (n,) or (n, K)
+            Raw scores.
+        """
         scores = [part.predict_then_fit(forecasts, y, sample_weight) for part in self.parts]
         return self.over.predict_then_fit(np.stack(scores, axis=1), y, sample_weight)
 
     def predict(self, forecasts: Any) -> Floats:
-        """Combined scores; before any row, by equal weights of everything."""
+        """Combined scores; before any row, by equal weights of everything.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+
+        Returns
+        -------
+        ndarray (n,) or (n, K)
+            Raw scores.
+        """
         return self.over.predict(np.stack([part.predict(forecasts) for part in self.parts], axis=1))

@@ -25,7 +25,26 @@ MEMORY = 0.7
 
 
 class Prediction(NamedTuple):
-    """A cost map (rows, columns) for each map, inf at walls; and its path, or its list of paths."""
+    """What `MaxMarginPlanner.predict` gives.
+
+    Attributes
+    ----------
+    costs : list of ndarray (rows, columns)
+        A cost map for each map, inf at walls.
+    paths : list
+        For each map its path, or its list of paths.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> field, path = np.zeros((2, 3, 1)), [[0, 0], [0, 1], [0, 2]]
+    >>> field[1] = 1.0
+    >>> model = ab.MaxMarginPlanner("stump", planner="lattice", max_iter=10).fit([field], [path])
+    >>> costs, paths = model.predict([field], starts=[(0, 0)], goals=[(0, 2)])
+    >>> costs[0].shape, paths[0].tolist()
+    ((2, 3), [[0, 0], [0, 1], [0, 2]])
+    """
 
     costs: list[Floats]
     paths: list[Any]
@@ -34,9 +53,24 @@ class Prediction(NamedTuple):
 class Comparison(NamedTuple):
     """Planned against demonstrated paths, means over the demonstrations.
 
-    loss : the margin loss R, in costs.
-    off_path : the share of the planned path's cells off the demonstration.
-    cost_ratio : what the planned path costs, over what the demonstration does.
+    Attributes
+    ----------
+    loss : float
+        The margin loss R, in costs.
+    off_path : float
+        The share of the planned path's cells off the demonstration.
+    cost_ratio : float
+        What the planned path costs, over what the demonstration does.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> field, path = np.zeros((2, 3, 1)), [[0, 0], [0, 1], [0, 2]]
+    >>> field[1] = 1.0
+    >>> model = ab.MaxMarginPlanner("stump", planner="lattice", max_iter=10).fit([field], [path])
+    >>> model.compare([field], [path], costs=[1.0 + field[:, :, 0]]).cost_ratio
+    1.0
     """
 
     loss: float
@@ -49,19 +83,57 @@ class MaxMarginPlanner(BaseEstimator):
 
     Parameters
     ----------
-    learner : a weak learner of `anyboost.weak` or its name: functions of a cell's features; by default small nets.
-    descent : a descent of `anyboost.descent` or its name; None is residual projection with memory 0.7 and steps
+    learner : str or Learner, default "net"
+        A weak learner of `anyboost.weak` or its name: functions of a cell's features.
+    descent : str, Descent or None, default None
+        A descent of `anyboost.descent` or its name; None is residual projection with memory 0.7 and steps
         `learning_rate / (mean length of the demonstrations * sqrt(t))`.
-    planner : "grid", "lattice" (see `anyboost.planning`), or a `Planner`, also one of your own.
-    tolerance : cells at most this many king's moves off a demonstration count as on it.
-    learning_rate : see `descent`; not used where that is given.
-    max_iter : how many rounds.
-    early_stopping : stop where the loss on `valid` has not fallen for `n_iter_no_change` rounds, and keep the best.
-    callbacks : called as `callback(step, run)` after each round; a true answer stops the fit.
-    n_jobs, random_state : as in scikit-learn.
+    planner : str or Planner, default "grid"
+        "grid", "lattice" (see `anyboost.planning`), or a `Planner`, also one of your own.
+    tolerance : int, default 0
+        Cells at most this many king's moves off a demonstration count as on it.
+    learning_rate : float, default 1.0
+        See `descent`; not used where that is given.
+    max_iter : int, default 100
+        How many rounds.
+    early_stopping : bool, default False
+        Stop where the loss on `valid` has not fallen for `n_iter_no_change` rounds, and keep the best.
+    n_iter_no_change : int, default 10
+        See `early_stopping`.
+    callbacks : list of callables or None, default None
+        Called as `callback(step, run)` after each round; a true answer stops the fit.
+    n_jobs : int or None, default None
+        How many threads, as in scikit-learn.
+    random_state : int or None, default None
+        Seed of what the learner draws.
 
-    Attributes: `ensemble_` (costs as a function of features), `planner_`, `steps_`, `n_iter_`,
-    `best_iteration_`, `n_features_in_`.
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        Costs as a function of features.
+    planner_ : Planner
+        What plans.
+    steps_ : list of Step
+        One record a round.
+    n_iter_ : int
+        Rounds run.
+    best_iteration_ : int
+        The round with the lowest loss on `valid`; without it the last.
+    n_features_in_ : int
+        The features of a cell.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> field = np.zeros((3, 4, 1))
+    >>> field[1, 1:3] = 1.0  # which the path goes around
+    >>> path = [[1, 0], [0, 1], [0, 2], [1, 3]]
+    >>> model = ab.MaxMarginPlanner("stump", planner="lattice", max_iter=20).fit([field], [path])
+    >>> model.score([field], [path])
+    1.0
+    >>> model.plan([field], starts=[(1, 0)], goals=[(1, 3)])[0].tolist()
+    [[1, 0], [0, 1], [0, 2], [1, 3]]
     """
 
     def __init__(
@@ -100,12 +172,25 @@ class MaxMarginPlanner(BaseEstimator):
         passable: Any = None,
         valid: tuple[Any, Any] | Mapping[str, Any] | None = None,
     ) -> Self:
-        """Fit to maps, each an array (rows, columns, features), and paths through them.
+        """Fit to maps and paths through them.
 
-        demonstrations : for each map an array (length, 2) of cells, or a list of such arrays.
-        sample_weight : one weight a demonstration, in their order.
-        passable : for each map a mask of the cells that can be entered; None: all can.
-        valid : `(maps, demonstrations)` to watch, or a mapping with "maps", "demonstrations" and maybe "passable".
+        Parameters
+        ----------
+        maps : sequence of array_like (rows, columns, features)
+            The maps.
+        demonstrations : sequence
+            For each map an array (length, 2) of cells, or a list of such arrays.
+        sample_weight : array_like or None, default None
+            One weight a demonstration, in their order.
+        passable : sequence of array_like (rows, columns) or None, default None
+            For each map a mask of the cells that can be entered; None: all can.
+        valid : tuple, mapping or None, default None
+            `(maps, demonstrations)` to watch, or a mapping with "maps", "demonstrations" and maybe "passable".
+
+        Returns
+        -------
+        MaxMarginPlanner
+            Itself.
         """
         planner = self._checked()
         train = cells(maps, demonstrations, planner, passable=passable, sample_weight=sample_weight)
@@ -171,13 +256,40 @@ class MaxMarginPlanner(BaseEstimator):
     # --- costs and paths
 
     def predict_costs(self, maps: Any, *, passable: Any = None) -> list[Floats]:
-        """A cost map (rows, columns) for each map; walls cost inf."""
+        """A cost map for each map; walls cost inf.
+
+        Parameters
+        ----------
+        maps : sequence of array_like (rows, columns, features)
+            The maps.
+        passable : sequence of array_like (rows, columns) or None, default None
+            For each map a mask of the cells that can be entered; None: all can.
+
+        Returns
+        -------
+        list of ndarray (rows, columns)
+            The costs.
+        """
         return [self._cost(where) for where in self._maps(maps, passable)]
 
     def predict(self, maps: Any, starts: Any, goals: Any, *, passable: Any = None) -> Prediction:
         """Cost maps, and the cheapest path of each map from its start to its goal.
 
-        starts, goals : one cell a map, or several (k, 2): then the map has a list of k paths.
+        Parameters
+        ----------
+        maps : sequence of array_like (rows, columns, features)
+            The maps.
+        starts : sequence
+            One cell a map, or several (k, 2): then the map has a list of k paths.
+        goals : sequence
+            As many cells as `starts` has.
+        passable : sequence of array_like (rows, columns) or None, default None
+            For each map a mask of the cells that can be entered; None: all can.
+
+        Returns
+        -------
+        Prediction
+            Costs and paths.
         """
         checked = self._maps(maps, passable)
         ends = _ends(checked, starts, goals)
@@ -191,7 +303,24 @@ class MaxMarginPlanner(BaseEstimator):
         return Prediction(costs, paths)
 
     def plan(self, maps: Any, starts: Any, goals: Any, *, passable: Any = None) -> list[Any]:
-        """The paths of `predict`."""
+        """The paths of `predict`.
+
+        Parameters
+        ----------
+        maps : sequence of array_like (rows, columns, features)
+            The maps.
+        starts : sequence
+            One cell a map, or several (k, 2): then the map has a list of k paths.
+        goals : sequence
+            As many cells as `starts` has.
+        passable : sequence of array_like (rows, columns) or None, default None
+            For each map a mask of the cells that can be entered; None: all can.
+
+        Returns
+        -------
+        list
+            For each map its path (length, 2), or its list of paths.
+        """
         return self.predict(maps, starts, goals, passable=passable).paths
 
     def _maps(self, maps: Any, passable: Any) -> list[Map]:
@@ -205,7 +334,22 @@ class MaxMarginPlanner(BaseEstimator):
     # --- how good they are
 
     def loss(self, maps: Any, demonstrations: Any, *, passable: Any = None) -> float:
-        """The margin loss R on these maps."""
+        """The margin loss R on these maps.
+
+        Parameters
+        ----------
+        maps : sequence of array_like (rows, columns, features)
+            The maps.
+        demonstrations : sequence
+            Paths, as in `fit`.
+        passable : sequence of array_like (rows, columns) or None, default None
+            For each map a mask of the cells that can be entered; None: all can.
+
+        Returns
+        -------
+        float
+            R.
+        """
         check_is_fitted(self)
         sample = cells(maps, demonstrations, self.planner_, passable=passable, n_features=self.n_features_in_)
         functional = PathMargin(sample.demonstrations, self.planner_, self.tolerance).on(
@@ -214,7 +358,22 @@ class MaxMarginPlanner(BaseEstimator):
         return functional.value(self.ensemble_.predict(sample.X, n_threads=checks.n_threads(self.n_jobs)))
 
     def score(self, maps: Any, demonstrations: Any, *, passable: Any = None) -> float:
-        """The share of the planned paths' cells that lie on the demonstrations (within `tolerance`): 1 is best."""
+        """The share of the planned paths' cells that lie on the demonstrations (within `tolerance`): 1 is best.
+
+        Parameters
+        ----------
+        maps : sequence of array_like (rows, columns, features)
+            The maps.
+        demonstrations : sequence
+            Paths, as in `fit`.
+        passable : sequence of array_like (rows, columns) or None, default None
+            For each map a mask of the cells that can be entered; None: all can.
+
+        Returns
+        -------
+        float
+            The share.
+        """
         return 1.0 - self.compare(maps, demonstrations, passable=passable).off_path
 
     def compare(
@@ -222,8 +381,22 @@ class MaxMarginPlanner(BaseEstimator):
     ) -> Comparison:
         """Planned against demonstrated paths between the same ends.
 
-        costs : positive cost maps to take the ratio in, such as true ones. None: those of the model, and no ratio is
-            above 1; where its costs may be negative there is none, and `cost_ratio` is NaN.
+        Parameters
+        ----------
+        maps : sequence of array_like (rows, columns, features)
+            The maps.
+        demonstrations : sequence
+            Paths, as in `fit`.
+        costs : sequence of array_like (rows, columns) or None, default None
+            Positive cost maps to take the ratio in, such as true ones. None: those of the model, and no ratio is above
+            1; where its costs may be negative there is none, and `cost_ratio` is NaN.
+        passable : sequence of array_like (rows, columns) or None, default None
+            For each map a mask of the cells that can be entered; None: all can.
+
+        Returns
+        -------
+        Comparison
+            Means over the demonstrations.
         """
         checked = self._maps(maps, passable)
         shown = check_demonstrations(demonstrations, checked, self.planner_)

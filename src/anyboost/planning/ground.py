@@ -36,7 +36,25 @@ FEATURES = (
 
 
 class Maps(NamedTuple):
-    """Maps (rows, columns, features), the paths demonstrated on them (a list a map), and what lies behind."""
+    """Maps, the paths demonstrated on them, and what lies behind.
+
+    Attributes
+    ----------
+    maps : list of ndarray (rows, columns, features)
+        The maps.
+    demonstrations : list of list of ndarray (length, 2)
+        The paths of each map.
+    costs : list of ndarray (rows, columns)
+        The hidden costs.
+    heights : list of ndarray (rows, columns)
+        Heights in meters.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.planning.Maps(maps=[], demonstrations=[], costs=[], heights=[]).maps
+    []
+    """
 
     maps: list[Floats]
     demonstrations: list[list[Array]]
@@ -45,7 +63,23 @@ class Maps(NamedTuple):
 
 
 class Terrain(NamedTuple):
-    """Maps to train on, to choose with and to test on, of areas apart."""
+    """Maps to train on, to choose with and to test on, of areas apart.
+
+    Attributes
+    ----------
+    train : Maps
+        To train on.
+    valid : Maps
+        To choose with.
+    test : Maps
+        To test on.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> nothing = ab.planning.Maps([], [], [], [])
+    >>> train, valid, test = ab.planning.Terrain(nothing, nothing, nothing)
+    """
 
     train: Maps
     valid: Maps
@@ -60,10 +94,36 @@ def terrain(
     planner: str | Planner = "lattice",
     random_state: int = 0,
 ) -> Terrain:
-    """The Jacksboro fault as a planning problem: which of five bands is the test area is the `fold`.
+    """The Jacksboro fault as a planning problem.
 
-    The next band is for validation, and the other three for training. Maps are `size` x `size`; each has `paths` paths,
-    from a random cell of its western edge to one of its eastern edge, cheapest for the planner under the hidden cost.
+    It has five bands, of which one is for validation and three for training. Paths go from a random cell of a map's
+    western edge to one of its eastern edge, cheapest for the planner under the hidden cost. Needs matplotlib, which
+    ships the heights.
+
+    Parameters
+    ----------
+    fold : int, default 0
+        Which band is the test area; the next one is for validation.
+    size : int, default 40
+        Maps are `size` x `size`.
+    paths : int, default 1
+        How many paths each has.
+    planner : str or Planner, default "lattice"
+        Who shows the way.
+    random_state : int, default 0
+        Seed of the ends of paths.
+
+    Returns
+    -------
+    Terrain
+        Maps to train on, to choose with and to test on.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> train, valid, test = ab.planning.terrain(size=60)
+    >>> len(train.maps), train.maps[0].shape
+    (15, (60, 60, 9))
     """
     checks.count(fold, "fold", least=0, most=N_BANDS - 1)
     checks.count(paths, "paths", least=1)

@@ -26,7 +26,24 @@ _PROBES = 40
 
 
 class Demonstration(NamedTuple):
-    """A path (length, 2) of cells through the map of that number, and how much it counts."""
+    """A path through a map, and how much it counts.
+
+    Parameters
+    ----------
+    map : int
+        The number of the map.
+    path : ndarray (length, 2)
+        Its cells.
+    weight : float, default 1.0
+        How much it counts.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> ab.planning.Demonstration(0, np.array([[0, 0], [0, 1]])).weight
+    1.0
+    """
 
     map: int
     path: Array
@@ -34,7 +51,30 @@ class Demonstration(NamedTuple):
 
 
 def off_path(shape: tuple[int, int], path: Array, tolerance: int) -> Array:
-    """The Hamming loss of a map's cells: true where a cell is more than `tolerance` king's moves off the path."""
+    """The Hamming loss of a map's cells: true where a cell is more than `tolerance` king's moves off the path.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns of the map.
+    path : ndarray (length, 2)
+        The cells of the path.
+    tolerance : int
+        How far off is still on it.
+
+    Returns
+    -------
+    ndarray (rows, columns)
+        The mask.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> ab.planning.off_path((2, 3), np.array([[0, 0], [0, 1]]), 0).astype(int)
+    array([[0, 0, 1],
+           [1, 1, 1]])
+    """
     from scipy.ndimage import binary_dilation
 
     on = np.zeros(shape, dtype=bool)
@@ -44,7 +84,7 @@ def off_path(shape: tuple[int, int], path: Array, tolerance: int) -> Array:
 
 
 class PathMargin(Loss):
-    """The loss above, for `boost`: X has a row for each cell, and y (n, 3) says which: map, row and column.
+    """The margin loss of paths, for `boost`: X has a row for each cell, and y (n, 3) says which: map, row and column.
 
     A sample has the demonstrations of those maps that it has cells of. A cell without a row is a wall; one with several
     costs their mean. Row weights are the measure that gradients live in: R is a mean over demonstrations.
@@ -52,6 +92,27 @@ class PathMargin(Loss):
     With a planner of least cost e > 0 the costs are max(f, 1 + e), so that those minus l are at least e. R is convex
     where f >= 1 + e, but not beyond: there the subgradient lowers nothing that is below the floor already, and still
     lifts what the plan visits. Certificates of a run that went beyond do not hold.
+
+    Parameters
+    ----------
+    demonstrations : sequence of Demonstration
+        The paths.
+    planner : str or Planner, default "grid"
+        What finds the cheapest path.
+    tolerance : int, default 0
+        Cells at most this many king's moves off a demonstration count as on it.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> field, path = np.zeros((3, 4, 1)), [[1, 0], [0, 1], [0, 2], [1, 3]]
+    >>> field[1, 1:3] = 1.0
+    >>> sample = ab.planning.cells([field], [path], "lattice")
+    >>> loss = ab.planning.PathMargin(sample.demonstrations, "lattice")
+    >>> run = ab.boost(sample.X, sample.y, loss, "stump", rounds=20)
+    >>> run.steps[-1].loss < run.start_loss
+    True
     """
 
     name = "path_margin"

@@ -25,28 +25,91 @@ Cell = tuple[int, int]
 class Planner(ABC):
     """The base of all planners: one of your own needs `plan`, and the rest where the defaults do not suit it.
 
-    `least_cost` is what it needs each cell to cost at least: -inf for one that can plan with negative costs.
+    Attributes
+    ----------
+    least_cost : float
+        What it needs each cell to cost at least: -inf for one that can plan with negative costs.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> class Straight(ab.planning.Planner):
+    ...     def plan(self, cost, start, goal):
+    ...         columns = np.arange(start[1], goal[1] + 1)
+    ...         return np.column_stack([np.full(len(columns), start[0]), columns])
+    >>> Straight().path(np.ones((2, 3)), (0, 0), (0, 2)).tolist()
+    [[0, 0], [0, 1], [0, 2]]
     """
 
     least_cost: float = -math.inf
 
     @abstractmethod
     def plan(self, cost: Floats, start: Cell, goal: Cell) -> Array:
-        """The cells (length, 2) of the cheapest path, both ends included, through a map of costs (rows, columns).
+        """The cells of the cheapest path, both ends included, through a map of costs.
 
-        Costs of inf are walls. A ValueError where the goal cannot be reached: see `unreachable`.
+        Parameters
+        ----------
+        cost : ndarray (rows, columns)
+            What cells cost; inf are walls.
+        start : tuple of int
+            The first cell.
+        goal : tuple of int
+            The last cell.
+
+        Returns
+        -------
+        ndarray (length, 2)
+            The path. A ValueError where the goal cannot be reached: see `unreachable`.
         """
 
     def moves(self, path: Array) -> Array:
-        """Which steps from a cell of the path to its next are moves: here those to one of the eight neighbors."""
+        """Which steps from a cell of the path to its next are moves: here those to one of the eight neighbors.
+
+        Parameters
+        ----------
+        path : ndarray (length, 2)
+            The cells.
+
+        Returns
+        -------
+        ndarray (length - 1,)
+            Whether each step is a move.
+        """
         return np.abs(np.diff(path, axis=0)).max(axis=1) == 1
 
     def weights(self, path: Array) -> Floats:
-        """How often each cell of the path counts: here once, the start included."""
+        """How often each cell of the path counts: here once, the start included.
+
+        Parameters
+        ----------
+        path : ndarray (length, 2)
+            The cells.
+
+        Returns
+        -------
+        ndarray (length,)
+            The weights.
+        """
         return np.ones(len(path))
 
     def path(self, cost: Floats, start: Any, goal: Any) -> Array:
-        """What `plan` gives between two cells, however they are written; a sentence where it is no such path."""
+        """What `plan` gives between two cells, however they are written; a sentence where it is no such path.
+
+        Parameters
+        ----------
+        cost : ndarray (rows, columns)
+            What cells cost; inf are walls.
+        start : array_like (2,)
+            The first cell.
+        goal : array_like (2,)
+            The last cell.
+
+        Returns
+        -------
+        ndarray (length, 2)
+            The path.
+        """
         first, last = (int(start[0]), int(start[1])), (int(goal[0]), int(goal[1]))
         found = np.asarray(self.plan(cost, first, last))
         who = f"planner {type(self).__name__}"
@@ -70,6 +133,20 @@ class Planner(ABC):
         return found
 
     def unreachable(self, start: Cell, goal: Cell) -> ValueError:
+        """The error to raise where there is no path.
+
+        Parameters
+        ----------
+        start : tuple of int
+            The first cell.
+        goal : tuple of int
+            The last cell.
+
+        Returns
+        -------
+        ValueError
+            It names both cells.
+        """
         return ValueError(
             f"goal {_spelled(goal)} cannot be reached from start {_spelled(start)}: choose ends that "
             f"{type(self).__name__} can join"
@@ -91,6 +168,22 @@ class GridPlanner(Planner):
     A move costs what the entered cell does, times `diagonal` where it is a diagonal one; the start counts once.
     Costs must be positive: those that are learned are raised to 1 + `least_cost`, and the loss is not convex where
     that happens (see `PathMargin`).
+
+    Parameters
+    ----------
+    diagonal : float, default 1.4142135623730951
+        How much longer a diagonal move is.
+    least_cost : float, default 0.1
+        What learned costs are at least, less 1.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> cost = np.ones((3, 3))
+    >>> cost[1, 1] = np.inf
+    >>> ab.planning.GridPlanner().path(cost, (1, 0), (1, 2)).shape
+    (3, 2)
     """
 
     diagonal: float = math.sqrt(2)
@@ -143,6 +236,19 @@ class LatticePlanner(Planner):
 
     Every cell counts once, so all paths between two cells are equally long, and a constant added to all costs changes
     nothing. Costs may have any sign: the loss is convex everywhere.
+
+    Parameters
+    ----------
+    reach : int, default 1
+        How many rows a move may go up or down.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> cost = np.array([[0.0, 0.0, 0.0], [0.0, 5.0, 0.0]])
+    >>> ab.planning.LatticePlanner().path(cost, (1, 0), (1, 2)).tolist()
+    [[1, 0], [0, 1], [1, 2]]
     """
 
     reach: int = 1

@@ -44,7 +44,27 @@ class Map(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """X (n, d), y (n, 3) and the demonstrations: what `boost` and `PathMargin` take."""
+    """Maps as a sample: what `boost` and `PathMargin` take.
+
+    Attributes
+    ----------
+    X : ndarray (n, d)
+        The features of each cell.
+    y : ndarray (n, 3)
+        Its map, row and column.
+    demonstrations : list of Demonstration
+        The paths.
+    maps : list of Map
+        The maps.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> sample = ab.planning.cells([np.zeros((2, 3, 1))], [[[0, 0], [0, 1]]])
+    >>> sample.X.shape, sample.y[-1]
+    ((6, 1), array([0, 1, 2]))
+    """
 
     X: Floats
     y: Array
@@ -187,7 +207,37 @@ def cells(
 ) -> Cells:
     """Maps and demonstrations, checked, as a sample for `boost(X, y, PathMargin(demonstrations, ...))`.
 
-    Maps are numbered from `first` on, so that those of a validation set can have numbers of their own in one loss.
+    Parameters
+    ----------
+    maps : sequence of array_like (rows, columns, features)
+        The maps.
+    demonstrations : sequence
+        For each map an array (length, 2) of cells, or a list of such arrays.
+    planner : str or Planner, default "grid"
+        Whose moves the demonstrations must be.
+    passable : sequence of array_like (rows, columns) or None, default None
+        For each map a mask of the cells that can be entered; None: all can.
+    sample_weight : array_like or None, default None
+        One weight a demonstration, in their order.
+    first : int, default 0
+        The number of the first map, so that those of a validation set can have numbers of their own in one loss.
+    n_features : int or None, default None
+        How many features a cell must have; None: those of the first map.
+    prefix : str, default ""
+        What messages put before the names of these arguments.
+
+    Returns
+    -------
+    Cells
+        The sample.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> sample = ab.planning.cells([np.zeros((2, 3, 1))], [[[0, 0], [0, 1]]])
+    >>> len(sample.X), sample.demonstrations[0].path.tolist()
+    (6, [[0, 0], [0, 1]])
     """
     checked = check_maps(maps, passable, n_features, prefix)
     shown = check_demonstrations(demonstrations, checked, planners.get(planner), sample_weight, prefix)

@@ -59,9 +59,22 @@ class Classifier(Learner):
     target, and so an estimator's own regularization must not. A randomized estimator, which a scikit-learn
     tree is where cuts tie, has its `random_state` from the run's, unless it is set.
 
-    With more than two classes -h is no classifier, and along a gradient h names the class to lower. With
-    `both_signs` the projection is onto +-H, at the price of two fits: an estimator that is poor at naming
-    the class to lower is often good at naming the one to raise.
+    Parameters
+    ----------
+    estimator : classifier or None, default None
+        A scikit-learn classifier; None: stumps.
+    both_signs : bool, default False
+        With more than two classes -h is no classifier, and along a gradient h names the class to lower. True projects
+        onto +-H, at the price of two fits: an estimator that is poor at naming the class to lower is often good at
+        naming the one to raise.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0, 1, 1]
+    >>> run = ab.boost(X, y, "softmax", ab.weak.Classifier(), rounds=10)
+    >>> run.ensemble.predict(X).argmax(axis=1)
+    array([0, 1, 1])
     """
 
     estimator: Any = None
@@ -73,6 +86,7 @@ class Classifier(Learner):
 
     @property
     def takes(self) -> Takes:
+        """What it can do with a sample."""
         return Takes() if self.estimator is None else sklearn_estimators.abilities(self.estimator, True, True)
 
     @property
@@ -81,7 +95,17 @@ class Classifier(Learner):
         return self.estimator is not None
 
     def check(self, n_features: int, categorical: tuple[int, ...] = (), outputs: int = 1) -> None:
-        """Refuse what stumps cannot search exactly: sets of categories for more than two classes."""
+        """Refuse what stumps cannot search exactly: sets of categories for more than two classes.
+
+        Parameters
+        ----------
+        n_features : int
+            The columns of the table.
+        categorical : tuple of int, default ()
+            Those that hold categories.
+        outputs : int, default 1
+            How many scores a row has.
+        """
         if self.estimator is None and categorical and outputs > 2:
             raise ValueError(
                 f"learner Classifier() cannot cut the categorical columns {list(categorical)} for {outputs} classes: "
@@ -89,13 +113,39 @@ class Classifier(Learner):
             )
 
     def project(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
-        """The classifier furthest along `target`: the stump exactly, an estimator as well as it fits."""
+        """The classifier furthest along `target`: the stump exactly, an estimator as well as it fits.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection or LeafProjection
+            h on the sample.
+        """
         if self.both_signs:
             return self._furthest(space, target)
         return self._signed(space, target, 1.0, space.random())
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
-        """The h or -h furthest along `target`; values are in [-1, 1]."""
+        """The h or -h furthest along `target`; values are in [-1, 1].
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection or LeafProjection
+            h on the sample.
+        """
         return self._furthest(space, target)
 
     def _furthest(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
@@ -108,7 +158,24 @@ class Classifier(Learner):
         return other if ahead else best
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
-        """Stumps: exact, rounding included. An estimator: what no classifier exceeds, and what it attains."""
+        """How far an atom can reach along `target`.
+
+        Stumps: exact, rounding included. An estimator: what no classifier exceeds, and what it attains.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+        search : bool, default True
+            Whether to look for an atom.
+
+        Returns
+        -------
+        Support
+            Both bounds.
+        """
         rows = _centered(target.reshape(space.n, -1))
         if not np.any(rows):
             return Support(0.0, 0.0)

@@ -51,7 +51,24 @@ class _Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class Dictionary(Learner):
-    """The columns of X, or `functions`: callables that map X to one value a row."""
+    """A fixed set of functions: the columns of X, or callables.
+
+    Parameters
+    ----------
+    functions : sequence of callables or None, default None
+        Each maps X to one value a row; None: the columns of X.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> powers = ab.weak.Dictionary([lambda X: X[:, 0], lambda X: X[:, 0] ** 2])
+    >>> descent = ab.descent.Repeated(1.0)
+    >>> run = ab.boost(X, [0.0, 2.0, 6.0], "squared", powers, descent, rounds=20, start=0.0)
+    >>> run.steps[-1].loss < 1e-4
+    True
+    """
 
     functions: Functions | None = None
 
@@ -60,7 +77,20 @@ class Dictionary(Learner):
             object.__setattr__(self, "functions", tuple(self.functions))
 
     def project(self, space: Space, target: np.ndarray) -> Projection:
-        """The column whose ray comes nearest to `target` (projections (3) and (4) agree here)."""
+        """The column whose ray comes nearest to `target` (projections (3) and (4) agree here).
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection
+            h on the sample.
+        """
         columns = self._columns(space)
         dots = self._dots(space, target)
         squares = space.once((self, "squares"), lambda space: _squares(space, columns.values))
@@ -73,14 +103,42 @@ class Dictionary(Learner):
         return self._on_sample(space, best, vector, target.shape)
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection:
-        """The atom, a column scaled to |h| <= 1 on the sample times signs, furthest along `target`."""
+        """The atom, a column scaled to |h| <= 1 on the sample times signs, furthest along `target`.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection
+            h on the sample.
+        """
         dots = self._dots(space, target)
         best = _first_best(self._reach(space, dots))
         top = self._columns(space).tops[best]
         return self._on_sample(space, best, np.sign(dots[best]) / (top or 1.0), target.shape)
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
-        """Exact: the dictionary is finite."""
+        """How far an atom can reach along `target`. Exact: the dictionary is finite.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+        search : bool, default True
+            Not used: both bounds are exact.
+
+        Returns
+        -------
+        Support
+            Both bounds.
+        """
         from anyboost.backends.sums import sum_bits
 
         value = float(self._reach(space, self._dots(space, target)).max())

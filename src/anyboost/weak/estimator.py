@@ -51,8 +51,23 @@ class Estimator(Learner):
     Weights go to `fit` as `sample_weight`, in a pipeline to every step that takes them; an estimator that takes none is
     refused where weights are unequal. For several outputs a regressor that cannot fit them at once is cloned for each.
 
-    With more than two classes a classifier is by default fitted twice, for `both_signs`: along a gradient it names the
-    class to lower, which a linear one cannot do where the class lies between others.
+    Parameters
+    ----------
+    estimator : estimator
+        A scikit-learn regressor or classifier; clones of it are fitted.
+    both_signs : bool, default True
+        Of classifiers of more than two classes: fit twice. Along a gradient a classifier names the class to lower,
+        which a linear one cannot do where the class lies between others.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> learner = ab.weak.Estimator(KNeighborsRegressor(1))
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 5.0]
+    >>> run = ab.boost(X, y, "squared", learner, ab.descent.Naive(1.0), rounds=1)
+    >>> run.ensemble.predict(X)
+    array([0., 1., 5.])
     """
 
     estimator: Any
@@ -77,6 +92,7 @@ class Estimator(Learner):
 
     @property
     def takes(self) -> Takes:
+        """What it can do with a sample."""
         return sklearn_estimators.abilities(
             self.estimator, categories=False, atoms=self._classifier is not None
         )
@@ -88,7 +104,20 @@ class Estimator(Learner):
         return Classifier(self.estimator, self.both_signs) if is_classifier(self.estimator) else None
 
     def project(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
-        """The fit to `target`, by the estimator's own lights."""
+        """The fit to `target`, by the estimator's own lights.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection or LeafProjection
+            h on the sample.
+        """
         if self._classifier is not None:
             return self._classifier.project(space, target)
         rows, weights = self._seen(space)
@@ -127,7 +156,20 @@ class Estimator(Learner):
         return [target.copy()] if can.multi_output else [column.copy() for column in target.T]
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection | LeafProjection:
-        """A classifier's h or -h furthest along `target`; for a regressor there is no telling."""
+        """A classifier's h or -h furthest along `target`; for a regressor there is no telling.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection or LeafProjection
+            h on the sample.
+        """
         if self._classifier is None:
             raise TypeError(
                 "learner Estimator has no way to a regressor's extreme atom: use a stump or a tree"
@@ -135,7 +177,22 @@ class Estimator(Learner):
         return self._classifier.extreme(space, target)
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
-        """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a fit was found to reach."""
+        """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a fit was found to reach.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+        search : bool, default True
+            Whether to fit, to see what is reached.
+
+        Returns
+        -------
+        Support
+            Both bounds.
+        """
         if self._classifier is not None:
             return self._classifier.support(space, target, search)
         return safe_support(self, space, target, search)

@@ -61,14 +61,28 @@ class PenalizedProjection(Projection):
 
 @dataclass(frozen=True)
 class Linear(Learner):
-    """Linear functions with a constant. `penalty` is that of ridge regression; the constant has none.
+    """Linear functions with a constant.
 
     Without a penalty the projection is least squares; of columns that depend on each other, the solution of least
     norm. With one, the descent steps along the fit as it is, c <= 1, as along a tree with `l2`. A sparse table of
     more than 2000 columns is fitted by LSQR, to a relative tolerance of 1e-8 or 200 iterations.
 
-    Without `standardize` the penalty is that of the columns as they are: for words, say, of which the rare ones shall
-    count less. scikit-learn's Ridge(alpha) is Linear(alpha / sum of weights, standardize=False).
+    Parameters
+    ----------
+    penalty : float, default 0.0
+        That of ridge regression; the constant has none.
+    standardize : bool, default True
+        Whether the penalty is that of standardized columns. False: of the columns as they are, for words, say, of which
+        the rare ones shall count less. scikit-learn's Ridge(alpha) is Linear(alpha / sum of weights,
+        standardize=False).
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]
+    >>> run = ab.boost(X, y, "squared", ab.weak.Linear(), ab.descent.Naive(1.0), rounds=1)
+    >>> run.ensemble.predict([[10.0]]).round(6)
+    array([21.])
     """
 
     penalty: float = 0.0
@@ -81,10 +95,24 @@ class Linear(Learner):
 
     @property
     def takes(self) -> Takes:
+        """What it can do with a sample."""
         return Takes(missing=False, sparse=True, categories=False, atoms=False)
 
     def project(self, space: Space, target: np.ndarray) -> Projection:
-        """The linear function nearest to `target`, penalty included."""
+        """The linear function nearest to `target`, penalty included.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection
+            h on the sample.
+        """
         T = np.ascontiguousarray(target.reshape(space.n, -1).T)
         kind = PenalizedProjection if self.penalty else Projection
         if space.drawn is None and not _iterates(space.X):
@@ -111,16 +139,45 @@ class Linear(Learner):
         return Standardized(X, weights, self.standardize)
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection:
+        """Raise a TypeError: linear functions have no quick way to their extreme atom.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection
+            Never.
+        """
         raise TypeError(
             "learner Linear has no quick way to its extreme atom: use a stump, a tree or a dictionary"
         )
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
-        """sum w |P target| with P the projection onto all linear functions, and what P target itself attains.
+        """How far an atom can reach along `target`: sum w |P target|, and what P target itself attains.
 
-        For h linear with |h| <= 1, <target, h> = <P target, h> <= sum w |P target|: a bound of the exact maximum
-        that goes to zero with the projected gradient. What the rounding of P leaves of the target in the span is
-        measured, and added. The span is that of the directions in which the columns vary beyond rounding.
+        P is the projection onto all linear functions. For h linear with |h| <= 1, <target, h> = <P target, h> <= sum w
+        |P target|: a bound of the exact maximum that goes to zero with the projected gradient. What the rounding of P
+        leaves of the target in the span is measured, and added. The span is that of the directions in which the columns
+        vary beyond rounding.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+        search : bool, default True
+            Whether to measure what P target attains.
+
+        Returns
+        -------
+        Support
+            Both bounds.
         """
         if _iterates(space.X):
             return safe_support(self, space, target, search)

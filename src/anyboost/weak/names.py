@@ -16,7 +16,22 @@ from anyboost.weak.tree import Stump, Tree
 def get(learner: Any) -> Learner:
     """The learner itself, the one a string names, or that of a scikit-learn estimator.
 
-    The number after a colon is a tree's leaves, a linear function's penalty, or how many units a net has.
+    Parameters
+    ----------
+    learner : str, Learner or estimator
+        "stump", "tree", "linear", "net", "dictionary" or "classifier"; the number after a colon is a tree's leaves, a
+        linear function's penalty, or how many units a net has.
+
+    Returns
+    -------
+    Learner
+        The learner.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.weak.get("tree:8").max_leaves
+    8
     """
     if not isinstance(learner, str):
         if sklearn_estimators.is_estimator(learner):
@@ -38,5 +53,24 @@ def get(learner: Any) -> Learner:
 
 
 def stands_for(spec: Any, learner: Learner) -> bool:
-    """Whether `spec` is this learner: written the same, for an estimator inside compares by what it is."""
+    """Whether `spec` is this learner: written the same, for an estimator inside compares by what it is.
+
+    Parameters
+    ----------
+    spec : str, Learner or estimator
+        What `get` takes.
+    learner : Learner
+        The learner to compare it with.
+
+    Returns
+    -------
+    bool
+        Whether they are the same.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.weak.stands_for("tree:8", ab.weak.Tree(8))
+    True
+    """
     return repr(get(spec)) == repr(learner)

@@ -60,10 +60,27 @@ class NetFunction(AsOne):
 
 @dataclass(frozen=True)
 class Net(Learner):
-    """Networks of one layer with `hidden` tanh units, fitted by at most `max_iter` iterations of L-BFGS.
+    """Networks of one layer of tanh units, fitted by L-BFGS.
 
-    `penalty` keeps the weights from growing without end; see the module. Each fit starts from random weights,
-    which `boost` draws by its `random_state`.
+    Each fit starts from random weights, which `boost` draws by its `random_state`.
+
+    Parameters
+    ----------
+    hidden : int, default 5
+        How many units.
+    penalty : float, default 0.0001
+        Keeps the weights from growing without end; see the module.
+    max_iter : int, default 100
+        The most iterations of a fit.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.linspace(-3, 3, 30)[:, None]
+    >>> run = ab.boost(X, np.sin(X[:, 0]), "squared", ab.weak.Net(3), rounds=5)
+    >>> run.steps[-1].loss < run.start_loss
+    True
     """
 
     hidden: int = 5
@@ -77,6 +94,7 @@ class Net(Learner):
 
     @property
     def takes(self) -> Takes:
+        """What it can do with a sample."""
         return Takes(missing=False, sparse=True, categories=False, atoms=False)
 
     @property
@@ -85,7 +103,20 @@ class Net(Learner):
         return True
 
     def project(self, space: Space, target: np.ndarray) -> Projection:
-        """A net near `target`: the minimum that the search finds from where the space's random numbers put it."""
+        """A net near `target`: the minimum that the search finds from where the space's random numbers put it.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection
+            h on the sample.
+        """
         features = space.features
         X, T, weights = drawn(space, np.ascontiguousarray(target.reshape(space.n, -1).T))
         if space.drawn is None and features is None:
@@ -100,12 +131,41 @@ class Net(Learner):
         return Projection(fitted, fitted.predict(space.X).reshape(target.shape))
 
     def extreme(self, space: Space, target: np.ndarray) -> Projection:
+        """Raise a TypeError: nets have no way to find their extreme atom.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        Projection
+            Never.
+        """
         raise TypeError(
             "learner Net has no way to find its extreme atom: use a stump, a tree or a dictionary"
         )
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
-        """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a net was found to reach."""
+        """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a net was found to reach.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+        search : bool, default True
+            Whether to fit a net, to see what is reached.
+
+        Returns
+        -------
+        Support
+            Both bounds.
+        """
         return safe_support(self, space, target, search)
 
 

@@ -23,30 +23,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tree(Learner):
-    """Trees of at most `max_leaves` leaves, grown best leaf first, or level by level with `growth="depth"`.
-
-    `leaf="mean"` fills leaves with the mean of the target; `leaf="exact"` lets the descent replace them,
-    in its step, by the values that minimize the loss leaf by leaf.
-
-    No leaf weighs less than `min_leaf_weight`, in units of sample weight (1 a row without weights; of the rows
-    drawn, where rows are sampled). With W a leaf's weight and S its sum of weighted targets, `l2` makes leaves
-    S / (W + l2) and the gains of cuts sums of ||S||^2 / (W + l2); the descent then steps along the tree as it
-    is, c <= 1, for the c of the ray would undo the penalty; exact leaf steps are multiplied by W / (W + l2).
-
-    `monotone` has a number for each column: 1 where the model must not fall along it, -1 where it must not rise,
-    0 elsewhere, in every output. The model is start - sum of trees, so the trees themselves keep the opposite
-    order, and c >= 0. `interactions` are sets of columns: those of a branch must lie in one of them; columns in
-    none form one more set.
-
-    `outputs="each"` grows a tree an output in place of one with vectors in its leaves: a richer class.
-
-    In a space with curvature K, the sum of weight times curvature, stands in the place of W, an output its own; the
-    least weight of a leaf is still one of W.
-
-    `node_features` is the share of columns that a node may be cut along, drawn anew for each node.
+    """Trees on histograms, grown best leaf first or level by level.
 
     A missing value goes where it gains more, right where both ways gain the same; from a node that saw none in
     training, to the heavier side. Columns of categories are cut into any two sets (see `trees.splitting`).
+
+    Parameters
+    ----------
+    max_leaves : int, default 31
+        The most leaves.
+    max_depth : int or None, default None
+        The most questions above a leaf; None: any number.
+    leaf : str, default "mean"
+        "mean" fills leaves with the mean of the target; "exact" lets the descent replace them, in its step, by the
+        values that minimize the loss leaf by leaf.
+    growth : str, default "leaf"
+        "leaf" cuts the best leaf first, "depth" goes level by level.
+    min_leaf_weight : float, default 0.0
+        No leaf weighs less, in units of sample weight (1 a row without weights; of the rows drawn, where rows are
+        sampled).
+    l2 : float, default 0.0
+        With W a leaf's weight and S its sum of weighted targets, makes leaves S / (W + l2) and the gains of cuts sums
+        of ||S||^2 / (W + l2); the descent then steps along the tree as it is, c <= 1, for the c of the ray would undo
+        the penalty; exact leaf steps are multiplied by W / (W + l2).
+    monotone : tuple of int or None, default None
+        A number for each column: 1 where the model must not fall along it, -1 where it must not rise, 0 elsewhere, in
+        every output. The model is start - sum of trees, so the trees themselves keep the opposite order, and c >= 0.
+    interactions : tuple of tuples of int or None, default None
+        Sets of columns: those of a branch must lie in one of them; columns in none form one more set.
+    outputs : str, default "joint"
+        "joint" grows one tree with vectors in its leaves, "each" a tree an output: a richer class.
+    node_features : float, default 1.0
+        The share of columns that a node may be cut along, drawn anew for each node.
+
+    Notes
+    -----
+    In a space with curvature K, the sum of weight times curvature, stands in the place of W, an output its own; the
+    least weight of a leaf is still one of W.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 1.0, 5.0]
+    >>> run = ab.boost(X, y, "squared", ab.weak.Tree(max_leaves=3), ab.descent.Naive(1.0), rounds=1)
+    >>> run.ensemble.predict(X)
+    array([0., 1., 1., 5.])
     """
 
     max_leaves: int = 31
@@ -77,6 +98,7 @@ class Tree(Learner):
 
     @property
     def exact_leaves(self) -> bool:
+        """Whether the descent is to replace leaf values by exact leaf steps: where `leaf` is "exact"."""
         return self.leaf == "exact"
 
     @property
@@ -94,7 +116,17 @@ class Tree(Learner):
         return self.monotone is not None and any(self.monotone)
 
     def check(self, n_features: int, categorical: tuple[int, ...] = (), outputs: int = 1) -> None:
-        """Refuse a table whose columns are not those that this tree was told about."""
+        """Refuse a table whose columns are not those that this tree was told about.
+
+        Parameters
+        ----------
+        n_features : int
+            The columns of the table.
+        categorical : tuple of int, default ()
+            Those that hold categories.
+        outputs : int, default 1
+            How many scores a row has.
+        """
         if self.monotone is not None and len(self.monotone) != n_features:
             raise ValueError(
                 f"monotone must have a number for each of the {n_features} columns, got {len(self.monotone)}"
@@ -111,7 +143,20 @@ class Tree(Learner):
             )
 
     def project(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
-        """The tree nearest to `target`, greedily; the nearest stump exactly."""
+        """The tree nearest to `target`, greedily; the nearest stump exactly.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        LeafProjection or EachProjection
+            h on the sample.
+        """
         if self._splits(target):
             return EachProjection(by_output(self._project, space, target))
         return self._project(space, target)
@@ -195,16 +240,44 @@ class Tree(Learner):
         )
 
     def extreme(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
-        """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly."""
+        """The tree with values in [-1, 1] furthest along `target`, greedily; the stump exactly.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+
+        Returns
+        -------
+        LeafProjection or EachProjection
+            h on the sample.
+        """
         if self._splits(target):
             return EachProjection([self._extreme(space, column)[0] for column in space.columns(target)])
         return self._extreme(space, target)[0]
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
-        """Two leaves: exact, rounding included. More: the safe bound sum w |target|, and greed's atom.
+        """How far an atom can reach along `target`.
 
-        Cuts of categories are exact for one output and no limit of leaf weight; else what no set of them exceeds
-        stands in. For trees an output, the sum over outputs.
+        Two leaves: exact, rounding included. More: the safe bound sum w |target|, and greed's atom. Cuts of categories
+        are exact for one output and no limit of leaf weight; else what no set of them exceeds stands in. For trees an
+        output, the sum over outputs.
+
+        Parameters
+        ----------
+        space : Space
+            The sample.
+        target : ndarray
+            Shaped like scores.
+        search : bool, default True
+            Whether to look for an atom.
+
+        Returns
+        -------
+        Support
+            Both bounds.
         """
         if not space.rows.most(np.any(target)):
             return Support(0.0, 0.0)
@@ -266,7 +339,21 @@ def _check_sets(sets: Any) -> tuple[tuple[int, ...], ...]:
 
 
 class Stump(Tree):
-    """One cut, two leaves. `Stump()` is `Tree(max_leaves=2)`."""
+    """Trees of one cut and two leaves: `Stump()` is `Tree(max_leaves=2)`.
+
+    Parameters
+    ----------
+    leaf : str, default "mean"
+        "mean" or "exact", as for `Tree`.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> run = ab.boost(X, y, "squared", ab.weak.Stump(), ab.descent.Naive(1.0), rounds=1)
+    >>> run.ensemble.predict(X)
+    array([0., 0., 3.])
+    """
 
     def __init__(self, leaf: str = "mean") -> None:
         super().__init__(max_leaves=2, leaf=leaf)
