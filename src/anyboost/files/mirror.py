@@ -12,15 +12,15 @@ from anyboost.files import parts
 from anyboost.files.container import Fault
 from anyboost.files.fields import Fields, Tensors, finite, real, unsigned
 from anyboost.mirror import domains, proxies, schedules
-from anyboost.mirror.averager import BETA, CLOCK, N_NUMBERS, MirrorAverager
-from anyboost.mirror.stumps import Forest, StumpAverager
+from anyboost.mirror.averager import MirrorAverager
+from anyboost.mirror.state import N_NUMBERS, NUMBERS, AveragerState
+from anyboost.mirror.stumps import StumpAverager, Trees
 from anyboost.mirror.tracking import Tracker
-from anyboost.mirror.uncompiled import State
 
 MOST_EXPERTS = 2**31 - 1
 MOST_NAMES = 100_000
 MOST_GRID = 100
-_SQUARES, _TYPICAL, _SEEN = 1, 2, 3
+_NOT_NEGATIVE = ("clock", "squared_norms", "typical_norm", "norms_seen", "beta")
 _RULES: dict[str, dict[str, Any]] = {
     room: {kind.__name__: kind for kind in named.values()}
     for room, named in (
@@ -166,7 +166,7 @@ def _stacked(averagers: list[MirrorAverager], prefix: str) -> dict[str, np.ndarr
         f"{prefix}memory": finite(np.concatenate([state.memory for state in states]), "memories"),
         f"{prefix}theta": finite([state.theta for state in states], "weights"),
         f"{prefix}total": finite([state.total for state in states], "sums"),
-        f"{prefix}numbers": finite([state.numbers for state in states], "numbers"),
+        f"{prefix}numbers": finite([state.numbers.view(np.float64) for state in states], "numbers"),
     }
 
 
@@ -193,20 +193,20 @@ def _unstack(averagers: list[MirrorAverager], tensors: Tensors, prefix: str) -> 
     rule, domain = averagers[0].schedule, averagers[0].domain
     length = domain.vertices(experts) if rule.by_vertex else experts
     memory = tensors.floats(f"{prefix}memory", (count * rule.arrays, length))
-    numbers = tensors.floats(f"{prefix}numbers", (count, N_NUMBERS))
-    for row in numbers:
-        check_numbers(row)
+    numbers = as_numbers(tensors.floats(f"{prefix}numbers", (count, N_NUMBERS)))
     for k, averager in enumerate(averagers):
         own = memory[k * rule.arrays : (k + 1) * rule.arrays].copy()
-        averager._state = State(own, theta[k].copy(), total[k].copy(), numbers[k].copy())
+        averager._state = AveragerState(own, theta[k].copy(), total[k].copy(), numbers[k : k + 1].copy())
 
 
-def check_numbers(numbers: np.ndarray) -> None:
-    """Counts and scales that are ones; the number of norms seen is an index."""
-    seen = numbers[_SEEN]
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """Records of counts and scales that are ones; the number of norms seen is an index."""
+    numbers = values.view(NUMBERS).reshape(-1)
+    seen = numbers["norms_seen"]
     # Beyond 2^53 a count no longer grows, and one beyond 64 bits would be a negative index.
-    if (numbers[[CLOCK, _SQUARES, _TYPICAL, _SEEN, BETA]] < 0).any() or seen % 1 or seen > 2**53:
+    if any((numbers[each] < 0).any() for each in _NOT_NEGATIVE) or (seen % 1).any() or (seen > 2**53).any():
         raise Fault("its counts are not counts")
+    return numbers
 
 
 def _pack_stumps(model: StumpAverager) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -220,15 +220,14 @@ def _pack_stumps(model: StumpAverager) -> tuple[dict[str, Any], dict[str, np.nda
         "average": model.average,
         "max_thresholds": model.max_thresholds,
     }
-    forest = model._forest
-    if forest is None:
+    state = model._state
+    if state is None:
         return header, {}
-    learned = forest._nodes if forest.by_trees else np.array(forest._arrays)
     return header, {
-        "thresholds": finite(forest.thresholds, "thresholds", infinite=True),
-        "counts": unsigned(np.diff(forest.starts)),
-        "learned": finite(learned, "weights", infinite=True),
-        "numbers": finite(forest.numbers, "numbers"),
+        "thresholds": finite(state.thresholds, "thresholds", infinite=True),
+        "counts": unsigned(np.diff(state.starts)),
+        "learned": finite(state.learned, "weights", infinite=True),
+        "numbers": finite(state.numbers.view(np.float64), "numbers"),
     }
 
 
@@ -253,17 +252,10 @@ def _unpack_stumps(header: Fields, tensors: Tensors, given: dict[str, Any]) -> S
     if len(counts) < 2 or counts.sum() != len(thresholds) or counts[-1] != 1:
         raise Fault("its thresholds are not those of features and a constant")
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    forest = Forest(thresholds, starts, model._by_trees)
-    shape = forest._nodes.shape if forest.by_trees else (3, len(thresholds))
-    learned = tensors.floats("learned", shape, infinite=True)
-    numbers = tensors.floats("numbers", (N_NUMBERS,))
-    check_numbers(numbers)
-    forest.numbers[:] = numbers
-    if forest.by_trees:
-        forest._nodes = learned
-    elif np.isfinite(learned).all():
-        forest._arrays = learned[0].copy(), learned[1].copy(), learned[2].copy()
-    else:
+    state = model._fresh(thresholds, starts)
+    state.learned[:] = tensors.floats("learned", state.learned.shape, infinite=True)
+    state.numbers[:] = as_numbers(tensors.floats("numbers", (N_NUMBERS,)))
+    if not isinstance(state, Trees) and not np.isfinite(state.learned).all():
         raise Fault("its weights are not finite")
-    model._forest = forest
+    model._state = state
     return model

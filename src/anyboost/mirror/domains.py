@@ -11,6 +11,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.checks import Floats
+from anyboost.mirror.state import OCTAHEDRON, SIMPLEX, SOLID_SIMPLEX
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Domain:
 class Simplex(Domain):
     """Weights that are not negative and add up to the radius: a weighted mean of the forecasts."""
 
-    code = 0
+    code = SIMPLEX
 
     def put_back(self, theta: Floats) -> Floats:
         return theta * (self.radius / float(theta.sum()))
@@ -55,7 +56,7 @@ class Simplex(Domain):
 class SolidSimplex(Domain):
     """Weights that are not negative and add up to the radius or less: forecasts may also be shrunk toward 0."""
 
-    code = 1
+    code = SOLID_SIMPLEX
 
     def vertices(self, count: int) -> int:
         return count + 1
@@ -68,7 +69,7 @@ class SolidSimplex(Domain):
 class Octahedron(Domain):
     """Weights of either sign with sum |theta_j| <= radius: every function and its negative."""
 
-    code = 2
+    code = OCTAHEDRON
     signed = True
 
     def vertices(self, count: int) -> int:

@@ -22,6 +22,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.mirror.domains import Domain, Simplex
+from anyboost.mirror.state import ENTROPY, P_NORM, POWER
 
 
 class Shape(NamedTuple):
@@ -52,7 +53,7 @@ class Proxy:
 
     def argmin(self, z: Any, beta: float, domain: Domain | None = None) -> Floats:
         """theta that minimizes <z, theta> + beta V(theta) over the set."""
-        from anyboost.backends.mirror import prox
+        from anyboost.mirror.proximal import prox
 
         chosen = Simplex() if domain is None else domain
         self.check(chosen)
@@ -67,7 +68,7 @@ class Proxy:
 class Entropy(Proxy):
     """(8): weights are those of a Gibbs distribution; closed form on every set."""
 
-    code = 0
+    code = ENTROPY
 
     def shape(self, count: int, domain: Domain) -> Shape:
         return Shape(1.0 / domain.radius, domain.radius * math.log(domain.vertices(count)), 0.0)
@@ -78,7 +79,7 @@ class PNorm(Proxy):
     """(35): half the squared p-norm; weights can be exactly zero. None: p = min(2, 1 + 1/ln M)."""
 
     p: float | None = None
-    code = 1
+    code = P_NORM
 
     def __post_init__(self) -> None:
         if self.p is not None and not 1 < checks.real(self.p, "p") <= 2:
@@ -97,7 +98,7 @@ class PowerDivergence(Proxy):
     """(36): a divergence from the uniform weights, on the simplex. None: s = min(1, 1/ln M)."""
 
     s: float | None = None
-    code = 2
+    code = POWER
 
     def __post_init__(self) -> None:
         if self.s is not None:

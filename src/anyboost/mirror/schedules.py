@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from anyboost import checks
 from anyboost.mirror.proxies import Entropy, Proxy, Shape
+from anyboost.mirror.state import ADAPTIVE, ANYTIME, CONSTANT, DOUBLING, SECOND_ORDER, SHARE
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Schedule:
         """The temperature in units of what grows with the rows."""
         return shape.factor
 
+    @property
+    def dealt(self) -> float:
+        """The share of all weight that is dealt out evenly after each row."""
+        return 0.0
+
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
         """The theorem's bound on the expected excess loss of the forecast for row `rows`; inf where none is proved."""
         return math.inf
@@ -48,7 +54,7 @@ class Schedule:
 class Anytime(Schedule):
     """(17)-(18), for any number of rows: excess <= 2 L sqrt(height/alpha) sqrt(t + 1)/t in the mean (Theorem 2)."""
 
-    code = 0
+    code = ANYTIME
 
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
         return 2.0 * lipschitz * math.sqrt(shape.height / shape.alpha) * math.sqrt(rows + 1.0) / rows
@@ -62,7 +68,7 @@ class Doubling(Schedule):
     most L sqrt(height/alpha) (b_t + sum_i 1/(2 b_{i-1}))/t.
     """
 
-    code = 1
+    code = DOUBLING
 
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
         heat = [math.sqrt(2.0 ** math.ceil(math.log2(i + 1.0))) for i in range(rows + 1)]
@@ -75,7 +81,7 @@ class KnownHorizon(Schedule):
     """(37), for a number of rows that is known: excess at row t = rows <= L sqrt(2 height/(alpha t)), (38)."""
 
     rows: int = 1000
-    code = 2
+    code = CONSTANT
 
     def __post_init__(self) -> None:
         checks.count(self.rows, "rows", least=1)
@@ -93,7 +99,7 @@ class KnownHorizon(Schedule):
 class Adaptive(Schedule):
     """(17) with the sum of squared norms in place of L^2 i: as fast as the subgradients met so far allow."""
 
-    code = 3
+    code = ADAPTIVE
 
 
 class _OfVertices(Schedule):
@@ -112,7 +118,7 @@ class ExponentiatedGradient(_OfVertices):
     """(23): theta_i proportional to theta_{i-1} exp(-rate u_i/L), without averaging."""
 
     rate: float = 0.1
-    code = 2
+    code = CONSTANT
 
     def __post_init__(self) -> None:
         checks.positive(self.rate, "rate")
@@ -131,7 +137,7 @@ class FixedShare(_OfVertices):
 
     rate: float = 0.1
     share: float = 0.01
-    code = 4
+    code = SHARE
     by_vertex = True
 
     def __post_init__(self) -> None:
@@ -141,12 +147,16 @@ class FixedShare(_OfVertices):
     def factor(self, shape: Shape) -> float:
         return 1.0 / self.rate
 
+    @property
+    def dealt(self) -> float:
+        return self.share
+
 
 @dataclass(frozen=True)
 class SecondOrder(_OfVertices):
     """Bernstein online aggregation: a rate for each function from its own regrets, and none to tune."""
 
-    code = 5
+    code = SECOND_ORDER
     arrays = 3
     by_vertex = True
 
