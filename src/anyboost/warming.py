@@ -64,7 +64,7 @@ def warmup(progress: Progress | None = None) -> list[str]:
 def folders() -> list[str]:
     """Where compiled kernels are kept; empty where no such folder can be written."""
     # A folder of sources has a folder of kernels, which an import finds.
-    for module in ("trees.predictor", "online.chain"):
+    for module in ("trees.predictor", "online.chain", "mirror.learning"):
         import_module(f"anyboost.{module}")
     return compiler.cache_folders()
 

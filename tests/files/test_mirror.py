@@ -6,7 +6,6 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
 import anyboost as ab
-from anyboost.backends.mirror_walk import SEEN
 from anyboost.cli.inspect import rows
 from anyboost.files import peek
 from anyboost.mirror import (
@@ -25,6 +24,7 @@ from anyboost.mirror import (
     StumpAverager,
     Tracker,
 )
+from anyboost.mirror.state import NUMBERS
 from files import mutations
 from reference.files import join, split
 
@@ -167,7 +167,7 @@ def test_a_count_that_is_none_is_refused(tmp_path, count):
     outer, inner, data = split(path.read_bytes())
     begin, end = outer["numbers"]["data_offsets"]
     numbers = np.frombuffer(data[begin:end]).copy()
-    numbers[SEEN] = count
+    numbers.view(NUMBERS)["norms_seen"] = count
     path.write_bytes(join(outer, inner, data[:begin] + numbers.tobytes() + data[end:]))
     with pytest.raises(ab.ModelFileError, match="its counts are not counts"):
         ab.load(path)

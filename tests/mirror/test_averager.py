@@ -161,8 +161,9 @@ def test_results_do_not_depend_on_where_arrays_lie(domain, count):
         for name in ("memory", "theta", "total"):
             own = room[begin : begin + count].reshape(getattr(state, name).shape)
             own[...] = getattr(state, name)
-            setattr(state, name, own)
+            state = state._replace(**{name: own})
             begin += count + gap
+        close._state = state
         forecasts = room[begin : begin + 40 * count].reshape(40, count)
         forecasts[...] = H
         close.partial_fit(forecasts, y)

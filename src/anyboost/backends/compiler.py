@@ -18,8 +18,7 @@ _OWN_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WORK = {
     "online": "streams",
     "mirror": "averaging",
-    "mirror_walk": "averaging",
-    "mirror_stumps": "averaging of stumps",
+    "stump_learning": "averaging of stumps",
     "predictor": "predicting",
     "pairs": "ranking",
     "select": "quantiles",
@@ -88,7 +87,7 @@ class _Notice(event.Listener):
             return
         source = event.data["dispatcher"].py_func.__code__.co_filename
         rooms = os.path.relpath(source, _OWN_FILES).removesuffix(".py").split(os.sep)
-        work = next((_WORK[room] for room in rooms if room in _WORK), "boosting")
+        work = next((_WORK[room] for room in reversed(rooms) if room in _WORK), "boosting")
         with self._lock:
             if self.muted or work in self._said:
                 return

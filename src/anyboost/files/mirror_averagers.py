@@ -9,19 +9,19 @@ from anyboost.files.codec import Codec
 from anyboost.files.fields import Fault, Fields, choice, flag, items, make, number, real
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.mirror import domains, proxies, schedules
-from anyboost.mirror.averager import BETA, CLOCK, N_NUMBERS, MirrorAverager
+from anyboost.mirror.averager import MirrorAverager
+from anyboost.mirror.state import N_NUMBERS, NUMBERS, AveragerState
 from anyboost.mirror.tracking import Tracker
-from anyboost.mirror.uncompiled import State
 
 MOST_EXPERTS = 2**31 - 1
 MOST_GRID = 100
-_SQUARES, _TYPICAL, _SEEN = 1, 2, 3
+_NOT_NEGATIVE = ("clock", "squared_norms", "typical_norm", "norms_seen", "beta")
 RULES = {
     "proxy": Codec("proxy", *proxies.NAMED.values()),
     "domain": Codec("domain", *domains.NAMED.values()),
     "schedule": Codec("schedule", *schedules.NAMED.values()),
 }
-_LEARNED = {"memory": "memories", "theta": "weights", "total": "sums", "numbers": "numbers"}
+_LEARNED = {"memory": "memories", "theta": "weights", "total": "sums"}
 
 
 def pack(averager: Any) -> Packed:
@@ -80,10 +80,11 @@ def pack_states(averagers: list[Any]) -> dict[str, np.ndarray]:
 
 def _stacked(averagers: list[MirrorAverager], prefix: str) -> dict[str, np.ndarray]:
     """What each has learned, below each other; a memory has several rows."""
-    return {
-        prefix + name: finite(np.vstack([getattr(each._state, name) for each in averagers]), shown)
-        for name, shown in _LEARNED.items()
-    }
+    states = [each._state for each in averagers]
+    found = {name: [getattr(state, name) for state in states] for name in _LEARNED}
+    found["numbers"] = [state.numbers.view(np.float64) for state in states if state is not None]
+    shown = _LEARNED | {"numbers": "numbers"}
+    return {prefix + name: finite(np.vstack(arrays), shown[name]) for name, arrays in found.items()}
 
 
 def unpack_states(averagers: list[Any], tensors: Tensors) -> None:
@@ -109,16 +110,17 @@ def _unstack(averagers: list[MirrorAverager], tensors: Tensors) -> None:
     rule, domain = averagers[0].schedule, averagers[0].domain
     length = domain.vertices(experts) if rule.by_vertex else experts
     memory = tensors.floats("memory", (count * rule.arrays, length))
-    numbers = tensors.floats("numbers", (count, N_NUMBERS))
+    numbers = as_numbers(tensors.floats("numbers", (count, N_NUMBERS)))
     for k, averager in enumerate(averagers):
-        check_numbers(numbers[k])
         own = memory[k * rule.arrays : (k + 1) * rule.arrays].copy()
-        averager._state = State(own, theta[k].copy(), total[k].copy(), numbers[k].copy())
+        averager._state = AveragerState(own, theta[k].copy(), total[k].copy(), numbers[k : k + 1].copy())
 
 
-def check_numbers(numbers: np.ndarray) -> None:
-    """Counts and scales that are ones; the number of norms seen is an index."""
-    seen = numbers[_SEEN]
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """Records of counts and scales that are ones; the number of norms seen is an index."""
+    numbers = values.view(NUMBERS).reshape(-1)
+    seen = numbers["norms_seen"]
     # Beyond 2^53 a count no longer grows, and one beyond 64 bits would be a negative index.
-    if (numbers[[CLOCK, _SQUARES, _TYPICAL, _SEEN, BETA]] < 0).any() or seen % 1 or seen > 2**53:
+    if any((numbers[each] < 0).any() for each in _NOT_NEGATIVE) or (seen % 1).any() or (seen > 2**53).any():
         raise Fault("its counts are not counts")
+    return numbers

@@ -6,10 +6,10 @@ import numpy as np
 
 from anyboost.files import parts
 from anyboost.files.fields import Fault, Fields, choice, flag, make, number, real
-from anyboost.files.mirror_averagers import MOST_EXPERTS, RULES, check_numbers, lipschitz
+from anyboost.files.mirror_averagers import MOST_EXPERTS, RULES, as_numbers, lipschitz
 from anyboost.files.tensors import Packed, Tensors, finite, unsigned
-from anyboost.mirror.averager import N_NUMBERS
-from anyboost.mirror.stumps import Forest, StumpAverager
+from anyboost.mirror.state import N_NUMBERS
+from anyboost.mirror.stumps import StumpAverager, Trees
 
 
 def pack(model: StumpAverager) -> Packed:
@@ -24,15 +24,14 @@ def pack(model: StumpAverager) -> Packed:
         "average": model.average,
         "max_thresholds": model.max_thresholds,
     }
-    forest = model._forest
-    if forest is None:
+    state = model._state
+    if state is None:
         return header, {}
-    learned = forest._nodes if forest.by_trees else np.array(forest._arrays)
     return header, {
-        "thresholds": finite(forest.thresholds, "thresholds", infinite=True),
-        "counts": unsigned(np.diff(forest.starts)),
-        "learned": finite(learned, "weights", infinite=True),
-        "numbers": finite(forest.numbers, "numbers"),
+        "thresholds": finite(state.thresholds, "thresholds", infinite=True),
+        "counts": unsigned(np.diff(state.starts)),
+        "learned": finite(state.learned, "weights", infinite=True),
+        "numbers": finite(state.numbers.view(np.float64), "numbers"),
     }
 
 
@@ -51,14 +50,9 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> StumpAverager:
     if len(counts) < 2 or counts.sum() != len(thresholds) or counts[-1] != 1:
         raise Fault("its thresholds are not those of features and a constant")
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    forest = Forest(thresholds, starts, model._by_trees)
-    shape = forest._nodes.shape if forest.by_trees else (3, len(thresholds))
-    learned = tensors.floats("learned", shape, infinite=forest.by_trees)
-    forest.numbers[:] = tensors.floats("numbers", (N_NUMBERS,))
-    check_numbers(forest.numbers)
-    if forest.by_trees:
-        forest._nodes = learned
-    else:
-        forest._arrays = learned[0].copy(), learned[1].copy(), learned[2].copy()
-    model._forest = forest
+    state = model._fresh(thresholds, starts)
+    infinite = isinstance(state, Trees)
+    state.learned[:] = tensors.floats("learned", state.learned.shape, infinite=infinite)
+    state.numbers[:] = as_numbers(tensors.floats("numbers", (N_NUMBERS,)))
+    model._state = state
     return model

@@ -16,7 +16,7 @@ from anyboost.mirror import domains, proxies, schedules, slopes, uncompiled
 from anyboost.mirror.domains import Domain, Simplex
 from anyboost.mirror.proxies import Proxy, Shape
 from anyboost.mirror.schedules import Schedule
-from anyboost.mirror.uncompiled import State
+from anyboost.mirror.state import NUMBERS, AveragerState, Settings
 
 MOST_WEIGHT = 1e6
 
@@ -92,7 +92,7 @@ class MirrorAverager:
         self.lipschitz = self._longest(lipschitz)
         self.average = self.schedule.averages if average is None else bool(average)
         self._terms = slopes.terms(self.loss)
-        self._state: State | None = None
+        self._state: AveragerState | None = None
 
     def __repr__(self) -> str:
         rules = f"proxy={self.proxy!r}, domain={self.domain!r}, schedule={self.schedule!r}"
@@ -134,7 +134,7 @@ class MirrorAverager:
     @property
     def n_rows_(self) -> float:
         """The weight of all rows so far."""
-        return 0.0 if self._state is None else float(self._state.numbers[CLOCK])
+        return 0.0 if self._state is None else float(self._state.numbers["clock"][0])
 
     @property
     def n_experts_(self) -> int:
@@ -232,10 +232,10 @@ class MirrorAverager:
         state = self._fresh(table.shape[1]) if self._state is None else self._state
         if self._terms is None:
             state = state.copy()  # a user's loss may raise in the middle of a batch
-            settings = self._settings(table.shape[1])
-            scores = uncompiled.walk(self.loss, table, targets, weights, *settings, state)
+            settings = Settings.of(self, table.shape[1])
+            scores = uncompiled.learn(self.loss, table, targets, weights, settings, state)
         else:
-            scores = self._walk(table, targets.astype(np.float64), weights, state)
+            scores = self._learn(table, targets.astype(np.float64), weights, state)
         self._state = state
         return scores
 
@@ -280,21 +280,18 @@ class MirrorAverager:
             )
         state = self._fresh(len(old.theta) + more)
         state.numbers[:] = old.numbers
-        asleep = old.numbers[SLEEPER] if isinstance(self.domain, Simplex) else 0.0
+        numbers = old.numbers[0]
+        asleep = numbers["sleeper"] if isinstance(self.domain, Simplex) else 0.0
         state.memory[0] = np.concatenate([old.memory[0], np.full(more, asleep)])
         state.total[: len(old.theta)] = old.total
-        if old.numbers[BETA] > 0:
-            from anyboost.backends.mirror import prox
-
-            shape = self._shape(len(state.theta))
-            codes = (self.proxy.code, self.domain.code, self.domain.radius, shape.exponent)
-            prox(*codes, state.memory[0], old.numbers[BETA], state.theta)
+        if numbers["beta"] > 0:
+            state.theta[:] = self.proxy.argmin(state.memory[0], numbers["beta"], self.domain)
         self._state = state
         return self
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _started(self) -> State:
+    def _started(self) -> AveragerState:
         if self._state is None:
             raise AttributeError(
                 "the averager has seen no row: call partial_fit, or start(n_experts), before asking for weights"
@@ -304,34 +301,23 @@ class MirrorAverager:
     def _shape(self, count: int) -> Shape:
         return self.proxy.shape(count, self.domain)
 
-    def _fresh(self, count: int) -> State:
+    def _fresh(self, count: int) -> AveragerState:
         """theta_0 = argmin V, and nothing remembered."""
         rule = self.schedule
         length = self.domain.vertices(count) if rule.by_vertex else count
         theta = self.proxy.argmin(np.zeros(count), 1.0, self.domain)
-        return State(np.zeros((rule.arrays, length)), theta, np.zeros(count), np.zeros(N_NUMBERS))
+        memory = np.zeros((rule.arrays, length))
+        return AveragerState(memory, theta, np.zeros(count), np.zeros(1, NUMBERS))
 
-    def _mean(self, state: State) -> Floats:
-        return self.domain.put_back((state.total + state.theta) / (state.numbers[CLOCK] + 1.0))
+    def _mean(self, state: AveragerState) -> Floats:
+        return self.domain.put_back((state.total + state.theta) / (state.numbers["clock"] + 1.0))
 
-    def _settings(self, count: int) -> tuple[np.ndarray, Floats]:
-        """Codes and dials of the kernels."""
-        shape = self._shape(count)
-        codes = np.array(
-            [self.proxy.code, self.domain.code, self.schedule.code, self.average], dtype=np.int64
-        )
-        factor = self.schedule.factor(shape)
-        share = float(getattr(self.schedule, "share", 0.0))
-        return codes, np.array([self.domain.radius, shape.exponent, self.lipschitz, factor, share])
+    def _learn(self, table: Floats, y: Floats, weights: Floats, state: AveragerState) -> Floats:
+        from anyboost.mirror import learning
 
-    def _walk(self, table: Floats, y: Floats, weights: Floats, state: State) -> Floats:
-        from anyboost.backends import mirror_walk
-
-        settings = (self._terms, *self._settings(table.shape[1]))
-        parts = (state.numbers, state.memory, state.theta, state.total)
+        learn = learning.learn if table.ndim == 2 else learning.learn_outputs
         scores = np.empty((len(y), *table.shape[2:]))
-        kernel = mirror_walk.walk if table.ndim == 2 else mirror_walk.walk_outputs
-        kernel(table, y, weights, *settings, *parts, scores)
+        learn(table, y, weights, self._terms, Settings.of(self, table.shape[1]), state, scores)
         return scores
 
     def _check_forecasts(self, forecasts: Any, n_rows: int | None = None) -> Floats:
@@ -354,10 +340,6 @@ class MirrorAverager:
         if not np.isfinite(table).all():
             _check_sleepers(table)
         return table
-
-
-# What `State.numbers` hold, as in backends.mirror_walk, which this module does not import before it is needed.
-CLOCK, SLEEPER, BETA, N_NUMBERS = 0, 4, 5, 11
 
 
 def _check_sleepers(table: Floats) -> None:
@@ -394,11 +376,11 @@ def combine(weights: Floats, table: Floats, domain: Domain) -> Floats:
 
 def weighted_sums(table: Floats, shares: Floats) -> Floats:
     """sum_m shares[n, m] table[n, m], for each of K outputs, the same bits wherever the arrays lie in memory."""
-    from anyboost.backends import mirror_walk
+    from anyboost.mirror import learning
 
     if table.ndim == 3:
         columns = [weighted_sums(np.ascontiguousarray(table[:, :, k]), shares) for k in range(table.shape[2])]
         return np.stack(columns, axis=1)
     out = np.empty(len(table))
-    mirror_walk.weighted_sums(table, np.ascontiguousarray(shares), out)
+    learning.weighted_sums(table, np.ascontiguousarray(shares), out)
     return out

@@ -11,6 +11,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.checks import Floats
+from anyboost.mirror.state import OCTAHEDRON, SIMPLEX, SOLID_SIMPLEX
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Simplex(Domain):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    code = 0
+    code = SIMPLEX
 
     def put_back(self, theta: Floats) -> Floats:
         return theta * (self.radius / float(theta.sum()))
@@ -114,7 +115,7 @@ class SolidSimplex(Domain):
     array([0.2, 0.2, 0.2, 0.2])
     """
 
-    code = 1
+    code = SOLID_SIMPLEX
 
     def vertices(self, count: int) -> int:
         return count + 1
@@ -140,7 +141,7 @@ class Octahedron(Domain):
     array([0., 0., 0., 0.])
     """
 
-    code = 2
+    code = OCTAHEDRON
     signed = True
 
     def vertices(self, count: int) -> int:

@@ -22,6 +22,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.mirror.domains import Domain, Simplex
+from anyboost.mirror.state import ENTROPY, P_NORM, POWER
 
 
 class Shape(NamedTuple):
@@ -86,7 +87,7 @@ class Proxy:
         ndarray (M,)
             theta.
         """
-        from anyboost.backends.mirror import prox
+        from anyboost.mirror.proximal import prox
 
         chosen = Simplex() if domain is None else domain
         self.check(chosen)
@@ -108,7 +109,7 @@ class Entropy(Proxy):
     array([0.422, 0.422, 0.155])
     """
 
-    code = 0
+    code = ENTROPY
 
     def shape(self, count: int, domain: Domain) -> Shape:
         return Shape(1.0 / domain.radius, domain.radius * math.log(domain.vertices(count)), 0.0)
@@ -131,7 +132,7 @@ class PNorm(Proxy):
     """
 
     p: float | None = None
-    code = 1
+    code = P_NORM
 
     def __post_init__(self) -> None:
         if self.p is not None and not 1 < checks.real(self.p, "p") <= 2:
@@ -162,7 +163,7 @@ class PowerDivergence(Proxy):
     """
 
     s: float | None = None
-    code = 2
+    code = POWER
 
     def __post_init__(self) -> None:
         if self.s is not None:

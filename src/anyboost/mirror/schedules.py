@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from anyboost import checks
 from anyboost.mirror.proxies import Entropy, Proxy, Shape
+from anyboost.mirror.state import ADAPTIVE, ANYTIME, CONSTANT, DOUBLING, SECOND_ORDER, SHARE
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Schedule:
         """
         return shape.factor
 
+    @property
+    def dealt(self) -> float:
+        """The share of all weight that is dealt out evenly after each row."""
+        return 0.0
+
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
         """The theorem's bound on the expected excess loss of the forecast for row `rows`; inf where none is proved.
 
@@ -88,7 +94,7 @@ class Anytime(Schedule):
     True
     """
 
-    code = 0
+    code = ANYTIME
 
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
         return 2.0 * lipschitz * math.sqrt(shape.height / shape.alpha) * math.sqrt(rows + 1.0) / rows
@@ -109,7 +115,7 @@ class Doubling(Schedule):
     True
     """
 
-    code = 1
+    code = DOUBLING
 
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
         heat = [math.sqrt(2.0 ** math.ceil(math.log2(i + 1.0))) for i in range(rows + 1)]
@@ -135,7 +141,7 @@ class KnownHorizon(Schedule):
     """
 
     rows: int = 1000
-    code = 2
+    code = CONSTANT
 
     def __post_init__(self) -> None:
         checks.count(self.rows, "rows", least=1)
@@ -176,7 +182,7 @@ class Adaptive(Schedule):
     1
     """
 
-    code = 3
+    code = ADAPTIVE
 
 
 class _OfVertices(Schedule):
@@ -208,7 +214,7 @@ class ExponentiatedGradient(_OfVertices):
     """
 
     rate: float = 0.1
-    code = 2
+    code = CONSTANT
 
     def __post_init__(self) -> None:
         checks.positive(self.rate, "rate")
@@ -241,7 +247,7 @@ class FixedShare(_OfVertices):
 
     rate: float = 0.1
     share: float = 0.01
-    code = 4
+    code = SHARE
     by_vertex = True
 
     def __post_init__(self) -> None:
@@ -250,6 +256,10 @@ class FixedShare(_OfVertices):
 
     def factor(self, shape: Shape) -> float:
         return 1.0 / self.rate
+
+    @property
+    def dealt(self) -> float:
+        return self.share
 
 
 @dataclass(frozen=True)
@@ -264,7 +274,7 @@ class SecondOrder(_OfVertices):
     1
     """
 
-    code = 5
+    code = SECOND_ORDER
     arrays = 3
     by_vertex = True
 

@@ -6,7 +6,7 @@ The paper's Remark 3 recommends such a class: symmetric, simple, and large. Ther
 neither memory nor time is spent on the n x M matrix of their values.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import Loss
 from anyboost.mirror import schedules, slopes
-from anyboost.mirror.averager import BETA, CLOCK, MOST_WEIGHT, N_NUMBERS
+from anyboost.mirror.averager import MOST_WEIGHT
 from anyboost.mirror.domains import Octahedron
 from anyboost.mirror.proxies import Entropy
 from anyboost.mirror.schedules import (
@@ -24,6 +24,19 @@ from anyboost.mirror.schedules import (
     ExponentiatedGradient,
     KnownHorizon,
     Schedule,
+)
+from anyboost.mirror.state import NUMBERS, Settings
+
+# All is kept as logarithms but the sums of (12).
+NODE = np.dtype(
+    [
+        ("plus", np.float64),  # log sums of the weights of +h and -h in its subtree
+        ("minus", np.float64),
+        ("shift", np.float64),  # what waits for its children: to add to `plus` and to take from `minus`
+        ("late_plus", np.float64),  # and, for the average, the logarithm of a factor of each sign
+        ("late_minus", np.float64),
+        ("sum", np.float64),  # of the subtree over the average so far
+    ]
 )
 
 
@@ -108,7 +121,7 @@ class StumpAverager:
         self.label_bound = label_bound
         self.lipschitz = self._longest(lipschitz)
         self.average = self.schedule.averages if average is None else bool(average)
-        self._forest: Forest | None = None
+        self._state: Trees | Arrays | None = None
 
     def _longest(self, given: float | str | None) -> float:
         """L, or 0 for a running scale: stumps are bounded by one, so L is known unless it grows with the labels."""
@@ -124,10 +137,6 @@ class StumpAverager:
             return slopes.lipschitz(self.loss, 1.0, None, self.radius)
         except ValueError:
             return 1.0
-
-    @property
-    def _by_trees(self) -> bool:
-        return not isinstance(self.schedule, Anytime | Adaptive)
 
     # ----------------------------------------------------------------------------------------------------------------
 
@@ -149,22 +158,21 @@ class StumpAverager:
     @property
     def weights_(self) -> Floats:
         """(M,): weight of h less weight of -h."""
-        forest = self._started()
-        _, theta, total = forest.gather(self.radius)
-        clock = float(forest.numbers[CLOCK])
-        return self.domain.put_back((total + theta) / (clock + 1.0) if self.average else theta)
+        state = self._started()
+        theta, total = state.weights(self.radius)
+        mean = (total + theta) / (state.numbers["clock"] + 1.0)
+        return self.domain.put_back(mean if self.average else theta)
 
     @property
     def n_rows_(self) -> float:
         """The weight of all rows so far."""
-        return 0.0 if self._forest is None else float(self._forest.numbers[CLOCK])
+        return 0.0 if self._state is None else float(self._state.numbers["clock"][0])
 
     @property
     def memory_(self) -> int:
         """Bytes of all that is kept, which is a multiple of the number of stumps."""
-        forest = self._started()
-        learned = (forest._nodes,) if forest.by_trees else forest._arrays
-        return sum(part.nbytes for part in (forest.thresholds, *learned))
+        state = self._started()
+        return state.thresholds.nbytes + state.learned.nbytes
 
     def start(self, X: Any) -> "StumpAverager":
         """Take the thresholds from these rows, without learning from them.
@@ -179,9 +187,9 @@ class StumpAverager:
         StumpAverager
             Itself.
         """
-        if self._forest is not None:
+        if self._state is not None:
             raise ValueError("X cannot start it again: its thresholds are set; make a new StumpAverager")
-        self._forest = Forest.of(self._table(X), self.max_thresholds, self._by_trees)
+        self._state = self._fresh(*_dictionary(self._table(X), self.max_thresholds))
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "StumpAverager":
@@ -228,12 +236,11 @@ class StumpAverager:
         weights = checks.sample_weight(sample_weight, len(targets))
         if weights.max() > MOST_WEIGHT:
             raise ValueError(f"sample_weight must be at most {MOST_WEIGHT:g}: divide all weights by a number")
-        if self._forest is None:
-            self._forest = Forest.of(table, self.max_thresholds, self._by_trees)
-        codes = np.array([0, self.domain.code, self.schedule.code, self.average], dtype=np.int64)
-        factor = self.schedule.factor(self.proxy.shape(self.n_stumps_, self.domain))
-        dials = np.array([self.radius, 0.0, self.lipschitz, factor, 0.0])
-        return self._forest.walk(table, targets, weights, self._terms, codes, dials)
+        if self._state is None:
+            self._state = self._fresh(*_dictionary(table, self.max_thresholds))
+        scores = np.empty(len(targets))
+        self._state.learn(table, targets, weights, self._terms, Settings.of(self, self.n_stumps_), scores)
+        return scores
 
     def predict(self, X: Any) -> Floats:
         """Raw scores; before any row, 0.
@@ -248,91 +255,116 @@ class StumpAverager:
         ndarray (n,)
             Raw scores.
         """
-        forest = self._started()
-        return forest.predict(self._table(X), self.weights_)
+        state = self._started()
+        return _step_functions(self._table(X), state.thresholds, state.starts, self.weights_)
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _started(self) -> "Forest":
-        if self._forest is None:
+    def _fresh(self, thresholds: Floats, starts: np.ndarray) -> "Trees | Arrays":
+        """Nothing learned of these stumps."""
+        kind = Arrays if isinstance(self.schedule, Anytime | Adaptive) else Trees
+        return kind.of(thresholds, starts)
+
+    def _started(self) -> "Trees | Arrays":
+        if self._state is None:
             raise AttributeError(
                 "the averager has no thresholds yet: call start(X) or partial_fit(X, y) first"
             )
-        return self._forest
+        return self._state
 
     def _table(self, X: Any) -> Floats:
-        width = None if self._forest is None else len(self._forest.starts) - 2
+        width = None if self._state is None else len(self._state.starts) - 2
         table = checks.table(X, "X", width).astype(np.float64)
         constant = np.zeros((len(table), 1))
         return np.ascontiguousarray(np.hstack([table, constant]))
 
 
-class Forest:
-    """Sorted thresholds of every feature, and what has been learned: trees of sums, or plain arrays."""
+class Trees(NamedTuple):
+    """Sorted thresholds of every feature, and what has been learned of them: a tree of sums for each."""
 
-    def __init__(self, thresholds: Floats, starts: np.ndarray, by_trees: bool) -> None:
-        self.thresholds, self.starts, self.by_trees = thresholds, starts, by_trees
-        self.numbers = np.zeros(N_NUMBERS)
-        counts = np.diff(starts)
-        self.leaves = 2 ** np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
-        self.roots = np.concatenate([[0], np.cumsum(2 * self.leaves - 1)[:-1]]).astype(np.int64)
-        self.put(np.zeros(len(thresholds)), np.zeros(len(thresholds)), np.zeros(len(thresholds)))
+    thresholds: Floats  # feature after feature
+    starts: np.ndarray  # of each feature's, and the end
+    numbers: np.ndarray  # one record of `NUMBERS`
+    roots: np.ndarray  # node numbers
+    leaves: np.ndarray  # how many each tree has, a power of two
+    nodes: np.ndarray  # records of `NODE`, in heap order, a tree after the other
 
     @classmethod
-    def of(cls, table: Floats, most: int | None, by_trees: bool) -> "Forest":
-        """Midpoints between the distinct values of every column, and -inf for the constant column at the end."""
-        columns = [_cuts(table[:, j], most) for j in range(table.shape[1] - 1)] + [np.array([-np.inf])]
-        starts = np.concatenate([[0], np.cumsum([len(column) for column in columns])]).astype(np.int64)
-        return cls(np.concatenate(columns), starts, by_trees)
+    def of(cls, thresholds: Floats, starts: np.ndarray) -> "Trees":
+        from anyboost.mirror import stump_learning
 
-    def put(self, zeta: Floats, theta: Floats, total: Floats) -> None:
-        """Set what has been learned."""
-        if not self.by_trees:
-            self._arrays = zeta, theta, total
-            return
-        from anyboost.backends import mirror_stumps
-
-        self._nodes = np.empty((int(np.sum(2 * self.leaves - 1)), mirror_stumps.N_COLUMNS))
-        mirror_stumps.plant(self.roots, self.leaves, self.starts, zeta, total, self._beta, self._nodes)
-
-    def gather(self, radius: float) -> tuple[Floats, Floats, Floats]:
-        """The dual point, the weights and their sum over earlier rows, for every stump."""
-        if not self.by_trees:
-            return self._arrays
-        from anyboost.backends import mirror_stumps
-
-        zeta, theta, total = (np.empty(len(self.thresholds)) for _ in range(3))
-        places = (self.roots, self.leaves, self.starts, self._beta, radius)
-        mirror_stumps.harvest(*places, self._nodes, zeta, theta, total)
-        return zeta, theta, total
+        leaves = 2 ** np.ceil(np.log2(np.maximum(np.diff(starts), 1))).astype(np.int64)
+        ends = np.cumsum(2 * leaves - 1)
+        roots = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        trees = cls(thresholds, starts, np.zeros(1, NUMBERS), roots, leaves, np.empty(ends[-1], NODE))
+        stump_learning.plant(trees)
+        return trees
 
     @property
-    def _beta(self) -> float:
-        return float(self.numbers[BETA]) or 1.0
+    def learned(self) -> Floats:
+        """The nodes, a row of plain numbers each, as model files have them."""
+        return self.nodes.view(np.float64).reshape(len(self.nodes), -1)
 
-    def walk(
-        self, X: Floats, y: Floats, weights: Floats, terms: Floats, codes: np.ndarray, dials: Floats
-    ) -> Floats:
-        from anyboost.backends import mirror_stumps
+    def weights(self, radius: float) -> tuple[Floats, Floats]:
+        """The weights, and their sum over earlier rows."""
+        from anyboost.mirror import stump_learning
 
-        scores = np.empty(len(y))
-        given = (X, y, weights, terms, codes, dials, self.numbers, self.thresholds, self.starts)
-        if self.by_trees:
-            mirror_stumps.walk_trees(*given, self.roots, self.leaves, self._nodes, scores)
-        else:
-            mirror_stumps.walk_all(*given, *self._arrays, scores)
-        return scores
+        theta, total = np.empty(len(self.thresholds)), np.empty(len(self.thresholds))
+        stump_learning.read_all(self, radius, theta, total)
+        return theta, total
 
-    def predict(self, X: Floats, weights: Floats) -> Floats:
-        """A step function for every feature: the weights below x less those above."""
-        scores = np.zeros(len(X))
-        for j in range(X.shape[1]):
-            own = slice(self.starts[j], self.starts[j + 1])
-            below = np.concatenate([[0.0], np.cumsum(weights[own])])
-            levels = below - (below[-1] - below)
-            known = ~np.isnan(X[:, j])
-            scores[known] += levels[np.searchsorted(self.thresholds[own], X[known, j], side="left")]
-        return scores
+    def learn(
+        self, X: Floats, y: Floats, weights: Floats, terms: Floats, settings: Settings, scores: Floats
+    ) -> None:
+        from anyboost.mirror import stump_learning
+
+        stump_learning.learn_by_trees(X, y, weights, terms, settings, self, scores)
+
+
+class Arrays(NamedTuple):
+    """The same, with plain arrays."""
+
+    thresholds: Floats
+    starts: np.ndarray
+    numbers: np.ndarray
+    learned: Floats  # (3, M): the dual point, the weights, and their sum over earlier rows
+    zeta: Floats  # its rows
+    theta: Floats
+    total: Floats
+
+    @classmethod
+    def of(cls, thresholds: Floats, starts: np.ndarray) -> "Arrays":
+        learned = np.zeros((3, len(thresholds)))
+        return cls(thresholds, starts, np.zeros(1, NUMBERS), learned, *learned)
+
+    def weights(self, _radius: float) -> tuple[Floats, Floats]:
+        return self.theta.copy(), self.total
+
+    def learn(
+        self, X: Floats, y: Floats, weights: Floats, terms: Floats, settings: Settings, scores: Floats
+    ) -> None:
+        from anyboost.mirror import stump_learning
+
+        stump_learning.learn_by_arrays(X, y, weights, terms, settings, self, scores)
+
+
+def _dictionary(table: Floats, most: int | None) -> tuple[Floats, np.ndarray]:
+    """Midpoints between distinct values of every column, -inf for the constant one at the end; where each begins."""
+    columns = [_cuts(table[:, j], most) for j in range(table.shape[1] - 1)] + [np.array([-np.inf])]
+    starts = np.concatenate([[0], np.cumsum([len(column) for column in columns])]).astype(np.int64)
+    return np.concatenate(columns), starts
+
+
+def _step_functions(X: Floats, thresholds: Floats, starts: np.ndarray, weights: Floats) -> Floats:
+    """The sum of one for every feature: the weights below x less those above."""
+    scores = np.zeros(len(X))
+    for j in range(X.shape[1]):
+        own = slice(starts[j], starts[j + 1])
+        below = np.concatenate([[0.0], np.cumsum(weights[own])])
+        levels = below - (below[-1] - below)
+        known = ~np.isnan(X[:, j])
+        scores[known] += levels[np.searchsorted(thresholds[own], X[known, j], side="left")]
+    return scores
 
 
 def _cuts(column: Floats, most: int | None) -> Floats:

@@ -8,9 +8,7 @@ import numpy as np
 
 from anyboost.backends.compiler import kernel
 from anyboost.backends.elementary import bits_of, number_of
-
-ENTROPY, P_NORM, POWER = 0, 1, 2
-SIMPLEX, SOLID_SIMPLEX, OCTAHEDRON = 0, 1, 2
+from anyboost.mirror.state import OCTAHEDRON, P_NORM, POWER, SIMPLEX, SOLID_SIMPLEX
 
 # Sums may be taken in another order, which lets them use the whole width of the machine; infinities and NaN keep
 # their meaning. A loop that sums must not store: the compiler would test whether its arrays lie close to each other
