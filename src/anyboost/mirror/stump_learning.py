@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from anyboost.backends.compiler import kernel
+from anyboost.backends.elementary import exp, log, log1p
 from anyboost.backends.numbered import slope_of_sum
 from anyboost.mirror.learning import LONGEST, add, descend, scaling, temperature
 from anyboost.mirror.proximal import SUMS
@@ -24,7 +25,7 @@ from anyboost.mirror.state import DOUBLING
 def _log_add(a, b):
     """log(exp(a) + exp(b))."""
     high, low = max(a, b), min(a, b)
-    return high if low == -np.inf else high + math.log1p(math.exp(low - high))
+    return high if low == -np.inf else high + log1p(exp(low - high))
 
 
 # Nodes ----------------------------------------------------------------------------------------------------------
@@ -33,7 +34,7 @@ def _log_add(a, b):
 @kernel
 def _apply(node, shift, late_plus, late_minus):
     """To a subtree: sum += factor * weight, then weight *= exp(shift), for both signs; and remember it."""
-    node.sum += math.exp(late_plus + node.plus) - math.exp(late_minus + node.minus)
+    node.sum += exp(late_plus + node.plus) - exp(late_minus + node.minus)
     node.late_plus = _log_add(node.late_plus, late_plus + node.shift)
     node.late_minus = _log_add(node.late_minus, late_minus - node.shift)
     node.plus += shift
@@ -68,7 +69,7 @@ def _sum_up(nodes, root, k):
 
 @kernel
 def _net(node, top):
-    return math.exp(node.plus - top) - math.exp(node.minus - top)
+    return exp(node.plus - top) - exp(node.minus - top)
 
 
 # Trees ----------------------------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ def learn_by_trees(X, y, weights, terms, settings, trees, scores):
             before = numbers.beta
             step = _step(terms, settings, numbers, weight, last, y[i])
             beta = temperature(settings, numbers)
-            late = math.log(weight * radius) - top
+            late = log(weight * radius) - top
             # A change of temperature acts on zeta with this row in it, so the row's own shift is at the old one.
             shift = -step / (before if before > 0.0 else beta)
             for f in range(len(above)):
