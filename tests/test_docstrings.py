@@ -50,15 +50,11 @@ ROOMS: dict[str, tuple[str, ...] | None] = {
     "anyboost.validation": ("CrossValidation", "cv"),
     "anyboost.weak": None,
 }
-# Names whose docstrings are still to be written this way; to become empty.
-LATER = (
-    *("OnlineBoostingClassifier", "OnlineBoostingRegressor"),
-    *("FeatureStumpLearner", "HullBooster", "LinearLearner", "NetLearner", "OnlineBooster", "OnlineLearner"),
-    *("anyboost.online.Regret", "SpanBooster", "Stage", "TreeLearner"),
-)
 # A loss's own formula, which `RowwiseLoss` explains: it is compiled, and called by nobody.
 FORMULAS = ("row", "row_curvatures")
-PRIVATE = "_|({})$|set_.*_request$".format("|".join(FORMULAS))  # the last are scikit-learn's
+# What the kernels of streams ask of a learner, which `CompiledLearner` explains.
+ASKED = ("arrays", "grown", "named", "reset", "settings", "shapes")
+PRIVATE = "_|({})$|set_.*_request$".format("|".join(FORMULAS + ASKED))  # the last are scikit-learn's
 
 SECTIONS = (
     *("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns"),
@@ -106,7 +102,7 @@ def public() -> Iterator[Item]:
         module = importlib.import_module(room)
         for name in module.__all__ if names is None else names:
             value, full = getattr(module, name), f"{room}.{name}"
-            if name in LATER or full in LATER or name == "__version__" or inspect.ismodule(value):
+            if name == "__version__" or inspect.ismodule(value):
                 continue
             if id(value) not in seen:
                 seen.add(id(value))

@@ -14,25 +14,87 @@ from anyboost.checks import Floats
 
 
 class Stage(Protocol):
-    """One learner of the chain, written in Python."""
+    """One learner of the chain, written in Python.
+
+    Examples
+    --------
+    >>> class Mean:
+    ...     answer = 0.0
+    ...     def predict(self, x):
+    ...         return self.answer
+    ...     def learn(self, x, target, weight):
+    ...         self.answer += 0.1 * weight * (target - self.answer)
+    >>> Mean().predict([1.0])
+    0.0
+    """
 
     def predict(self, x: Floats) -> Floats | float:
-        """The answer at a row (d,): a number, or (k,) for k outputs. 0 before the first `learn`."""
+        """The answer at a row; 0 before the first `learn`.
+
+        Parameters
+        ----------
+        x : ndarray (d,)
+            The row.
+
+        Returns
+        -------
+        float or ndarray (k,)
+            A number, or one an output.
+        """
 
     def learn(self, x: Floats, target: Floats | float, weight: float) -> None:
         """Move the answer at x towards `target`, by least squares.
 
         The target is where the loss's quadratic model at the present answer has its minimum:
         answer - slope / curvature. For squared loss in greedy mode it is the residual, over the step.
+
+        Parameters
+        ----------
+        x : ndarray (d,)
+            The row.
+        target : float or ndarray (k,)
+            Where to move.
+        weight : float
+            The row's weight.
         """
 
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """Makes the stages of a chain."""
+    """Makes the stages of a chain.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> class Mean:
+    ...     answer = 0.0
+    ...     def predict(self, x):
+    ...         return self.answer
+    ...     def learn(self, x, target, weight):
+    ...         self.answer += 0.1 * weight * (target - self.answer)
+    >>> class Means:
+    ...     def start(self, n_features, outputs):
+    ...         return Mean()
+    >>> booster = ab.online.SpanBooster(Means(), n_learners=5)
+    >>> booster.partial_fit([[0.0]] * 50, [3.0] * 50).predict([[0.0]]).round(1)
+    array([3.])
+    """
 
     def start(self, n_features: int, outputs: int) -> Stage:
-        """A new stage, which has seen nothing."""
+        """A new stage, which has seen nothing.
+
+        Parameters
+        ----------
+        n_features : int
+            How many columns rows have.
+        outputs : int
+            How many numbers it answers with.
+
+        Returns
+        -------
+        Stage
+            The stage.
+        """
 
 
 class Arrays(NamedTuple):

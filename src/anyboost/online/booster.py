@@ -26,9 +26,47 @@ from anyboost.online.state import CompiledState, InterpretedState, State
 
 
 class OnlineBooster(NamedFront):
-    """What both rules share; see `SpanBooster`.
+    """What `SpanBooster` and `HullBooster` share: a chain of learners that learns rows in order.
 
-    hash_bits : set it before the first example to hash names into 2**hash_bits columns.
+    `hash_bits` may be set before the first example, to hash names into 2**hash_bits columns.
+
+    Parameters
+    ----------
+    learner : learner of `anyboost.online`, any `OnlineLearner`, or None, default None
+        What the chain is made of; None: `LinearLearner()`.
+    n_learners : int, default 20
+        N, the length of the chain.
+    loss : str or Loss, default "squared"
+        A row-wise loss or its name. The bound of the theorem needs a smooth one.
+    mode : {"greedy", "linear"}, default "greedy"
+        "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is given
+        the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
+    output_bound : float or None, default None
+        D, the bound on learners' answers; None follows the labels seen so far.
+    label_bound : float or None, default None
+        Y, the bound on labels; None follows those seen so far.
+    scale : float, default 1.0
+        lambda, by which the learners' class is scaled up (supplement C.2).
+    start : float or None, default None
+        The score y_0 before the first learner; None follows the labels, for squared loss their mean.
+    prefix : {"best", "all"}, default "best"
+        "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : float, default 0.0
+        By how much statistics are discounted a row; 0.001 looks about 1000 rows back.
+    outputs : int or None, default None
+        The number of scores a row, for losses of classes.
+    random_state : int, default 0
+        Seed of learners that begin at random.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> y = X[:, 0] - 2 * X[:, 1]
+    >>> booster = ab.online.HullBooster().partial_fit(X, y)
+    >>> bool(np.abs(booster.predict(X) - y).mean() < 0.5)
+    True
     """
 
     _hull = False
@@ -69,9 +107,21 @@ class OnlineBooster(NamedFront):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None) -> Self:
         """Learn rows in order. A batch gives the model of its rows one by one, bit for bit.
 
-        X : (n, d) array, or a SciPy sparse matrix, which may have more columns than those before it.
-        sample_weight : a row of weight 0 is answered and leaves no trace.
-        n_threads : None for all cores, of which large batches use a few. The model does not depend on it.
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows; a sparse matrix may have more columns than those before it.
+        y : array_like (n,)
+            Their targets.
+        sample_weight : array_like (n,) or None, default None
+            A row of weight 0 is answered and leaves no trace.
+        n_threads : int or None, default None
+            None for all cores, of which large batches use a few. The model does not depend on it.
+
+        Returns
+        -------
+        OnlineBooster
+            Itself.
         """
         for _ in self._learn(rows.read(X, self.n_features), y, sample_weight, n_threads):
             pass
@@ -80,7 +130,24 @@ class OnlineBooster(NamedFront):
     def progressive_predict(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None
     ) -> Floats:
-        """Learn like `partial_fit`; returns each row's score as it was before that row was learned."""
+        """Learn like `partial_fit`, and tell each row's score as it was before that row was learned.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+        y : array_like (n,)
+            Their targets.
+        sample_weight : array_like (n,) or None, default None
+            Their weights.
+        n_threads : int or None, default None
+            None for all cores.
+
+        Returns
+        -------
+        ndarray (n,) or (n, k)
+            The scores.
+        """
         table = rows.read(X, self.n_features)
         return np.concatenate(list(self._learn(table, y, sample_weight, n_threads)))
 
@@ -103,23 +170,52 @@ class OnlineBooster(NamedFront):
             yield answers
 
     def predict(self, X: Any) -> Floats:
-        """Raw scores (n,), or (n, k) for k outputs; 0 before the first row was learned."""
+        """Raw scores; 0 before the first row was learned.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray (n,) or (n, k)
+            The scores, of k outputs.
+        """
         return self._score_rows(rows.read(X, self.n_features))
 
     def regret(self) -> Regret:
-        """Cumulative losses so far, in memory that does not grow with the stream."""
+        """Cumulative losses so far, in memory that does not grow with the stream.
+
+        Returns
+        -------
+        Regret
+            The losses.
+        """
         if self.state is None:
             return Regret(0, 0.0, 0.0, 0.0, 0.0, self.n_learners, None)
         return self.state.regret()
 
     def reset_stage(self, stage: int) -> None:
-        """Let one learner of the chain (0 .. n_learners - 1) begin again."""
+        """Let one learner of the chain begin again.
+
+        Parameters
+        ----------
+        stage : int
+            Its place, 0 .. n_learners - 1.
+        """
         checks.count(stage, "stage", 0, self.n_learners - 1)
         if self.state is not None:
             self.state.reset(stage)
 
     def steps(self) -> Floats:
-        """eta_i of every stage."""
+        """eta_i of every stage.
+
+        Returns
+        -------
+        ndarray (n_learners,)
+            The steps.
+        """
         raise NotImplementedError
 
     def _ready(self, table: Table, targets: Any) -> State:
@@ -144,11 +240,33 @@ class OnlineBooster(NamedFront):
         return (CompiledState if known else InterpretedState)(self, n_features, outputs)
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
-        """The score of one dict of features: a number, or an array of one an output."""
+        """The score of one dict of features.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values.
+
+        Returns
+        -------
+        float or ndarray (k,)
+            The score, or one an output.
+        """
         return self._score_one(x)
 
     def predict_many(self, X: Any) -> Any:
-        """The scores of a data frame or list of dicts."""
+        """The scores of a data frame or list of dicts.
+
+        Parameters
+        ----------
+        X : data frame or list of dicts
+            The rows.
+
+        Returns
+        -------
+        Series or ndarray
+            The scores: a series where X is a data frame.
+        """
         scores = self._score_many(X)
         return like_rows(X, scores, "score") if scores.ndim == 1 else scores
 
@@ -194,19 +312,45 @@ class OnlineBooster(NamedFront):
 class SpanBooster(OnlineBooster):
     """Online boosting against the span of the learners (Algorithm 1): step eta, learnt shrinkage, ball of radius B.
 
-    learner : a learner of `anyboost.online` (default: `LinearLearner()`), or any `OnlineLearner`.
-    n_learners : N, the length of the chain.
-    loss : a row-wise loss or its name. The bound of the theorem needs a smooth one.
-    step : eta, between 1/N and 1 (default: 0.2, or 1/N where that is more).
-    mode : "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is
-        given the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
-    output_bound, label_bound : D, the bound on learners' answers, and Y, that on labels (default: both
-        follow the labels seen so far).
-    scale : lambda, by which the learners' class is scaled up (supplement C.2).
-    start : the score y_0 before the first learner (default: follows the labels, for squared loss their mean).
-    prefix : "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
-    forget : by how much statistics are discounted a row; 0.001 looks about 1000 rows back.
-    outputs : the number of scores a row, for losses of classes.
+    Parameters
+    ----------
+    learner : learner of `anyboost.online`, any `OnlineLearner`, or None, default None
+        What the chain is made of; None: `LinearLearner()`.
+    n_learners : int, default 20
+        N, the length of the chain.
+    loss : str or Loss, default "squared"
+        A row-wise loss or its name. The bound of the theorem needs a smooth one.
+    step : float or None, default None
+        eta, between 1/N and 1; None: 0.2, or 1/N where that is more.
+    mode : {"greedy", "linear"}, default "greedy"
+        "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is given
+        the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
+    output_bound : float or None, default None
+        D, the bound on learners' answers; None follows the labels seen so far.
+    label_bound : float or None, default None
+        Y, the bound on labels; None follows those seen so far.
+    scale : float, default 1.0
+        lambda, by which the learners' class is scaled up (supplement C.2).
+    start : float or None, default None
+        The score y_0 before the first learner; None follows the labels, for squared loss their mean.
+    prefix : {"best", "all"}, default "best"
+        "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : float, default 0.0
+        By how much statistics are discounted a row; 0.001 looks about 1000 rows back.
+    outputs : int or None, default None
+        The number of scores a row, for losses of classes.
+    random_state : int, default 0
+        Seed of learners that begin at random.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> y = X[:, 0] - 2 * X[:, 1]
+    >>> booster = ab.online.SpanBooster().partial_fit(X, y)
+    >>> bool(np.abs(booster.predict(X) - y).mean() < 0.5)
+    True
     """
 
     def __init__(
@@ -249,7 +393,43 @@ class SpanBooster(OnlineBooster):
 class HullBooster(OnlineBooster):
     """Online boosting against the convex hull of the learners (Algorithm 2): eta_i = 2 / (i + 1).
 
-    Arguments as for `SpanBooster`, which has the step besides.
+    Parameters
+    ----------
+    learner : learner of `anyboost.online`, any `OnlineLearner`, or None, default None
+        What the chain is made of; None: `LinearLearner()`.
+    n_learners : int, default 20
+        N, the length of the chain.
+    loss : str or Loss, default "squared"
+        A row-wise loss or its name. The bound of the theorem needs a smooth one.
+    mode : {"greedy", "linear"}, default "greedy"
+        "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is given
+        the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
+    output_bound : float or None, default None
+        D, the bound on learners' answers; None follows the labels seen so far.
+    label_bound : float or None, default None
+        Y, the bound on labels; None follows those seen so far.
+    scale : float, default 1.0
+        lambda, by which the learners' class is scaled up (supplement C.2).
+    start : float or None, default None
+        The score y_0 before the first learner; None follows the labels, for squared loss their mean.
+    prefix : {"best", "all"}, default "best"
+        "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : float, default 0.0
+        By how much statistics are discounted a row; 0.001 looks about 1000 rows back.
+    outputs : int or None, default None
+        The number of scores a row, for losses of classes.
+    random_state : int, default 0
+        Seed of learners that begin at random.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> y = X[:, 0] - 2 * X[:, 1]
+    >>> booster = ab.online.HullBooster().partial_fit(X, y)
+    >>> bool(np.abs(booster.predict(X) - y).mean() < 0.5)
+    True
     """
 
     _hull = True

@@ -37,10 +37,63 @@ def _has_probabilities(model: OnlineBoostingClassifier) -> bool:
 class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
     """Online gradient boosting of classes: `partial_fit` on arrays, `learn_one` on dicts of features.
 
-    Parameters are those of `OnlineBoostingRegressor`, with a loss of classes: "logistic" (the default),
-    "squared_hinge", "exponential", "hinge" (more than two classes: one booster a class, and new classes may come at any
-    time), "softmax" or "multiclass_hinge" (one booster for all classes, which the first call of `partial_fit` has to be
-    given).
+    Parameters
+    ----------
+    learner : str, learner or estimator, default "linear"
+        What is boosted: "linear", "stumps", "net", "tree", a learner of `anyboost.online`, a River regressor, or a
+        scikit-learn regressor with `partial_fit`.
+    n_learners : int, default 20
+        How many of them.
+    loss : str, Loss or None, default None
+        "logistic" (None), "squared_hinge", "exponential" or "hinge" (more than two classes: one booster a class, and
+        new classes may come at any time), "softmax" or "multiclass_hinge" (one booster for all classes, which the first
+        call of `partial_fit` has to be given).
+    algorithm : {"span", "hull"}, default "span"
+        Algorithm 1 of Beygelzimer et al., or Algorithm 2.
+    step : float or None, default None
+        The step of "span"; None: 0.2, or 1/n_learners where that is more.
+    mode : {"greedy", "linear"}, default "greedy"
+        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    output_bound : float or None, default None
+        D of the theorems; None follows the labels.
+    label_bound : float or None, default None
+        Y of the theorems; None follows the labels.
+    prefix : {"best", "all"}, default "best"
+        "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : float, default 0.0
+        The share by which the past fades with each example; 0 keeps all.
+    drift : drift detector or None, default None
+        One of River's; learners begin again where it finds that their loss has risen.
+    hash_bits : int or None, default None
+        Hash named features into 2**hash_bits columns; None gives every name a column.
+    max_iter : int, default 1
+        Passes that `fit` makes; `partial_fit` and `learn_one` make one.
+    random_state : int, default 0
+        Seed of learners that begin at random.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of scores.
+    codes_ : dict
+        The place of each class.
+    open_ : bool
+        Whether classes that were not named may come.
+    loss_ : Loss
+        The loss.
+    boosters_ : object
+        A chain a class, or one for all.
+    n_iter_ : int
+        Passes that `fit` made.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> model = ab.OnlineBoostingClassifier()
+    >>> for i in range(200):
+    ...     model.learn_one({"x": i % 10}, "high" if i % 10 > 4 else "low")
+    >>> model.predict_one({"x": 8})
+    'high'
     """
 
     classifies = True
@@ -68,7 +121,21 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows in their order, on top of what was learnt before.
 
-        classes : all that may come, at the first call; without it, classes are taken as they come.
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+        y : array_like (n,)
+            Their targets.
+        classes : array_like or None, default None
+            All that may come, at the first call; without it, classes are taken as they come.
+        sample_weight : array_like (n,) or None, default None
+            Their weights.
+
+        Returns
+        -------
+        OnlineBoostingClassifier
+            Itself.
         """
         first = not self.__sklearn_is_fitted__()
         if first:
@@ -118,29 +185,84 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         return new
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores: (n,) for two classes, above 0 for the second; (n, k) for more."""
+        """Scores: for two classes one a row, above 0 for the second.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray (n,) or (n, k)
+            The scores.
+        """
         check_is_fitted(self)
         scores = self.boosters_.scores(self._table(X))
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row."""
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray (n,)
+            The classes.
+        """
         check_is_fitted(self)
         return self.classes_[self.boosters_.scores(self._table(X)).argmax(axis=1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, in the order of `classes_`."""
+        """The probability of each class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray (n, k)
+            The probabilities.
+        """
         check_is_fitted(self)
         return self.boosters_.probabilities(self.boosters_.scores(self._table(X)))
 
     def predict_one(self, x: Mapping[Any, Any], **_: Any) -> Any:
-        """The class of one dict of features; None before the first example."""
+        """The class of one dict of features.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values of features.
+
+        Returns
+        -------
+        object
+            The class; None before the first example.
+        """
         scores = self._score_one(x)
         return _plain(self.classes_[scores.argmax()]) if len(scores) else None
 
     def predict_proba_one(self, x: Mapping[Any, Any], **_: Any) -> dict[Any, float]:
-        """The probability of each class seen so far."""
+        """The probability of each class seen so far.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values of features.
+
+        Returns
+        -------
+        dict
+            The probabilities, by class.
+        """
         if not _has_probabilities(self):
             raise NotImplementedError(
                 f"the loss {self._checked_loss()} gives no probabilities: use logistic or softmax"
@@ -152,17 +274,56 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         return dict(zip(self.codes_, chances.tolist(), strict=True))
 
     def predict_many(self, X: Any) -> Any:
-        """The class of each row of a data frame or list of dicts."""
+        """The class of each row of a data frame or list of dicts.
+
+        Parameters
+        ----------
+        X : data frame or list of dicts
+            The rows.
+
+        Returns
+        -------
+        Series or ndarray
+            The classes: a series where X is a data frame.
+        """
         return dataframes.like_rows(X, self._best(self._score_many(X)), "prediction")
 
     @available_if(_has_probabilities)
     def predict_proba_many(self, X: Any) -> Any:
-        """The probability of each class, a column each, for a data frame or list of dicts."""
+        """The probability of each class, a column each, for a data frame or list of dicts.
+
+        Parameters
+        ----------
+        X : data frame or list of dicts
+            The rows.
+
+        Returns
+        -------
+        data frame
+            The probabilities.
+        """
         chances = self.boosters_.probabilities(self._score_many(X))
         return dataframes.like_frame(X, {label: chances[:, code] for label, code in self.codes_.items()})
 
     def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
-        """Score named examples and then learn from them: one step of progressive validation."""
+        """Score named examples and then learn from them: one step of progressive validation.
+
+        Parameters
+        ----------
+        X : data frame or list of dicts
+            The rows.
+        y : array_like (n,)
+            Their targets.
+        sample_weight : array_like (n,) or None, default None
+            Their weights.
+        learn : bool, default True
+            Whether to learn from them.
+
+        Returns
+        -------
+        Seen
+            Predictions and losses from before, and how many features each row has.
+        """
         self._named()
         labels = np.asarray(y)
         rows, said = self._encoded(X, labels, sample_weight, learn)
@@ -177,7 +338,13 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
         return self.classes_[scores.argmax(axis=1)] if scores.shape[1] else np.full(len(scores), None)
 
     def regret(self) -> Regret:
-        """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix."""
+        """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix.
+
+        Returns
+        -------
+        Regret
+            The losses.
+        """
         check_is_fitted(self)
         return self.boosters_.regret()
 

@@ -157,7 +157,20 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, **targets)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the rows in their order, starting anew."""
+        """Learn from the rows in their order, starting anew.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+        y : array_like (n,)
+            Their targets.
+
+        Returns
+        -------
+        OnlineBoosting
+            Itself.
+        """
         self._restart()
         table, y = self._table_and_targets(X, y, reset=True)
         self._begin()
@@ -188,20 +201,55 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
 
     Parameters
     ----------
-    learner : what is boosted: "linear", "stumps", "net", "tree", a learner of `anyboost.online`, a River regressor,
-        or a scikit-learn regressor with `partial_fit`.
-    n_learners : how many of them.
-    loss : any row-wise convex loss of the library for numbers, or its name ("absolute", "quantile:0.9"). None is
-        "squared".
-    algorithm : "span" (Algorithm 1 of Beygelzimer et al., its step is `step`) or "hull" (Algorithm 2).
-    mode : "greedy" fits what earlier learners left over, "linear" the slope of the loss.
-    output_bound, label_bound : D and Y of the theorems; None follows the labels.
-    prefix : "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
-    forget : share by which the past fades with each example; 0 keeps all.
-    drift : a River drift detector; learners begin again where it finds that their loss has risen.
-    hash_bits : hash named features into 2**hash_bits columns; None gives every name a column.
-    max_iter : passes that `fit` makes; `partial_fit` and `learn_one` make one.
-    random_state : seed of learners that begin at random.
+    learner : str, learner or estimator, default "linear"
+        What is boosted: "linear", "stumps", "net", "tree", a learner of `anyboost.online`, a River regressor, or a
+        scikit-learn regressor with `partial_fit`.
+    n_learners : int, default 20
+        How many of them.
+    loss : str, Loss or None, default None
+        Any row-wise convex loss of the library for numbers, or its name ("absolute", "quantile:0.9"); None: "squared".
+    algorithm : {"span", "hull"}, default "span"
+        Algorithm 1 of Beygelzimer et al., or Algorithm 2.
+    step : float or None, default None
+        The step of "span"; None: 0.2, or 1/n_learners where that is more.
+    mode : {"greedy", "linear"}, default "greedy"
+        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    output_bound : float or None, default None
+        D of the theorems; None follows the labels.
+    label_bound : float or None, default None
+        Y of the theorems; None follows the labels.
+    prefix : {"best", "all"}, default "best"
+        "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : float, default 0.0
+        The share by which the past fades with each example; 0 keeps all.
+    drift : drift detector or None, default None
+        One of River's; learners begin again where it finds that their loss has risen.
+    hash_bits : int or None, default None
+        Hash named features into 2**hash_bits columns; None gives every name a column.
+    max_iter : int, default 1
+        Passes that `fit` makes; `partial_fit` and `learn_one` make one.
+    random_state : int, default 0
+        Seed of learners that begin at random.
+
+    Attributes
+    ----------
+    loss_ : Loss
+        The loss.
+    booster_ : OnlineBooster
+        The chain.
+    guard_ : object or None
+        What watches for drift.
+    n_iter_ : int
+        Passes that `fit` made.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> model = ab.OnlineBoostingRegressor()
+    >>> for i in range(200):
+    ...     model.learn_one({"x": i % 10, "kind": "a"}, 2.0 * (i % 10))
+    >>> round(model.predict_one({"x": 4, "kind": "a"}))
+    8
     """
 
     def _begin(self) -> None:
@@ -210,7 +258,22 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         self.guard_ = None if self.drift is None else Guard(self.booster_, self.drift)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from the rows in their order, on top of what was learnt before."""
+        """Learn from the rows in their order, on top of what was learnt before.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+        y : array_like (n,)
+            Their targets.
+        sample_weight : array_like (n,) or None, default None
+            Their weights.
+
+        Returns
+        -------
+        OnlineBoostingRegressor
+            Itself.
+        """
         first = not self.__sklearn_is_fitted__()
         if first:
             self.check_parameters()
@@ -221,31 +284,87 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The prediction of each row."""
+        """The prediction of each row.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray (n,)
+            The predictions.
+        """
         check_is_fitted(self)
         return self.loss_.link(self.booster_._score_rows(self._table(X)))
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
-        """The prediction for one dict of features; before the first example, that of the score 0."""
+        """The prediction for one dict of features; before the first example, that of the score 0.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values of features.
+
+        Returns
+        -------
+        float
+            The prediction.
+        """
         self._named()
         prediction = self.loss_.link(self._score_one(x))
         return prediction.item() if prediction.ndim == 0 else prediction
 
     def predict_many(self, X: Any) -> Any:
-        """The prediction of each row of a data frame or list of dicts."""
+        """The prediction of each row of a data frame or list of dicts.
+
+        Parameters
+        ----------
+        X : data frame or list of dicts
+            The rows.
+
+        Returns
+        -------
+        Series or ndarray
+            The predictions: a series where X is a data frame.
+        """
         self._named()
         predictions = self.loss_.link(self._score_many(X))
         return dataframes.like_rows(X, predictions, "prediction") if predictions.ndim == 1 else predictions
 
     def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
-        """Score named examples and then learn from them: one step of progressive validation."""
+        """Score named examples and then learn from them: one step of progressive validation.
+
+        Parameters
+        ----------
+        X : data frame or list of dicts
+            The rows.
+        y : array_like (n,)
+            Their targets.
+        sample_weight : array_like (n,) or None, default None
+            Their weights.
+        learn : bool, default True
+            Whether to learn from them.
+
+        Returns
+        -------
+        Seen
+            Predictions and losses from before, and how many features each row has.
+        """
         self._named()
         targets = self.loss_.check(y)
         rows, scores = self._encoded(X, targets, sample_weight, learn)
         return Seen(self.loss_.link(scores), self.loss_.values(scores, targets), np.diff(rows.starts))
 
     def regret(self) -> Regret:
-        """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix."""
+        """Cumulative losses: of the model's answers, of one learner, of the best constant, of the best prefix.
+
+        Returns
+        -------
+        Regret
+            The losses.
+        """
         check_is_fitted(self)
         return self.booster_.regret()
 

@@ -21,7 +21,17 @@ class NamedFront:
     """Named features for a class with `_named`, `_learn_row`, `_learn_rows`, `_score_row` and `_score_rows`."""
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Learn from one example, a dict of features; a name that was never seen gets a column of its own."""
+        """Learn from one example; a name that was never seen gets a column of its own.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values of features.
+        y : object
+            The target: a number, or a class.
+        w : float, default 1.0
+            The weight.
+        """
         features = self._named()
         before = len(features.names)
         columns, values = features.row(x, True)
@@ -32,7 +42,17 @@ class NamedFront:
             raise
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn from the rows of a data frame, or of a list of dicts, in order: the same as `learn_one` for each."""
+        """Learn from named rows in order: the same as `learn_one` for each.
+
+        Parameters
+        ----------
+        X : data frame or list of dicts
+            The rows.
+        y : array_like (n,)
+            Their targets.
+        w : array_like (n,) or None, default None
+            Their weights.
+        """
         self._learn_named(X, y, w)
 
     def _learn_named(self, X: Any, y: Any, w: Any) -> tuple[Table, Any]:

@@ -53,18 +53,30 @@ class LinearArrays(NamedTuple):
 class LinearLearner:
     """Answers w . x + b, learned by gradient steps.
 
-    update:
-        "plain"       w -= rate * slope * x: stochastic gradient descent, for features of size about one.
-        "normalised"  the same with each feature divided by its running reach, and the rate by the row's usual squared
-                      length: features may have any scale, and rate 1 steps all the way (Ross et al. 2013).
-        "adaptive"    normalised, and each weight's rate falls with its own squared slopes (AdaGrad).
-        "invariant"   normalised, and a row of weight h counts like h rows in a row (Karampatziakis and Langford 2011):
-                      the step along a loss of the same curvature, never past its minimum.
-    power: the rate falls with the number of rows as rate / rows^power.
-    precision: "double" or "single", of the weights.
-
     Any step ends at the latest where a quadratic loss of the same curvature has its minimum: no row,
     however large, throws the learner out.
+
+    Parameters
+    ----------
+    rate : float, default 0.2
+        Of the steps.
+    update : {"plain", "normalised", "adaptive", "invariant"}, default "normalised"
+        "plain": w -= rate * slope * x, stochastic gradient descent, for features of size about one. "normalised": the
+        same with each feature divided by its running reach, and the rate by the row's usual squared length: features
+        may have any scale, and rate 1 steps all the way (Ross et al. 2013). "adaptive": normalised, and each weight's
+        rate falls with its own squared slopes (AdaGrad). "invariant": normalised, and a row of weight h counts like h
+        rows in a row (Karampatziakis and Langford 2011): the step along a loss of the same curvature, never past its
+        minimum.
+    power : float, default 0.0
+        The rate falls with the number of rows as rate / rows^power.
+    precision : {"double", "single"}, default "double"
+        Of the weights.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.online.SpanBooster(ab.online.LinearLearner(update="adaptive")).learner
+    LinearLearner(rate=0.2, update='adaptive', power=0.0, precision='double')
     """
 
     rate: float = 0.2

@@ -44,8 +44,22 @@ class NetArrays(NamedTuple):
 class NetLearner:
     """A net with one hidden layer of sigmoid units, learned by gradient steps.
 
-    rate: of the steps. power: the rate falls with the number of rows as rate / rows^power. The first layer
-    begins at random weights, drawn with the booster's `random_state`.
+    The first layer begins at random weights, drawn with the booster's `random_state`.
+
+    Parameters
+    ----------
+    units : int, default 10
+        How many hidden units it has.
+    rate : float, default 0.1
+        Of the steps.
+    power : float, default 0.0
+        The rate falls with the number of rows as rate / rows^power.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.online.SpanBooster(ab.online.NetLearner(5)).learner
+    NetLearner(units=5, rate=0.1, power=0.0)
     """
 
     units: int = 10

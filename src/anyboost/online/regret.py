@@ -26,7 +26,32 @@ if TYPE_CHECKING:
 
 
 class Regret(NamedTuple):
-    """Cumulative losses, weighted, of rows that were answered before they were learned."""
+    """Cumulative losses, weighted, of rows that were answered before they were learned.
+
+    Parameters
+    ----------
+    rows : int
+        How many there were.
+    loss : float
+        Of the booster's answers.
+    first_learner_loss : float
+        Of the chain's first learner alone.
+    best_constant_loss : float or None
+        Of the constant that is best in hindsight.
+    best_prefix_loss : float
+        Of the prefix of the chain that is best in hindsight.
+    best_prefix : int
+        How many learners that prefix has.
+    bound : float or None
+        By how much the theorem lets `loss` exceed a comparator's; None: unknown.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> booster = ab.online.SpanBooster().partial_fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> booster.regret().rows
+    2
+    """
 
     rows: int
     loss: float  # of the booster's answers

@@ -44,7 +44,18 @@ class FeatureStumpLearner:
 
     A row is answered by the feature, of those not zero in it, whose squared error has been lowest so far.
 
-    rate: of the steps; 1 goes all the way. power: the rate falls with the number of rows as rate / rows^power.
+    Parameters
+    ----------
+    rate : float, default 0.1
+        Of the steps; 1 goes all the way.
+    power : float, default 0.0
+        The rate falls with the number of rows as rate / rows^power.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.online.SpanBooster(ab.online.FeatureStumpLearner()).learner
+    FeatureStumpLearner(rate=0.1, power=0.0)
     """
 
     rate: float = 0.1

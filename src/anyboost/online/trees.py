@@ -62,12 +62,25 @@ VALUES = TreeArrays._fields.index("values")  # columns of `main` before it are a
 class TreeLearner:
     """A regression tree that grows with the stream, from histograms in its leaves.
 
-    max_leaves : of each tree. bins : quantiles of each feature's first 256 values.
-    grace : after how many rows in a leaf a split is looked for.
-    rate : the least share of a row in its leaf's mean; 1/100 lets leaves follow drift within hundreds of rows.
-
     Zeros of sparse rows are values like others. Memory is max_leaves * bins numbers a feature and learner, so
     features should be hundreds, not millions.
+
+    Parameters
+    ----------
+    max_leaves : int, default 16
+        Of each tree.
+    bins : int, default 32
+        Quantiles of each feature's first 256 values.
+    grace : int, default 200
+        After how many rows in a leaf a split is looked for.
+    rate : float, default 0.005
+        The least share of a row in its leaf's mean; 1/100 lets leaves follow drift within hundreds of rows.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> ab.online.SpanBooster(ab.online.TreeLearner(8)).learner
+    TreeLearner(max_leaves=8, bins=32, grace=200, rate=0.005)
     """
 
     max_leaves: int = 16
