@@ -9,7 +9,7 @@ import reference
 from anyboost.backends import sums
 from anyboost.space import Space
 from anyboost.trees.histogram import count, many, subtract, take
-from anyboost.trees.partition import descend, mark, partition
+from anyboost.trees.partition import descend, leaves_of_ranges, partition
 from anyboost.trees.rows import Here
 from anyboost.weak import Stump, Tree
 
@@ -122,7 +122,7 @@ def test_mark_and_descend_agree_with_the_tree_on_raw_values():
     np.testing.assert_array_equal(out, nodes)
     labels = np.zeros(8, dtype=np.int32)
     rows = np.array([3, 7, 0, 1, 2, 4, 5, 6], dtype=np.uint32)
-    mark(rows, np.array([2, 0, 4]), np.array([4, 2, 8]), labels, 1)
+    leaves_of_ranges(rows, np.array([2, 0, 4]), np.array([4, 2, 8]), labels, 1)
     assert labels.tolist() == [0, 0, 2, 1, 2, 2, 2, 1]
 
 
