@@ -33,6 +33,7 @@ def test_floor_optimum_and_loss_are_in_order():
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.full
 def test_every_learner_has_its_row():
     rows = list(learners.classes({"numbers": "real", "signs": "sign"}, max_iter=3))
     assert [row["learner"] for row in rows] == list(learners.LEARNERS) * 2

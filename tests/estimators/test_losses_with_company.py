@@ -59,6 +59,7 @@ def test_the_tail_of_a_loss():
     crossing=st.booleans(),
     subsample=st.sampled_from([1.0, 0.5]),
 )
+@pytest.mark.full
 def test_quantiles_cross_at_no_row(seed, leaf, rate, crossing, subsample):
     random = np.random.default_rng(seed)
     features = random.normal(size=(80, 3))
@@ -79,6 +80,7 @@ def test_quantiles_cross_at_no_row(seed, leaf, rate, crossing, subsample):
         np.testing.assert_array_equal(interval, quantiles[:, [0, 8]])
 
 
+@pytest.mark.full
 def test_intervals_cover_what_they_say():
     random = np.random.default_rng(0)
     features = random.uniform(-1, 1, (4000, 1))

@@ -192,6 +192,7 @@ def test_weight_two_is_the_row_twice_for_classes(loss, balance):
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-8)
 
 
+@pytest.mark.full
 def test_scores_of_many_losses():
     X, y = load_diabetes(return_X_y=True)
     train, test = slice(None, 300), slice(300, None)
