@@ -317,7 +317,7 @@ class MirrorAverager:
 
         learn = learning.learn if table.ndim == 2 else learning.learn_outputs
         scores = np.empty((len(y), *table.shape[2:]))
-        learn(table, y, weights, self._terms, Settings.of(self, table.shape[1]), state, scores)
+        learn(table, y, weights, self._terms, tuple(Settings.of(self, table.shape[1])), tuple(state), scores)
         return scores
 
     def _check_forecasts(self, forecasts: Any, n_rows: int | None = None) -> Floats:

@@ -85,6 +85,12 @@ class _MirrorAveraging(BaseEstimator):
         forecasts, self.models_ = pool.cross_fit(models, X, y, weights, self.cv, self._task)
         return forecasts
 
+    def _take_models(self) -> None:
+        """The models that `partial_fit` goes on with: as they are, or new ones of their kind."""
+        if self.models is not None:
+            models = pool.check(self.models)
+            self.models_ = models if self.cv == "prefit" else [pool.fresh(model) for model in models]
+
     def _forecasts(self, X: Any) -> Floats:
         return X if self.models is None else pool.forecast(self.models_, X, self._task)
 
@@ -278,9 +284,8 @@ class MirrorAveragingRegressor(RegressorMixin, _MirrorAveraging):
         averager = self._begin() if first else self.averager_
         X, y = self._table(X, y, reset=first, y_numeric=True)
         y = averager.loss.check(y)
-        if first and self.models is not None:
-            models = pool.check(self.models)
-            self.models_ = models if self.cv == "prefit" else [pool.fresh(model) for model in models]
+        if first:
+            self._take_models()
         forecasts, y, weights = self._learn(X, y, sample_weight, first=False)
         if len(y):
             averager.partial_fit(forecasts, y, weights)
@@ -457,9 +462,8 @@ class MirrorAveragingClassifier(ClassifierMixin, _MirrorAveraging):
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(f"y holds the class {y[unknown][0]!r}, which is not among {self.classes_}")
-        if first and self.models is not None:
-            models = pool.check(self.models)
-            self.models_ = models if self.cv == "prefit" else [pool.fresh(model) for model in models]
+        if first:
+            self._take_models()
         forecasts, y, weights = self._learn(X, y, sample_weight, first=False)
         self._pass_on(averagers, forecasts, np.searchsorted(self.classes_, y), weights)
         return self

@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import borrowed, kernel
+from anyboost.backends.elementary import exp_down
 from anyboost.backends.numbered import slope_of_sum, slopes_of_sum
-from anyboost.mirror.proximal import SUMS, exp_down, prox
+from anyboost.mirror.proximal import SUMS, prox
 from anyboost.mirror.state import (
     ADAPTIVE,
     ANYTIME,
@@ -23,11 +24,21 @@ from anyboost.mirror.state import (
     SECOND_ORDER,
     SHARE,
     SIMPLEX,
+    AveragerState,
+    Settings,
 )
 
 FAR = 10.0  # a running scale is this many times the typical subgradient
 LONGEST = 1e300  # norms above this count as this, so that a quotient of two stays a number
 _SLOWEST = 0.05
+
+
+@kernel(forceinline=True)
+def _named(settings, state):
+    """The tuples with their names, which would take long on their way in from Python; callers keep the arrays."""
+    memory, theta, total, numbers = state
+    lent = AveragerState(borrowed(memory), borrowed(theta), borrowed(total), borrowed(numbers))
+    return Settings(*settings), lent
 
 
 # Scores of a row ------------------------------------------------------------------------------------------------
@@ -75,9 +86,10 @@ def _fill_in(settings, state, h, row):
     return last, mean
 
 
-@kernel
+@kernel(forceinline=True)
 def score_row(h, settings, state, row):
     """The row, written into `row` where gaps had to be filled, and its scores by theta and by what predicts."""
+    settings, state = _named(settings, state)
     last, mean = _score(settings.averages, state.theta, state.total, state.numbers[0].clock, h)
     if np.isnan(last):
         last, mean = _fill_in(settings, state, h, row)
@@ -88,6 +100,7 @@ def score_row(h, settings, state, row):
 @kernel
 def score_outputs(h, settings, state, row, last, mean):
     """`score_row` for (M, K) forecasts: an expert sleeps where one of its numbers is missing."""
+    settings, state = _named(settings, state)
     for k in range(h.shape[1]):
         last[k], mean[k] = _score(
             settings.averages, state.theta, state.total, state.numbers[0].clock, h[:, k]
@@ -198,9 +211,10 @@ def add(scale, vector, out):
         out[j] += scale * vector[j]
 
 
-@kernel
+@kernel(forceinline=True)
 def move_row(row, last, g, weight, settings, state, u):
     """The step that follows `score_row`, g being the loss's subgradient at `last`; `u` is room for M numbers."""
+    settings, state = _named(settings, state)
     top = _largest(row)
     norm = min(abs(g) * top, LONGEST) if top > 0.0 else 0.0
     divisor = scaling(settings.lipschitz, state.numbers[0], norm)
@@ -213,6 +227,7 @@ def move_row(row, last, g, weight, settings, state, u):
 @kernel
 def move_outputs(row, last, g, weight, settings, state):
     """`move_row` for (M, K) forecasts: u_j = <g, h_j>."""
+    settings, state = _named(settings, state)
     u = row @ g
     norm = min(_largest(u), LONGEST)
     divisor = scaling(settings.lipschitz, state.numbers[0], norm)
@@ -223,7 +238,7 @@ def move_outputs(row, last, g, weight, settings, state):
     _move(settings, state, weight, u, norm / divisor, slept / divisor / settings.radius)
 
 
-@kernel
+@kernel(forceinline=True)
 def _move(settings, state, weight, u, norm, slept):
     """A step of weight `weight` along the scaled subgradient u, of this norm; for who slept through it, `slept`."""
     numbers, rule = state.numbers[0], settings.rule
@@ -331,6 +346,8 @@ def _rate(count, squares, reach):
 @kernel
 def learn(forecasts, y, weights, terms, settings, state, scores):
     """Learn from rows in order; `scores` gets each row's prediction before it was learned from."""
+    settings, state = _named(settings, state)
+    forecasts = borrowed(forecasts)
     u, filled = np.empty(forecasts.shape[1]), np.empty(forecasts.shape[1])
     for i in range(len(y)):
         row, last, scores[i] = score_row(forecasts[i], settings, state, filled)
@@ -346,6 +363,7 @@ def learn(forecasts, y, weights, terms, settings, state, scores):
 @kernel
 def learn_outputs(forecasts, y, weights, terms, settings, state, scores):
     """`learn` for (n, M, K) forecasts."""
+    settings, state = _named(settings, state)
     outputs = forecasts.shape[2]
     last, mean, g = np.empty(outputs), np.empty(outputs), np.empty(outputs)
     filled = np.empty(forecasts.shape[1:])

@@ -7,7 +7,7 @@ that is bracketed from the start and found by guarded Newton steps to the last b
 import numpy as np
 
 from anyboost.backends.compiler import kernel
-from anyboost.backends.elementary import bits_of, number_of
+from anyboost.backends.elementary import exp_down
 from anyboost.mirror.state import OCTAHEDRON, P_NORM, POWER, SIMPLEX, SOLID_SIMPLEX
 
 # Sums may be taken in another order, which lets them use the whole width of the machine; infinities and NaN keep
@@ -15,38 +15,7 @@ from anyboost.mirror.state import OCTAHEDRON, P_NORM, POWER, SIMPLEX, SOLID_SIMP
 # and, where they do, take another order, so that results would depend on where arrays lie.
 SUMS = {"reassoc", "contract", "nsz"}
 
-_ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest whole number in the lowest bits
-_LOG2_E = 1.4426950408889634
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_LEAST = -700.0
 _STEPS = 200
-
-
-@kernel(fastmath={"contract"})
-def exp_down(x):
-    """exp(x) for x <= 0 to one unit in the last place, without branches or calls: loops over it vectorize.
-
-    x = n ln 2 + r with |r| <= ln(2)/2, and exp(r) by its series. Under exp(-700), exp(-700).
-    """
-    x = max(x, _LEAST)
-    shifted = x * _LOG2_E + _ROUND
-    n = shifted - _ROUND
-    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    return p * number_of((bits_of(shifted) << 52) + (1023 << 52))
 
 
 @kernel
