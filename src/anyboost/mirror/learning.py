@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from anyboost.backends.compiler import borrowed, kernel
+from anyboost.backends.compiler import kernel
 from anyboost.backends.elementary import exp_down
+from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import slope_of_sum, slopes_of_sum
 from anyboost.mirror.proximal import SUMS, prox
 from anyboost.mirror.state import (
