@@ -42,3 +42,33 @@ def test_every_recorded_fit_is_the_same_without_vector_instructions(tmp_path):
         CASES, models(CASES, tmp_path, {}), models(CASES, tmp_path, PLAIN), strict=True
     ):
         assert one == other, name
+
+
+AVERAGES = """
+import hashlib, numpy as np, anyboost as ab
+rng = np.random.default_rng(0)
+H = rng.normal(size=(300, 37))
+y = np.where(H[:, 0] + rng.normal(size=300) > 0.0, 1.0, -1.0)
+averagers = [
+    ab.mirror.MirrorAverager(loss, "entropy", domain, schedule)
+    for loss in ("hinge", "logistic") for domain in ("simplex", "octahedron:2", "solid_simplex:2")
+    for schedule in ("anytime", "adaptive")
+] + [ab.mirror.StumpAverager(schedule=schedule) for schedule in ("anytime", "known_horizon:300")]
+for one in averagers:
+    one.partial_fit(H, y)
+    print(hashlib.sha256(one.weights_.tobytes() + one.predict(H).tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.full
+def test_averages_are_the_same_without_vector_instructions_and_whoever_compiled(tmp_path):
+    """Sums once were in the compiler's order, which was another in processes that loaded what one had compiled."""
+
+    def hashes(folder, environment):
+        own = {**os.environ, **environment, "NUMBA_CACHE_DIR": str(tmp_path / folder)}
+        command = [sys.executable, "-c", AVERAGES]
+        return subprocess.run(command, env=own, capture_output=True, text=True, check=True).stdout.split()
+
+    compiled, loaded, plain = hashes("own", {}), hashes("own", {}), hashes("plain", PLAIN)
+    assert len(compiled) == 14
+    assert compiled == loaded == plain

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 
-from anyboost.backends import compiler, elementary
+from anyboost.backends import elementary
 
 random = np.random.default_rng(0)
 POINTS = {
@@ -109,21 +109,6 @@ def test_they_grow_with_their_argument(name):
     points = np.sort(POINTS[name])
     near = np.sort(np.concatenate([points, np.nextafter(points, np.inf)]))
     assert (np.diff(whole(name)(near)) >= 0).all()
-
-
-@pytest.mark.parametrize("name", POINTS)
-def test_a_kernel_that_takes_liberties_takes_none_with_them(name):
-    """Numba lends a caller's `fastmath` to what it calls, and by reassociation exp loses its rounding."""
-    scalar = compiler.part(getattr(elementary, name).py_func)  # compiled here for the first time
-
-    @numba.njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-    def over(x):
-        found = np.empty(len(x))
-        for row in range(len(x)):
-            found[row] = scalar(x[row])
-        return found
-
-    np.testing.assert_array_equal(over(POINTS[name]), whole(name)(POINTS[name]))
 
 
 def digest():

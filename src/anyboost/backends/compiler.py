@@ -28,14 +28,15 @@ _WORK = {
 _KERNELS: list = []  # those that are imported so far
 
 
-def kernel(function=None, *, fastmath=False, cached=True, **further):
+def kernel(function=None, *, cached=True, **further):
     """Compile `function` on first call, from the on-disk cache where that can be written (or not, if not `cached`).
 
-    `fastmath` names the liberties (LLVM's words) that this kernel, and none that it calls, may take.
+    None takes liberties with floating point (`fastmath`): the order of sums would differ between processors, and
+    between the process that compiles and those that load. `backends.reductions` has fast sums in one order.
     """
     if function is None:
-        return partial(kernel, fastmath=fastmath, cached=cached, **further)
-    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **further}
+        return partial(kernel, cached=cached, **further)
+    options = {"nogil": True, "error_model": "numpy", **further}
     try:
         compiled = numba.njit(function, cache=cached, **options)
     except RuntimeError:  # Numba refuses to cache where no cache folder can be written.
@@ -63,10 +64,9 @@ def inlined(function):
 def part(function):
     """A piece of a kernel, copied into it: where rows are few nanoseconds long, a call would cost more.
 
-    It does not take the liberties of a kernel with `fastmath`, which it would if it did not say so. (`inlined` is for
-    pieces of the tree's kernels: as parts they are as fast, and a first fit compiles a tenth longer.)
+    `inlined` is for pieces of the tree's kernels: as parts they are as fast, and a first fit compiles a tenth longer.
     """
-    return numba.njit(function, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
+    return numba.njit(function, nogil=True, error_model="numpy", forceinline=True)
 
 
 def cache_folders():

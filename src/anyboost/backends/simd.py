@@ -92,9 +92,19 @@ _of_two(operator.gt, mask, lambda builder, a, b: builder.fcmp_ordered(">", a, b)
 _of_two(operator.ge, mask, lambda builder, a, b: builder.fcmp_ordered(">=", a, b))
 _of_two(operator.and_, mask, lambda builder, a, b: builder.and_(a, b), mask)
 _of_two(operator.or_, mask, lambda builder, a, b: builder.or_(a, b), mask)
+
+
 # As Numba has them for numbers: the first of equals.
-_of_two(min, lanes, lambda builder, a, b: builder.select(builder.fcmp_ordered("<", b, a), b, a))
-_of_two(max, lanes, lambda builder, a, b: builder.select(builder.fcmp_ordered(">", b, a), b, a))
+def _lesser(builder, a, b):
+    return builder.select(builder.fcmp_ordered("<", b, a), b, a)
+
+
+def _greater(builder, a, b):
+    return builder.select(builder.fcmp_ordered(">", b, a), b, a)
+
+
+_of_two(min, lanes, _lesser)
+_of_two(max, lanes, _greater)
 
 
 def _of_one(function, generate):
@@ -233,17 +243,34 @@ def store(_context, array, row, column, value):  # noqa: ARG001
     return types.void(array, types.int64, types.int64, lanes), generate
 
 
-@intrinsic
-def total(_context, value):  # noqa: ARG001
-    """The sum over lanes, by pairs."""
+def _by_pairs(combine):
+    """One number from all lanes."""
 
     def generate(_context, builder, _signature, arguments):
         found = [builder.extract_element(arguments[0], ir.Constant(ir.IntType(32), k)) for k in range(WIDTH)]
         while len(found) > 1:
-            found = [builder.fadd(a, b) for a, b in zip(found[::2], found[1::2], strict=True)]
+            found = [combine(builder, a, b) for a, b in zip(found[::2], found[1::2], strict=True)]
         return found[0]
 
-    return types.float64(lanes), generate
+    return generate
+
+
+@intrinsic
+def total(_context, value):  # noqa: ARG001
+    """The sum over lanes, by pairs."""
+    return types.float64(lanes), _by_pairs(lambda builder, a, b: builder.fadd(a, b))
+
+
+@intrinsic
+def least(_context, value):  # noqa: ARG001
+    """The least of the lanes."""
+    return types.float64(lanes), _by_pairs(_lesser)
+
+
+@intrinsic
+def greatest(_context, value):  # noqa: ARG001
+    """The greatest of the lanes."""
+    return types.float64(lanes), _by_pairs(_greater)
 
 
 @intrinsic

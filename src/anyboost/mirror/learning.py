@@ -11,10 +11,11 @@ import math
 import numpy as np
 
 from anyboost.backends.compiler import kernel
-from anyboost.backends.elementary import exp_down
+from anyboost.backends.elementary import exp, exp_down, log
 from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import slope_of_sum, slopes_of_sum
-from anyboost.mirror.proximal import SUMS, prox
+from anyboost.backends.reductions import dot, largest_size
+from anyboost.mirror.proximal import prox
 from anyboost.mirror.state import (
     ADAPTIVE,
     ANYTIME,
@@ -45,14 +46,11 @@ def _named(settings, state):
 # Scores of a row ------------------------------------------------------------------------------------------------
 
 
-@kernel(fastmath=SUMS)
+@kernel
 def _score(averages, theta, total, clock, h):
     """Scores of one row by theta and by the average with it; NaN where a forecast is missing."""
-    last, mean = 0.0, 0.0
-    for j in range(len(h)):
-        last += theta[j] * h[j]
-        mean += total[j] * h[j]
-    return last, (mean + last) / (clock + 1.0) if averages else last
+    last = dot(theta, h)
+    return last, (dot(total, h) + last) / (clock + 1.0) if averages else last
 
 
 @kernel
@@ -102,9 +100,10 @@ def score_row(h, settings, state, row):
 def score_outputs(h, settings, state, row, last, mean):
     """`score_row` for (M, K) forecasts: an expert sleeps where one of its numbers is missing."""
     settings, state = _named(settings, state)
-    for k in range(h.shape[1]):
+    outputs = np.ascontiguousarray(h.T)
+    for k in range(len(outputs)):
         last[k], mean[k] = _score(
-            settings.averages, state.theta, state.total, state.numbers[0].clock, h[:, k]
+            settings.averages, state.theta, state.total, state.numbers[0].clock, outputs[k]
         )
     if not np.isnan(last).any():
         return h
@@ -117,15 +116,11 @@ def score_outputs(h, settings, state, row, last, mean):
     return row
 
 
-@kernel(fastmath=SUMS)
+@kernel
 def weighted_sums(table, weights, out):
-    """out_i = <weights_i, table_i>; one row of weights serves all. The order of a sum does not depend on the memory."""
+    """out_i = <weights_i, table_i>; one row of weights serves all."""
     for i in range(len(table)):
-        own = weights[i if len(weights) > 1 else 0]
-        total = 0.0
-        for j in range(table.shape[1]):
-            total += own[j] * table[i, j]
-        out[i] = total
+        out[i] = dot(weights[i if len(weights) > 1 else 0], table[i])
 
 
 # Units and temperatures -----------------------------------------------------------------------------------------
@@ -145,7 +140,7 @@ def _running_scale(numbers, norm):
     if seen >= N_FIRST:
         scale = FAR * numbers.typical_norm
         pace = max(_SLOWEST, 1.0 / math.sqrt(numbers.norms_seen))
-        numbers.typical_norm *= math.exp(pace if norm > numbers.typical_norm else -pace)
+        numbers.typical_norm *= exp(pace if norm > numbers.typical_norm else -pace)
         return scale
     first, place = numbers.first_norms, seen
     while place > 0 and first[place - 1] > norm:
@@ -191,21 +186,13 @@ def descend(settings, numbers, zeta, theta):
 # Steps ----------------------------------------------------------------------------------------------------------
 
 
-@kernel(fastmath=SUMS)
-def _largest(h):
-    top = 0.0
-    for j in range(len(h)):
-        top = max(top, abs(h[j]))
-    return top
-
-
-@kernel(fastmath=SUMS)
+@kernel
 def _multiply(factor, h, out):
     for j in range(len(h)):
         out[j] = factor * h[j]
 
 
-@kernel(fastmath=SUMS)
+@kernel
 def add(scale, vector, out):
     """out += scale * vector."""
     for j in range(len(out)):
@@ -216,7 +203,7 @@ def add(scale, vector, out):
 def move_row(row, last, g, weight, settings, state, u):
     """The step that follows `score_row`, g being the loss's subgradient at `last`; `u` is room for M numbers."""
     settings, state = _named(settings, state)
-    top = _largest(row)
+    top = largest_size(row)
     norm = min(abs(g) * top, LONGEST) if top > 0.0 else 0.0
     divisor = scaling(settings.lipschitz, state.numbers[0], norm)
     # An infinite slope times a forecast of zero is zero here.
@@ -229,8 +216,10 @@ def move_row(row, last, g, weight, settings, state, u):
 def move_outputs(row, last, g, weight, settings, state):
     """`move_row` for (M, K) forecasts: u_j = <g, h_j>."""
     settings, state = _named(settings, state)
-    u = row @ g
-    norm = min(_largest(u), LONGEST)
+    u = np.zeros(len(row))
+    for k in range(len(g)):
+        add(g[k], row[:, k], u)
+    norm = min(largest_size(u), LONGEST)
     divisor = scaling(settings.lipschitz, state.numbers[0], norm)
     slept = 0.0
     for k in range(len(g)):
@@ -298,7 +287,7 @@ def _share(settings, weight, u, logs, theta):
     mixed = 1.0 - (1.0 - settings.dealt) ** weight
     for j in range(len(logs)):
         shares[j] = (1.0 - mixed) * shares[j] + mixed / len(logs)
-        logs[j] = math.log(shares[j])
+        logs[j] = log(shares[j])
     _weigh(settings, shares, theta)
 
 
@@ -328,7 +317,7 @@ def _second_order(settings, weight, u, memory, theta):
     for j in range(count):
         rate = _rate(count, squares[j], reaches[j])
         rate = rate if rate > 0.0 else widest  # it has agreed with the mixture so far
-        logs[j] = (math.log(rate) if rate > 0.0 else 0.0) + rate * regrets[j]
+        logs[j] = (log(rate) if rate > 0.0 else 0.0) + rate * regrets[j]
     _gibbs_of(logs)
     _weigh(settings, logs, theta)
 
@@ -338,7 +327,7 @@ def _rate(count, squares, reach):
     if reach <= 0.0:
         return 0.0
     bound = 0.5 / reach
-    return min(bound, math.sqrt(math.log(max(count, 2)) / squares)) if squares > 0.0 else bound
+    return min(bound, math.sqrt(log(float(max(count, 2))) / squares)) if squares > 0.0 else bound
 
 
 # Batches --------------------------------------------------------------------------------------------------------

@@ -4,16 +4,10 @@ Entropy has a closed form on all three sets. The other two need one number nu, t
 that is bracketed from the start and found by guarded Newton steps to the last bits.
 """
 
-import numpy as np
-
 from anyboost.backends.compiler import kernel
 from anyboost.backends.elementary import exp_down
+from anyboost.backends.reductions import largest_size, smallest, sum_between, sum_of_roots
 from anyboost.mirror.state import OCTAHEDRON, P_NORM, POWER, SIMPLEX, SOLID_SIMPLEX
-
-# Sums may be taken in another order, which lets them use the whole width of the machine; infinities and NaN keep
-# their meaning. A loop that sums must not store: the compiler would test whether its arrays lie close to each other
-# and, where they do, take another order, so that results would depend on where arrays lie.
-SUMS = {"reassoc", "contract", "nsz"}
 
 _STEPS = 200
 
@@ -31,38 +25,33 @@ def prox(proxy, domain, radius, exponent, z, beta, theta):
         _gibbs(radius, z, beta, theta, domain == SOLID_SIMPLEX)
 
 
-@kernel(fastmath=SUMS)
+@kernel
 def _gibbs(radius, z, beta, theta, with_zero):
     """(10): theta_j proportional to exp(-z_j / beta); on request with a function that is zero, whose z is zero too."""
-    lowest = 0.0 if with_zero else np.inf
-    for j in range(len(z)):
-        lowest = min(lowest, z[j])
+    lowest = smallest(z)
+    if with_zero:
+        lowest = min(lowest, 0.0)
     down = -1.0 / beta
     for j in range(len(z)):
         theta[j] = exp_down((z[j] - lowest) * down)
-    total = exp_down(-lowest * down) if with_zero else 0.0
-    for j in range(len(z)):
-        total += theta[j]
+    total = sum_between(theta, 0, len(theta))
+    if with_zero:
+        total += exp_down(-lowest * down)
     share = radius / total
     for j in range(len(z)):
         theta[j] *= share
 
 
-@kernel(fastmath=SUMS)
+@kernel
 def _gibbs_with_signs(radius, z, beta, theta):
     """(10) over h_1 .. h_M and -h_1 .. -h_M; theta_j is the difference of the two weights."""
-    farthest = 0.0
-    for j in range(len(z)):
-        farthest = max(farthest, abs(z[j]))
+    farthest = largest_size(z)
     up = 1.0 / beta
     for j in range(len(z)):
         theta[j] = exp_down((-z[j] - farthest) * up) - exp_down((z[j] - farthest) * up)
     # The product of the two weights is the same for all j, so their sum follows from their difference.
     product = exp_down(-2.0 * farthest * up)
-    total = 0.0
-    for j in range(len(z)):
-        total += np.sqrt(theta[j] * theta[j] + 4.0 * product)
-    share = radius / total
+    share = radius / sum_of_roots(theta, 4.0 * product)
     for j in range(len(z)):
         theta[j] *= share
 
@@ -76,9 +65,7 @@ def _p_norm(domain, radius, q, z, beta, theta):
     other two sets nu is 0 where that gives a norm under the radius.
     """
     signed = domain == OCTAHEDRON
-    lowest = np.inf
-    for j in range(len(z)):
-        lowest = min(lowest, -abs(z[j]) if signed else z[j])
+    lowest = -largest_size(z) if signed else smallest(z)
     high = beta / radius
     low = high * len(z) ** (-2.0 / q)
     inside = False
@@ -141,9 +128,7 @@ def _power(radius, s, z, beta, theta):
 
     The sum is convex and grows with x, so Newton's steps from x = 1 fall onto the root from above.
     """
-    lowest = np.inf
-    for j in range(len(z)):
-        lowest = min(lowest, z[j])
+    lowest = smallest(z)
     unit = s / (beta * radius)
     x, low, high = 1.0, len(z) ** -s, 1.0
     for _ in range(_STEPS):

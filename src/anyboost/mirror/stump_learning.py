@@ -16,8 +16,8 @@ import numpy as np
 from anyboost.backends.compiler import kernel
 from anyboost.backends.elementary import exp, log, log1p
 from anyboost.backends.numbered import slope_of_sum
+from anyboost.backends.reductions import sum_between
 from anyboost.mirror.learning import LONGEST, add, descend, scaling, temperature
-from anyboost.mirror.proximal import SUMS
 from anyboost.mirror.state import DOUBLING
 
 
@@ -250,15 +250,7 @@ def learn_by_trees(X, y, weights, terms, settings, trees, scores):
                 last, _ = _score_by_trees(trees, radius, above, top)
 
 
-@kernel(fastmath=SUMS)
-def _sum_of(h, vector, begin, end):
-    total = 0.0
-    for j in range(begin, end):
-        total += vector[j]
-    return h * total
-
-
-@kernel(fastmath=SUMS)
+@kernel
 def _shift(amount, vector, begin, end):
     for j in range(begin, end):
         vector[j] += amount
@@ -271,10 +263,9 @@ def _score_by_arrays(arrays, above, averages):
         if above[f] >= 0:
             begin, end = arrays.starts[f], arrays.starts[f + 1]
             split = begin + above[f]
-            last += _sum_of(1.0, arrays.theta, begin, split) + _sum_of(-1.0, arrays.theta, split, end)
+            last += sum_between(arrays.theta, begin, split) - sum_between(arrays.theta, split, end)
             if averages:
-                mean += _sum_of(1.0, arrays.total, begin, split)
-                mean += _sum_of(-1.0, arrays.total, split, end)
+                mean += sum_between(arrays.total, begin, split) - sum_between(arrays.total, split, end)
     return last, mean
 
 
