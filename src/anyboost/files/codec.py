@@ -17,7 +17,8 @@ from anyboost.files.fields import Check, Fault, Fields, flag, make, number, numb
 
 # Parameters that a file has only where they differ from the default: older files have none
 LATER = {
-    *("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs", "node_features"),
+    *("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs"),
+    *("node_features", "node_thresholds"),
     *("standardize", "unit", "curvature"),
 }
 

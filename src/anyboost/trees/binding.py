@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from anyboost.backends.compiler import bare, inlined, inner
-from anyboost.backends.draws import STEP, mixed
-from anyboost.trees.splitting import free_value
+from anyboost.backends.draws import mixed
+from anyboost.trees.splitting import column_word, free_value
 
 
 @inlined
@@ -34,11 +34,6 @@ def _part_bounds(sign, left, right, limits, criterion, bounds, lower, upper):
             lower[0, j], upper[1, j] = middle, middle
 
 
-@inlined
-def _column_word(key, column):
-    return mixed(key ^ mixed(np.uint64(column + 1) * STEP))
-
-
 @bare
 def draw_columns(share, key, own, looked):
     """The columns that a node looks at: of its own, the share with the smallest words."""
@@ -50,10 +45,10 @@ def draw_columns(share, key, own, looked):
         lower = limit ^ (np.uint64(1) << np.uint64(63 - bit))
         count = 0
         for c in range(own.shape[0]):
-            count += own[c] and _column_word(key, c) <= lower
+            count += own[c] and column_word(key, c) <= lower
         limit = lower if count >= wanted else limit
     for c in range(own.shape[0]):
-        looked[c] = own[c] and _column_word(key, c) <= limit
+        looked[c] = own[c] and column_word(key, c) <= limit
 
 
 @inner

@@ -197,7 +197,7 @@ def _take_in(search, tree, scratch, categorical, rules, bends):
             goes_left[number], rules, number, bends,
         )  # fmt: skip
         node.column, node.cut, node.gain = column, cut, gain
-        if rules is None or not (rules.ordered or rules.node_features < 1.0):
+        if rules is None or not (rules.ordered or rules.node_features < 1.0 or rules.node_thresholds > 0):
             # What no cut parts here, for a side would be too light, none parts below.
             for c in range(best.shape[1]):
                 allowed[number, c] &= best[which, c] > -np.inf

@@ -43,6 +43,7 @@ class Growth(NamedTuple):
     signs: tuple[int, ...] | None = None  # of each column: 1 where values must not fall along it, -1 not rise
     together: tuple[tuple[int, ...], ...] | None = None  # the columns of a branch must share one of these
     node_features: float = 1.0  # the share of columns that a node may be cut along
+    node_thresholds: int = 0  # the cuts of a column that a node looks at; 0: all
     key: int = 0  # by which they are drawn
 
 
@@ -221,7 +222,8 @@ def _plant(rows: Rows, channels: int, max_leaves: int, look: Look) -> Tree:
 def _rules(bins: Bins, outputs: int, growth: Growth, tree: Tree) -> Rules | None:
     """What the tree keeps to; None for plain ones."""
     together, draws = growth.together, growth.node_features < 1.0
-    if (outputs, growth.criterion, growth.signs, together, draws) == (1, LEAST_SQUARES, None, None, False):
+    free = growth.signs is None and together is None and not draws and not growth.node_thresholds
+    if free and outputs == 1 and growth.criterion == LEAST_SQUARES:
         return None
     most, n_columns = tree.allowed.shape
     signs = np.zeros(n_columns, dtype=np.int64)
@@ -236,6 +238,7 @@ def _rules(bins: Bins, outputs: int, growth: Growth, tree: Tree) -> Rules | None
         bins.n_thresholds,
         members,
         growth.node_features,
+        growth.node_thresholds,
         np.empty((most, 2, outputs)),
         tree.allowed.copy() if draws else tree.allowed,
         np.ones((most if together else 1, len(members)), dtype=np.bool_),

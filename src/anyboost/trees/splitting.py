@@ -25,6 +25,10 @@ convex function of the sums S and the mass W on its left, so it is largest at a 
 vertices are such runs. This holds for all that is above. With several outputs the order by each of them is tried in
 turn, and the best found is good, not best. Missing values are one more category, the last.
 
+Trees may look at some of the cuts of a column alone, drawn by the node's key: `node_thresholds` of those that part
+its rows, one from each of as many equal runs of them, and the one that parts missing values. Columns of few values keep
+all of theirs.
+
 Most trees are plain: least squares of one output, without an order. Kernels take `rules` for all others, and
 `categorical` for columns of categories, and `bends`, room for sums of curvature, where there is any; where None is
 passed instead, Numba leaves out what they would need, and a first fit does not wait until it is compiled.
@@ -35,6 +39,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends.compiler import inlined, inner
+from anyboost.backends.draws import STEP, mixed
 from anyboost.trees.table import BINS, GROUP, MISSING
 
 TIE = 1e-9
@@ -43,6 +48,7 @@ LEAST_SQUARES = 0
 EXTREME = 1
 CLASS = 2
 
+FEW = 16  # values of a column that keeps all of its cuts where others draw some
 LEFT = BINS  # where in `scores` those with missing values on the left begin
 
 
@@ -65,10 +71,11 @@ class Rules(NamedTuple):
     n_thresholds: np.ndarray  # by column: a cut beyond these parts missing values from the rest
     together: np.ndarray  # (sets, columns): a branch keeps to the columns of one of them
     node_features: float  # the share of columns that a node looks at
+    node_thresholds: int  # the cuts of a column that a node looks at; 0: all
     bounds: np.ndarray  # (nodes, 2, k)
     looked: np.ndarray  # (nodes, columns): those drawn for the node; all that it may use where none are
     sets: np.ndarray  # (nodes, sets): those that hold the columns of its branch
-    keys: np.ndarray  # (nodes,): words by which columns are drawn
+    keys: np.ndarray  # (nodes,): words by which columns and cuts are drawn
 
 
 class Scratch(NamedTuple):
@@ -284,6 +291,33 @@ def _is_plain(rules):
     return rules.bounds.shape[2] == 1 and rules.criterion == LEAST_SQUARES and not rules.ordered
 
 
+@inlined
+def column_word(key, column):
+    """A word of a node's own for each column, by which is drawn."""
+    return mixed(key ^ mixed(np.uint64(column + 1) * STEP))
+
+
+@inlined
+def _move_cut(source, place, scratch, bends):
+    cuts, left, left_mass = scratch.bins, scratch.left, scratch.left_mass
+    cuts[place], left[place], left_mass[place] = cuts[source], left[source], left_mass[source]
+    if bends is not None:
+        bends[place] = bends[source]
+
+
+@inlined
+def _draw_cuts(wanted, word, count, scratch, bends):
+    # Keep one of each of `wanted` equal runs of the cuts, in their place; how many there are.
+    if count <= wanted:
+        return count
+    for run in range(wanted):
+        word = mixed(word + STEP)
+        begin, end = count * run // wanted, count * (run + 1) // wanted
+        place = (word >> np.uint64(32)) * np.uint64(end - begin) >> np.uint64(32)
+        _move_cut(begin + np.int64(place), run, scratch, bends)
+    return wanted
+
+
 @inner
 def _score_cuts(sums, column, n_cuts, total, limits, scratch, rules, node, bends):
     # Scores of the cuts of a column of numbers, -inf where not allowed: scores[i] of the cut cuts[i] and, where the set
@@ -309,6 +343,13 @@ def _score_cuts(sums, column, n_cuts, total, limits, scratch, rules, node, bends
     if lost_mass > 0:  # the last one parts missing values from the rest, and only one way
         cuts[count - 1] = n_cuts - 1
         n_ordered = n_lost = count - 1
+    if rules is not None and rules.node_thresholds > 0 and n_cuts >= FEW:
+        word = ~column_word(rules.keys[node], column)
+        drawn = _draw_cuts(rules.node_thresholds, word, n_ordered, scratch, bends)
+        if lost_mass > 0:  # it is always looked at
+            _move_cut(count - 1, drawn, scratch, bends)
+            n_lost = drawn
+        count, n_ordered = drawn + (lost_mass > 0), drawn
     for way in range(1 + (lost_mass > 0)):
         own = scratch.scores[:count] if way == 0 else scratch.scores[LEFT : LEFT + n_lost]
         if rules is None or _is_plain(rules):

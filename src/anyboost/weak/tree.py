@@ -55,6 +55,9 @@ class Tree(Learner):
         "joint" grows one tree with vectors in its leaves, "each" a tree an output: a richer class.
     node_features : float, default 1.0
         The share of columns that a node may be cut along, drawn anew for each node.
+    node_thresholds : int or None, default None
+        The thresholds of a column that a node looks at, drawn anew from those that part its rows; None: all.
+        Columns of fewer than 17 values, and categories, keep all of their cuts.
 
     Notes
     -----
@@ -80,6 +83,7 @@ class Tree(Learner):
     interactions: tuple[tuple[int, ...], ...] | None = None
     outputs: str = "joint"
     node_features: float = 1.0
+    node_thresholds: int | None = None
 
     def __post_init__(self) -> None:
         checks.count(self.max_leaves, "max_leaves", least=2)
@@ -95,6 +99,8 @@ class Tree(Learner):
             object.__setattr__(self, "interactions", _check_sets(self.interactions))
         checks.choice(self.outputs, "outputs", ("joint", "each"))
         checks.fraction(self.node_features, "node_features", zero=False)
+        if self.node_thresholds is not None:
+            checks.count(self.node_thresholds, "node_thresholds", least=1)
 
     @property
     def exact_leaves(self) -> bool:
@@ -107,8 +113,8 @@ class Tree(Learner):
 
     @property
     def draws(self) -> bool:
-        """Whether projections are to be lent a key, by which nodes draw columns."""
-        return self.node_features < 1.0
+        """Whether projections are to be lent a key, by which nodes draw columns and thresholds."""
+        return self.node_features < 1.0 or self.node_thresholds is not None
 
     @property
     def one_sided(self) -> bool:
@@ -237,6 +243,7 @@ class Tree(Learner):
             together,
             # an extreme atom is searched everywhere
             self.node_features if criterion == LEAST_SQUARES else 1.0,
+            self.node_thresholds or 0 if criterion == LEAST_SQUARES else 0,
         )
 
     def extreme(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
