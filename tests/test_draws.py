@@ -276,3 +276,16 @@ def test_resuming_draws_the_same_with_an_offset_too():
     part = ab.boost(X, y, "absolute", "tree:4", rounds=2, **options)
     resumed = ab.boost(X, y, resume=part, rounds=6)
     np.testing.assert_array_equal(resumed.scores, whole.scores)
+
+
+def test_folds_hold_out_every_unit_once_but_for_a_class_of_one():
+    X, y = np.arange(23.0)[:, None], np.repeat([0.0, 1.0, 2.0], [15, 7, 1])
+    weights = np.where(np.arange(23) == 3, 3.0, 1.0)
+    folds = Units(1, X, y, weights).folds(4, y)
+    np.testing.assert_array_equal(folds.sum(axis=0), np.where(y == 2, 0, weights))
+    assert np.ptp(folds[:, y < 2].sum(axis=1)) <= 2
+    for kind in (0.0, 1.0):
+        assert np.ptp(folds[:, y == kind].sum(axis=1)) <= 1
+    order = np.random.default_rng(0).permutation(23)
+    again = Units(1, X[order], y[order], weights[order]).folds(4, y[order])
+    np.testing.assert_array_equal(again, folds[:, order])

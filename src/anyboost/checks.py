@@ -175,6 +175,13 @@ def fraction(value: Any, name: str, zero: bool = True) -> float:
     return number
 
 
+def flag(value: Any, name: str, others: str = "") -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True{',' if others else ' or'} False{others}, got {value!r}")
+    return bool(value)
+
+
 def n_threads(n_jobs: Any) -> int:
     """How many threads n_jobs asks for: -1 all cores, -2 all but one, None all that OMP_NUM_THREADS leaves.
 

@@ -75,7 +75,7 @@ class Units:
         self.n, self.n_threads = len(words), n_threads
         self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
         # Of each row, and whether any row of any part is several
-        self.counts = np.ones(self.n, dtype=np.int64) if weights is None else _counts(weights, self.rows)
+        self.counts = np.ones(self.n, dtype=np.int64) if weights is None else unit_counts(weights, self.rows)
         self.several = bool(self.rows.most(self.counts.max(initial=1)) > 1)
         self.weights = None if weights is None else weights / self.counts  # of a unit of each row
         # The units of row i are _ends[i] .. _ends[i + 1], and _owners their rows; empty where each row is one
@@ -107,10 +107,7 @@ class Units:
 
         One unit at least, where any stratum has two; in each stratum one stays. For rows in one place.
         """
-        row = self._owners if len(self._owners) else np.arange(self.n)
-        stratum = np.zeros(len(row), dtype=np.intp)
-        if strata is not None:
-            stratum = np.unique(strata, return_inverse=True)[1].reshape(-1)[row]
+        row, stratum = self._strata(strata)
         order = np.lexsort((self.keys, stratum))
         sizes = np.bincount(stratum)
         firsts = np.cumsum(sizes) - sizes
@@ -119,6 +116,26 @@ class Units:
             for first, count in zip(firsts, _share_out(share, sizes), strict=True)
         ]
         return np.bincount(row[np.concatenate(chosen)], minlength=self.n)
+
+    def folds(self, count: int, strata: np.ndarray | None = None) -> np.ndarray:
+        """(count, n): how many units of each row each fold holds out; by their keys, of each stratum in turn.
+
+        The only unit of a stratum is never held out. For rows in one place.
+        """
+        row, stratum = self._strata(strata)
+        order = np.lexsort((self.keys, stratum))
+        alone = np.bincount(stratum)[stratum] == 1
+        fold = np.empty(len(row), dtype=np.intp)
+        fold[order] = np.arange(len(row)) % count
+        out = [row[(fold == number) & ~alone] for number in range(count)]
+        return np.stack([np.bincount(rows, minlength=self.n) for rows in out])
+
+    def _strata(self, strata: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """The row and the stratum of each unit."""
+        row = self._owners if len(self._owners) else np.arange(self.n)
+        if strata is None:
+            return row, np.zeros(len(row), dtype=np.intp)
+        return row, np.unique(strata, return_inverse=True)[1].reshape(-1)[row]
 
 
 def labels_held_out(seed: int, labels: np.ndarray, share: float) -> np.ndarray:
@@ -150,7 +167,7 @@ def _columns(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=np.float64).reshape(len(values), -1)
 
 
-def _counts(weights: np.ndarray, rows: Rows) -> np.ndarray:
+def unit_counts(weights: np.ndarray, rows: Rows) -> np.ndarray:
     """How many units each row is."""
     counts = np.where(weights == np.floor(weights), weights, 1.0)
     if rows.add(int(min(counts.sum(), 2.0**53))) > MOST_UNITS:

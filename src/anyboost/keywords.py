@@ -48,7 +48,7 @@ TABLE = {
         "learner=ab.weak.Tree(min_leaf_weight=weight), there is no least gain",
     ),
     "colsample_bytree colsample_bylevel colsample_bynode rsm feature_fraction max_features": Ours(
-        "max_features, the share of columns each tree may look at", "feature_fraction"
+        "max_features, the share of columns each node may be cut along", "feature_fraction"
     ),
     "bagging_fraction row_fraction subsample": Ours("subsample", "row_fraction"),
     "bagging_freq subsample_freq": Ours(

@@ -386,7 +386,7 @@ class Space:
     @property
     def seen(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
         """The rows and the columns that a projection sees, and the masses of all rows; None for all, and its own."""
-        whole = None if self.drawn is None else self.full.fixed_mass[0]
+        whole = None if self.measure is self.full.measure else self.full.fixed_mass[0]
         return self.drawn, self.features, whole
 
     def random(self) -> np.random.Generator:

@@ -69,6 +69,7 @@ class Patience:
 
     rounds: int | None = None  # None: for ever
     tol: float = 0.0  # by how much a round has to be better than the best before it
+    relative: float = 0.0  # or by this share of the score at the start
     best_round: int = 0
     best_score: float = -math.inf
     seen: int = -1  # rounds so far
@@ -77,6 +78,8 @@ class Patience:
         """Take in the scores of the next rounds, more being better."""
         for score in scores:
             self.seen += 1
+            if self.seen == 0 and math.isfinite(score):
+                self.tol = max(self.tol, self.relative * abs(score))
             if score > self.best_score + (self.tol if self.seen else 0.0):
                 self.best_round, self.best_score = self.seen, score
         return self

@@ -123,21 +123,6 @@ def test_without_categories_there_is_no_mask_of_them():
     assert model.is_categorical_.tolist() == [False, True] + [False] * 8
 
 
-@pytest.mark.parametrize(("weight", "stops"), [(0.0, False), (1.0, True)])  # of row 10,001
-def test_stopping_automatically_is_for_more_than_ten_thousand_rows(weight, stops):
-    number = np.arange(10_001)
-    data = number[:, None] % 7, number % 7 == 3, np.append(np.ones(10_000), weight)
-    given = {"max_leaf_nodes": 2, "max_iter": 30, "n_iter_no_change": 1, "tol": 1.0, "random_state": 0}
-    model = clone(BoostingClassifier(early_stopping="auto", **given)).fit(*data)
-    assert model.get_params()["early_stopping"] == "auto"
-    assert list(model.validation_scores_) == (["valid"] if stops else [])
-    assert (model.n_iter_, model.ensemble_.n_rounds) == ((1, 0) if stops else (30, 30))
-    same = BoostingClassifier(early_stopping=stops, **given).fit(*data)
-    np.testing.assert_array_equal(model.predict_proba(data[0]), same.predict_proba(data[0]))
-    watched = BoostingClassifier(early_stopping="auto", **given).fit(*data, X_val=data[0], y_val=data[1])
-    assert watched.n_iter_ == model.n_iter_
-
-
 def test_early_stopping_keeps_the_best_round():
     model = BoostingRegressor(max_iter=500, early_stopping=True, n_iter_no_change=7).fit(**SPLIT)
     curve = model.validation_scores_["valid"]["loss"]
@@ -167,11 +152,14 @@ def test_without_a_set_a_share_of_the_rows_is_held_out():
 def test_without_rows_to_hold_out_the_training_score_stops(kind):
     """HistGradientBoosting's `validation_fraction=None`: a small sample keeps all its rows."""
     y = np.digitize(Y, [100, 200])
-    model = kind(max_iter=400, early_stopping=True, validation_fraction=None, n_iter_no_change=3, tol=0.01)
+    given = {"learning_rate": 0.1, "subsample": 1.0}
+    model = kind(
+        max_iter=400, early_stopping=True, validation_fraction=None, n_iter_no_change=3, tol=0.01, **given
+    )
     model.fit(X, y)
     assert model.n_iter_ < 400
     np.testing.assert_allclose(model.validation_scores_["train"]["loss"], -model.train_score_)
-    whole = kind(max_iter=model.best_iteration_).fit(X, y)
+    whole = kind(max_iter=model.best_iteration_, **given).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
 
@@ -182,7 +170,8 @@ def test_several_named_sets_and_several_scores():
         "early": {"X": X[300:400], "y": y[300:400], "sample_weight": np.arange(1, 101)},
     }
     scoring = ["roc_auc", "loss", "neg_log_loss", "accuracy"]
-    model = BoostingClassifier(max_iter=15, scoring=scoring).fit(X[:300], y[:300], valid=sets)
+    model = BoostingClassifier(max_iter=15, early_stopping=False, scoring=scoring)
+    model.fit(X[:300], y[:300], valid=sets)
     assert list(model.validation_scores_) == ["late", "early"]
     assert list(model.validation_scores_["late"]) == scoring
     for name, rows, weights in (
@@ -201,7 +190,7 @@ def test_several_named_sets_and_several_scores():
 
 @pytest.mark.parametrize("scoring", ["neg_mean_absolute_error", half_squared, None, ["loss", "r2"]])
 def test_scores_of_every_kind_may_decide(scoring):
-    model = BoostingRegressor(max_iter=10, scoring=scoring).fit(**SPLIT)
+    model = BoostingRegressor(max_iter=10, early_stopping=False, scoring=scoring).fit(**SPLIT)
     final = model.validation_score_[-1]
     expected = {
         "neg_mean_absolute_error": lambda: -mean_absolute_error(Y[TEST], model.predict(X[TEST])),
@@ -232,7 +221,7 @@ def test_a_scorer_may_predict_for_any_rows(given):
         return -np.abs(whole).max()
 
     split = {"X": frame[TRAIN], "y": Y[TRAIN], "X_val": frame[TEST], "y_val": Y[TEST]}
-    model = BoostingRegressor(max_iter=5, scoring=worst, **given).fit(**split)
+    model = BoostingRegressor(max_iter=5, early_stopping=False, scoring=worst, **given).fit(**split)
     stages = [predictions[0] for predictions in model.staged_predict(frame[TEST])]
     np.testing.assert_allclose(first[1:], stages, rtol=1e-12)
     assert model.validation_score_[-1] == -np.abs(model.predict(frame[TEST]) - Y[TEST]).max()
@@ -365,7 +354,7 @@ def test_a_warm_start_ends_where_a_whole_fit_does(loss):
 SETTLED = {
     "loss": "huber",
     "subsample": 0.5,
-    "max_features": 0.5,
+    "max_features": 0.7,
     "max_bins": 9,
     "leaf": "mean",
     "memory": 0.3,
@@ -472,9 +461,9 @@ def test_callbacks_see_the_validation_loss(scoring, tmp_path):
 
 
 def test_a_warm_start_has_the_validation_losses_of_all_rounds():
-    warm = BoostingRegressor(max_iter=3, warm_start=True).fit(X[TRAIN], Y[TRAIN])
+    warm = BoostingRegressor(max_iter=3, warm_start=True, early_stopping=False).fit(X[TRAIN], Y[TRAIN])
     warm.set_params(max_iter=5).fit(**SPLIT)
-    whole = BoostingRegressor(max_iter=5).fit(**SPLIT)
+    whole = BoostingRegressor(max_iter=5, early_stopping=False).fit(**SPLIT)
     assert [step.valid_loss for step in warm.steps_] == [step.valid_loss for step in whole.steps_]
     warm.set_params(max_iter=6).fit(X[TRAIN], Y[TRAIN])
     assert all(step.valid_loss is None for step in warm.steps_)
@@ -501,9 +490,10 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path):
 def test_verbose_prints_a_line_every_so_many_rounds(capsys):
     BoostingRegressor(max_iter=6, verbose=3, scoring=["loss", "r2"]).fit(**SPLIT)
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines] == ["round 3", "round 6"]
-    assert "valid loss" in lines[0]
-    assert "valid r2" in lines[0]
+    assert [line.split(":")[0] for line in lines] == ["dials", "round 3", "round 6"]
+    assert "learning_rate" in lines[0]
+    assert "valid loss" in lines[1]
+    assert "valid r2" in lines[1]
 
 
 class Recorder:
@@ -585,8 +575,9 @@ def test_weights_too_light_for_any_leaf_are_a_warning():
     with pytest.warns(
         UserWarning, match="the weights add up to 1, too little for two leaves of min_leaf_weight=5"
     ):
-        BoostingRegressor(max_iter=2).fit(X, Y, sample_weight=shares)
-    light = BoostingRegressor(max_iter=2, min_leaf_weight=5.0 / len(Y)).fit(X, Y, sample_weight=shares)
+        BoostingRegressor(max_iter=2, min_leaf_weight=5.0).fit(X, Y, sample_weight=shares)
+    # "auto" counts in units of the weights.
+    light = BoostingRegressor(max_iter=2).fit(X, Y, sample_weight=shares)
     np.testing.assert_allclose(light.predict(X), BoostingRegressor(max_iter=2).fit(X, Y).predict(X))
 
 

@@ -80,6 +80,7 @@ def test_an_estimator_comes_back_whole(name, tmp_path):
     fitted = {key for key in vars(model) if key.endswith("_")} - {"init_"}
     assert {key for key in vars(again) if key.endswith("_")} == fitted
     assert again.steps_ == model.steps_
+    assert again.dials_ == model.dials_
     for key in ("train_score_", "n_iter_", "best_iteration_", "n_features_in_", "is_categorical_", "loss_"):
         np.testing.assert_array_equal(getattr(again, key), getattr(model, key))
     if hasattr(model, "classes_"):

@@ -21,10 +21,11 @@ MODELS = [BoostingRegressor(), BoostingClassifier()]
 
 
 DRAWS = {
-    "all rows": {},
+    "nothing said": {},
+    "all rows": {"max_iter": 30, "subsample": 1.0, "max_features": 1.0, "random_thresholds": False},
     "drawn rows": {"subsample": 0.8, "max_features": 0.7, "max_iter": 20},
-    "held-out rows": {"early_stopping": True},
-    "drawn and held-out rows": {"subsample": 0.8, "early_stopping": True},
+    "held-out rows": {"early_stopping": True, "max_iter": 100},
+    "drawn and held-out rows": {"subsample": 0.8, "early_stopping": True, "max_iter": 30},
 }
 
 
@@ -32,7 +33,7 @@ DRAWS = {
 @pytest.mark.parametrize(
     "draws",
     [
-        pytest.param(name, marks=pytest.mark.full if name in ("drawn rows", "held-out rows") else ())
+        pytest.param(name, marks=() if name in ("all rows", "drawn and held-out rows") else pytest.mark.full)
         for name in DRAWS
     ],
 )
@@ -93,7 +94,7 @@ def test_weights_and_queries_are_routed():
 def test_a_pipeline_transforms_the_validation_set_too():
     X, y = load_diabetes(return_X_y=True)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = BoostingRegressor(max_iter=30).set_fit_request(X_val=True, y_val=True)
+        model = BoostingRegressor(max_iter=30, early_stopping=False).set_fit_request(X_val=True, y_val=True)
         pipeline = make_pipeline(StandardScaler(), model, transform_input=["X_val"])
         pipeline.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
     fitted = pipeline[-1]

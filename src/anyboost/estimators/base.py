@@ -18,16 +18,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
-from anyboost.draws import Units
+from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
+from anyboost.estimators.dials import Circumstances, Dials, choose
 from anyboost.estimators.fitting import Fitting, without_sample
+from anyboost.estimators.rounds import Sets, search
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.estimators.sets import named_sets
 from anyboost.samples import valid_parts
 from anyboost.space import Binned
 from anyboost.tables import Columns
+from anyboost.trees.rows import Here
 from anyboost.watching import Monitor
 
 
@@ -41,14 +44,15 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         self,
         loss: Any = "auto",
         *,
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
+        learning_rate: float | str = "auto",
+        max_iter: int | str = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        min_leaf_weight: float = 5.0,
-        l2_regularization: float = 0.0,
-        max_features: float = 1.0,
-        subsample: float = 1.0,
+        min_leaf_weight: float | str = "auto",
+        l2_regularization: float | str = "auto",
+        max_features: float | str = "auto",
+        subsample: float | str = "auto",
+        random_thresholds: bool | str = "auto",
         max_bins: int = 255,
         categorical_features: Any = tables.FROM_DTYPE,
         monotonic_cst: Any = None,
@@ -57,15 +61,16 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         leaf: str = "auto",
         memory: Any = "auto",
         curvature: bool | str = "auto",
+        preset: str | None = None,
         learner: Any = None,
         descent: Any = None,
         init: Any = None,
         warm_start: bool = False,
-        early_stopping: bool | str = False,
+        early_stopping: bool | str = "auto",
         scoring: Any = "loss",
-        validation_fraction: float | None = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-7,
+        validation_fraction: float | str | None = "auto",
+        n_iter_no_change: int | str = "auto",
+        tol: float | str = "auto",
         callbacks: Any = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -80,6 +85,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.subsample = subsample
+        self.random_thresholds = random_thresholds
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
@@ -88,6 +94,7 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         self.leaf = leaf
         self.memory = memory
         self.curvature = curvature
+        self.preset = preset
         self.learner = learner
         self.descent = descent
         self.init = init
@@ -173,22 +180,44 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         rows, columns = self._training_rows(X, y, sample_weight, groups, offset)
         targets = self._targets(rows.y, rows.sample_weight)
         seed, earlier = self._seed(resume)
-        stops = parameters.stops_early(self, rows.X.shape[0])
-        rows, targets, sets = self._sets(rows, targets, valid, columns, seed if stops else None)
-        fitting = Fitting(self, rows, targets, columns, fitted.get("feature_names_in_"))
-        fitted |= {"loss_": targets.loss, "is_categorical_": columns.categorical, "_columns": columns}
-        fitted |= targets.fitted | fitting.fitted
+        sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
+        dials = self._dials(rows, targets, bool(sets))
+        self._check_rounds(dials, earlier)
+        names = fitted.get("feature_names_in_")
+        fitted |= {"is_categorical_": columns.categorical, "_columns": columns}
+
+        def begin(
+            dials: Dials, rows: Labelled, targets: Targets, sets: Sets
+        ) -> tuple[Fitting, Monitor | None]:
+            fitting = Fitting(self, dials, rows, targets, columns, names)
+            known = fitted | {"loss_": targets.loss} | targets.fitted | fitting.fitted
+            return fitting, fitting.monitor(sets, scorings, known)
+
+        found = None
+        if dials.folds:
+            found = search(self._parts(rows, targets, seed, dials), dials, seed, begin)
+            dials = dials._replace(max_iter=found.rounds, early_stopping=False)
+        elif dials.early_stopping and not sets:
+            rows, targets, sets = self._held_out(rows, targets, seed, dials)
+        if self.verbose:
+            print(
+                f"dials: {', '.join(f'{name} {value}' for name, value in self._shown(dials).items())}",
+                flush=True,
+            )
+        fitting, monitor = begin(dials, rows, targets, sets)
+        fitted |= {"loss_": targets.loss, "dials_": self._shown(dials)} | targets.fitted | fitting.fitted
         if earlier is not None and resume is None:
             earlier = fitting.go_on(earlier)
-        monitor = fitting.monitor(sets, scorings, fitted, stops)
         narration = Rounds(
             self,
-            self.max_iter - (0 if earlier is None else len(earlier.steps)),
+            dials.max_iter - (0 if earlier is None else len(earlier.steps)),
             {"X": X, "y": y, "metadata": {} if sample_weight is None else {"sample_weight": sample_weight}},
             lambda run: fitted | self._attributes(run, monitor, fitting),
         )
-        run = fitting.boost(seed, earlier, monitor, narration)
+        run = fitting.boost(seed, monitor, earlier, narration)
         fitted |= self._attributes(run, monitor, fitting)
+        if found is not None:
+            fitted |= {"validation_scores_": found.values, "validation_score_": found.scores}
         fitted |= self._after(run, fitted["ensemble_"], rows, targets)
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
@@ -197,6 +226,36 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         self._continuation = (without_sample(run), seed) if self.warm_start else None
         narration.end(run)
         return self
+
+    def _dials(self, rows: Labelled, targets: Targets, has_valid: bool) -> Dials:
+        """Every dial of the fit."""
+        units, unit_weight = rows.X.shape[0], 1.0
+        if rows.sample_weight is not None:
+            units = int(unit_counts(rows.sample_weight, Here(units)).sum())
+            unit_weight = float(rows.sample_weight.sum()) / units
+        loss = targets.loss
+        outputs = loss.outputs(loss.check(targets.y))
+        parts, reweighted = self._count_parts(rows, units), targets.factors is not None
+        return choose(self, Circumstances(loss, outputs, units, unit_weight, reweighted, has_valid, parts))
+
+    def _count_parts(self, rows: Labelled, units: int) -> int:
+        """Into how many parts the rows may be parted."""
+        return units
+
+    def _shown(self, dials: Dials) -> dict[str, Any]:
+        """The dials as a fitted estimator has them: those that had a say."""
+        unsaid = {"folds"}
+        if self.learner is not None:
+            unsaid |= set(parameters.TREE)
+        if self.descent is not None:
+            unsaid |= set(parameters.STEP)
+        return {name: value for name, value in dials._asdict().items() if name not in unsaid}
+
+    def _check_rounds(self, dials: Dials, earlier: Run | None) -> None:
+        if earlier is not None and self.warm_start and len(earlier.steps) > dials.max_iter:
+            raise ValueError(
+                f"max_iter counts from the first round: the warm start has {len(earlier.steps)}, got {dials.max_iter}"
+            )
 
     def _checked(self, X: Any, y: Any) -> tuple[list[Any], dict[str, Any]]:
         """Check what can be checked before any work; what to measure, and the table's names."""
@@ -252,10 +311,6 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         continuation = getattr(self, "_continuation", None)
         if self.warm_start and continuation is not None:
             run, seed = continuation
-            if len(run.steps) > self.max_iter:
-                raise ValueError(
-                    f"max_iter counts from the first round: the warm start has {len(run.steps)}, got {self.max_iter}"
-                )
             return seed, run
         if self.random_state is None:
             return 0, None  # the same fit twice is the same model
@@ -263,19 +318,22 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
             return checks.count(self.random_state, "random_state", least=0), None
         return int(check_random_state(self.random_state).randint(2**31)), None
 
-    def _sets(
-        self, rows: Labelled, targets: Targets, valid: Mapping[str, Any], columns: Columns, seed: int | None
-    ) -> tuple[Labelled, Targets, list[tuple[str, Labelled]]]:
-        """The named validation sets; without any, and with a seed, a share of the rows, or all of them."""
-        sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
-        if sets or seed is None:
-            return rows, targets, sets
-        if self.validation_fraction is None:
+    def _held_out(
+        self, rows: Labelled, targets: Targets, seed: int, dials: Dials
+    ) -> tuple[Labelled, Targets, Sets]:
+        """Rows to train on, and those that say when to stop: a share that is held out, or all of them."""
+        if dials.validation_fraction is None:
             return rows, targets, [("train", rows)]
-        kept, watched = self._split(rows, targets.y, float(self.validation_fraction), seed)
-        if not hasattr(self.init, "fit"):
-            kept = replace(kept, given=None)  # a scorer is shown the rows held out, and nobody the others
-        return kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
+        return next(self._parts(rows, targets, seed, dials._replace(folds=1)))
+
+    def _parts(
+        self, rows: Labelled, targets: Targets, seed: int, dials: Dials
+    ) -> Iterator[tuple[Labelled, Targets, Sets]]:
+        """Rows to train on and to watch, for each fold."""
+        for kept, watched in self._splits(rows, targets.y, dials, seed):
+            if not hasattr(self.init, "fit"):
+                kept = replace(kept, given=None)  # a scorer is shown the rows held out, and nobody the others
+            yield kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
 
     def _valid_rows(self, name: str, given: Any, columns: Columns) -> Labelled:
         prefix = f"valid {name!r}: " if name != "valid" else "valid "
@@ -290,17 +348,24 @@ class BaseBoosting(CallbackSupportMixin, BaseEstimator):
         labels = np.asarray(given["y"])
         return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
-    def _split(self, rows: Labelled, y: np.ndarray, share: float, seed: int) -> tuple[Labelled, Labelled]:
+    def _splits(
+        self, rows: Labelled, y: np.ndarray, dials: Dials, seed: int
+    ) -> Iterator[tuple[Labelled, Labelled]]:
         """Rows to train on and to watch, drawn by what they hold; a row of weight 2 may be one of each."""
         n_threads = checks.n_threads(self.n_jobs)
         units = Units(seed, rows.X, y, rows.sample_weight, rows.groups, rows.offset, n_threads)
-        held_out = units.held_out(share, self._strata(y))
-        if not held_out.any():
+        if dials.folds > 1:
+            parts = units.folds(dials.folds, self._strata(y))
+        else:
+            assert dials.validation_fraction is not None
+            parts = units.held_out(float(dials.validation_fraction), self._strata(y))[None]
+        if not parts.any(axis=1).all():
             raise ValueError(
                 f"early_stopping needs two rows or more to split, two of one class, got n_samples={rows.X.shape[0]}: "
                 "pass X_val and y_val, or turn it off"
             )
-        return rows.part(units, units.counts - held_out), rows.part(units, held_out)
+        for held_out in parts:
+            yield rows.part(units, units.counts - held_out), rows.part(units, held_out)
 
     def _strata(self, y: np.ndarray) -> np.ndarray | None:
         """What each part must have its share of."""

@@ -14,6 +14,7 @@ from anyboost.boosting import Run, boost, fits
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import Narrator, Rounds
+from anyboost.estimators.dials import TOL, Dials
 from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.space import Space
@@ -27,6 +28,8 @@ OF_TREES = {
     "monotone": "monotonic_cst",
     "interactions": "interaction_cst",
     "outputs": "outputs",
+    "node_features": "max_features",
+    "node_thresholds": "random_thresholds",
 }
 
 
@@ -36,12 +39,14 @@ class Fitting:
     def __init__(
         self,
         estimator: Any,
+        dials: Dials,
         rows: Labelled,
         targets: Targets,
         columns: Columns,
         names: Sequence[str] | None,
     ) -> None:
-        self.estimator, self.rows, self.targets, self.columns = estimator, rows, targets, columns
+        self.estimator, self.dials = estimator, dials
+        self.rows, self.targets, self.columns = rows, targets, columns
         loss = targets.loss
         self.y = loss.check(targets.y)
         self.outputs = loss.outputs(self.y)
@@ -50,12 +55,12 @@ class Fitting:
                 f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
             )
         self.learner, self.descent = parameters.method(
-            estimator, loss, self.outputs, columns, None if names is None else list(names)
+            estimator, dials, loss, self.outputs, columns, None if names is None else list(names)
         )
         self.n_threads = checks.n_threads(estimator.n_jobs)
         self.weights = targets.weigh(targets.y, rows.sample_weight)
         if self.weights is not None:
-            parameters.warn_of_light_rows(estimator, self.weights)
+            parameters.warn_of_light_rows(estimator, dials, self.weights)
         self.intercept = np.zeros(self.outputs)
         self.fitted: dict[str, Any] = {}
         self.start = self._start()
@@ -92,7 +97,7 @@ class Fitting:
         return float(self.intercept[0])
 
     def monitor(
-        self, sets: list[tuple[str, Labelled]], scorings: list[Any], fitted: dict[str, Any], stops: bool
+        self, sets: list[tuple[str, Labelled]], scorings: list[Any], fitted: dict[str, Any]
     ) -> Monitor | None:
         """What follows the sets; the loss is measured on the first of them, and on all where it is asked for."""
         if not sets:
@@ -115,7 +120,9 @@ class Fitting:
             queries = "qid" if what is None and estimator._groups_name == "qid" else None
             return measures.of_scorer(name, scorer, watched, stage, queries)
 
-        patience = Patience(int(estimator.n_iter_no_change) if stops else None, float(estimator.tol))
+        rounds = self.dials.n_iter_no_change if self.dials.early_stopping else None
+        automatic = isinstance(estimator.tol, str)
+        patience = Patience(rounds, 0.0 if automatic else float(estimator.tol), TOL if automatic else 0.0)
         return Monitor(watched, self.n_threads, patience, [measure(*scoring) for scoring in scorings])
 
     def _watched(self, name: str, rows: Labelled, measured: bool) -> WatchedSet:
@@ -184,6 +191,8 @@ class Fitting:
         """The parameters that a warm start cannot change, as they were and as they are."""
         estimator, options, learner, descent = self.estimator, run.options, self.learner, self.descent
         found: list[tuple[str, Any, Any]] = [("loss", run.loss, self.targets.loss)]
+        if estimator.descent is not None and not descents.stands_for(descent, run.descent):
+            found.append(("descent", run.descent, descent))
         if type(run.learner) is type(learner) is weak.Tree:
             found += [
                 (name, getattr(run.learner, part), getattr(learner, part)) for part, name in OF_TREES.items()
@@ -194,38 +203,44 @@ class Fitting:
             found.append(("memory", run.descent.memory, descent.memory))
             found.append(("curvature", run.descent.curved, descent.curved))
             found.append(("descent", run.descent.having(step=descent.step), descent))
-        elif not descents.stands_for(descent, run.descent):
-            found.append(("descent", run.descent, descent))
         return [
             *found,
-            ("subsample", options.row_fraction, float(estimator.subsample)),
-            ("max_features", options.feature_fraction, float(estimator.max_features)),
+            ("subsample", options.row_fraction, self.dials.subsample),
+            ("max_features", options.feature_fraction, self._feature_fraction),
             ("max_bins", options.max_bins, int(estimator.max_bins)),
         ]
 
-    def boost(self, seed: int, earlier: Run | None, monitor: Monitor | None, narration: Rounds) -> Run:
+    @property
+    def _feature_fraction(self) -> float:
+        """The share of columns that a round looks at: trees of the estimator's own draw theirs for each node."""
+        return self.dials.max_features if self.estimator.learner is not None else 1.0
+
+    def boost(
+        self, seed: int, monitor: Monitor | None, earlier: Run | None = None, narration: Rounds | None = None
+    ) -> Run:
+        """The run; the user's callbacks hear of it where it is narrated."""
         estimator = self.estimator
         callbacks: list[Any] = []
         if estimator.verbose:
             callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
-        callbacks += list(estimator.callbacks or ())
-        if narration.heard:
-            callbacks.append(narration)
+        if narration is not None:
+            callbacks += list(estimator.callbacks or ())
+            callbacks += [narration] if narration.heard else []
         return boost(
             self.rows.X,
             self.y,
             self.targets.loss,
             self.learner,
             self.descent,
-            rounds=int(estimator.max_iter),
+            rounds=self.dials.max_iter,
             start=self.start,
             sample_weight=self.weights,
             groups=self.rows.groups,
             valid=monitor,
             callbacks=callbacks,
             resume=earlier,
-            row_fraction=float(estimator.subsample),
-            feature_fraction=float(estimator.max_features),
+            row_fraction=self.dials.subsample,
+            feature_fraction=self._feature_fraction,
             max_bins=int(estimator.max_bins),
             categorical=self.columns.categorical,
             record="light",

@@ -1,34 +1,27 @@
-"""What an estimator's parameters mean to `boost`: each is checked, then they become a loss, a learner and a descent.
+"""What an estimator's parameters mean to `boost`: each is checked; with the dials they become a learner and a descent.
 
-The automatic dials, by what is known of the loss (see docs/estimators.md for the figures behind them):
+Steps: the rate, where leaves are exact or curvature is followed. Else leaf values are mean gradients, which have to be
+brought to the scale of scores:
 
-| loss | leaf values | step | memory |
-|---|---|---|---|
-| with curvature, that is not the same everywhere (logistic, softmax, Huber, counts, Cox, ranking) | mean | rate | 0 |
-| other row-wise losses of one score (squared, absolute, hinge) | exact | rate | 0.5 |
-| quantiles, and other row-wise losses of several scores | exact | rate | 0 |
-| others that couple rows (tails, worst groups) | mean | rate times a line search | 0 |
-
-and with curvature=False, where a loss has one:
-
-| smooth with constant Lambda, not strongly convex (logistic, Huber) | mean | rate / Lambda | 0 |
-| softmax of K classes | mean | rate K, at most 1 / Lambda | 0 |
-| counts | exact | rate | 0.5 |
-| pairs and hazards | mean | rate | 0 |
+| smooth with constant Lambda (logistic, Huber) | rate / Lambda |
+| softmax of K classes | rate K, at most 1 / Lambda |
+| pairs and hazards | rate |
+| others that couple rows (tails, worst groups) | rate times a line search |
 """
 
 import inspect
 import math
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from anyboost import checks, losses, steps, tables, weak
 from anyboost import descent as descents
 from anyboost.descent import Descent
-from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic, RowwiseLoss
+from anyboost.estimators.dials import Dials
+from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic
 from anyboost.losses.names import LOG_LOSS
 from anyboost.tables import Columns
 from anyboost.weak import Learner, Takes, Tree
@@ -41,49 +34,11 @@ TREE: tuple[str, ...] = (
     "l2_regularization",
     "outputs",
     "leaf",
+    "random_thresholds",
+    "monotonic_cst",
+    "interaction_cst",
 )
-TREE += ("monotonic_cst", "interaction_cst")
-MOST_EACH = 10  # outputs up to which "auto" grows a tree for each, where leaf steps are exact
-MANY_ROWS = 10_000  # beyond which early_stopping="auto" is True, as in HistGradientBoosting
 STEP = ("learning_rate", "memory")
-
-
-class Dials(NamedTuple):
-    """How a round takes its step."""
-
-    leaf: str
-    memory: float
-    step: Any
-
-
-def curved(estimator: Any, loss: Loss, learner: Learner | None) -> bool:
-    """Whether a fit follows the curvature of its loss; `learner` is None for a tree of the estimator's own."""
-    asked = descents.check_curvature(estimator.curvature)
-    if asked == "auto" and estimator.descent is not None:
-        asked = descents.get(estimator.descent).curvature
-    if asked != "auto":
-        return bool(asked)
-    if (
-        not loss.has_curvature or loss.strong_convexity == loss.smoothness
-    ):  # where it is constant, flat is the same
-        return False
-    if estimator.descent is not None and descents.get(estimator.descent).atom_size is not None:
-        return False
-    if learner is None:
-        return bool(estimator.leaf != "exact")
-    return not learner.exact_leaves and weak.can_follow(learner, loss)
-
-
-def automatic(loss: Loss, rate: float, outputs: int, curved: bool) -> Dials:
-    """The dials that the table above gives a loss."""
-    if curved:
-        return Dials("mean", 0.0, steps.Constant(rate))
-    if not isinstance(loss, RowwiseLoss):
-        return Dials("mean", 0.0, mean_step(loss, rate, outputs))
-    if loss.strong_convexity == 0 and math.isfinite(loss.smoothness):
-        return Dials("mean", 0.0, mean_step(loss, rate, outputs))
-    memory = 0.0 if loss.vector or isinstance(loss, Quantile) else 0.5
-    return Dials("exact", memory, steps.Constant(rate))
 
 
 def mean_step(loss: Loss, rate: float, outputs: int) -> Any:
@@ -100,31 +55,38 @@ def mean_step(loss: Loss, rate: float, outputs: int) -> Any:
 def check(estimator: Any) -> None:
     """Refuse a bad parameter before any work, in a sentence. What needs the table is checked with it."""
     own = estimator.get_params(deep=False)
-    checks.positive(own["learning_rate"], "learning_rate")
-    checks.count(own["max_iter"], "max_iter", least=0)
+
+    def unless_auto(name: str, check: Callable[..., Any], *limits: Any, **more: Any) -> None:
+        if isinstance(own[name], str) and own[name] != "auto":
+            what = "True, False" if check is checks.flag else "a number"
+            raise ValueError(f'{name} must be {what} or "auto", got {own[name]!r}')
+        if not isinstance(own[name], str):
+            check(own[name], name, *limits, **more)
+
+    unless_auto("learning_rate", checks.positive)
+    unless_auto("max_iter", checks.count, least=0)
     if own["max_leaf_nodes"] is not None:
         checks.count(own["max_leaf_nodes"], "max_leaf_nodes", least=2)
     if own["max_depth"] is not None:
         checks.count(own["max_depth"], "max_depth", least=1)
-    checks.not_negative(own["min_leaf_weight"], "min_leaf_weight")
-    checks.not_negative(own["l2_regularization"], "l2_regularization")
-    checks.fraction(own["max_features"], "max_features", zero=False)
-    checks.fraction(own["subsample"], "subsample", zero=False)
+    unless_auto("min_leaf_weight", checks.not_negative)
+    unless_auto("l2_regularization", checks.not_negative)
+    unless_auto("max_features", checks.fraction, zero=False)
+    unless_auto("subsample", checks.fraction, zero=False)
+    unless_auto("random_thresholds", checks.flag, ' or "auto"')
     checks.count(own["max_bins"], "max_bins", least=2, most=255)
     checks.choice(own["outputs"], "outputs", ("auto", "joint", "each"))
     checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact"))
-    if not (isinstance(own["memory"], str) and own["memory"] == "auto"):
-        checks.fraction(own["memory"], "memory")
+    unless_auto("memory", checks.fraction)
     descents.check_curvature(own["curvature"])
-    if not isinstance(own["warm_start"], bool | np.bool_):
-        raise ValueError(f"warm_start must be True or False, got {own['warm_start']!r}")
-    stopping = own["early_stopping"]
-    if not isinstance(stopping, bool | np.bool_) and not (isinstance(stopping, str) and stopping == "auto"):
-        raise ValueError(f'early_stopping must be True, False or "auto", got {stopping!r}')
+    if own["preset"] is not None:
+        checks.choice(own["preset"], "preset", ("paper",))
+    checks.flag(own["warm_start"], "warm_start")
+    unless_auto("early_stopping", checks.flag, ' or "auto"')
     if own["validation_fraction"] is not None:
-        checks.between(own["validation_fraction"], "validation_fraction", 0, 1)
-    checks.count(own["n_iter_no_change"], "n_iter_no_change", least=1)
-    checks.not_negative(own["tol"], "tol")
+        unless_auto("validation_fraction", checks.between, 0, 1)
+    unless_auto("n_iter_no_change", checks.count, least=1)
+    unless_auto("tol", checks.not_negative)
     checks.count(
         int(own["verbose"]) if isinstance(own["verbose"], bool) else own["verbose"], "verbose", least=0
     )
@@ -140,12 +102,6 @@ def check(estimator: Any) -> None:
     if own["descent"] is not None:
         why = "is part of the descent where descent is given: set it there, or leave descent out"
         _given_apart(estimator, STEP, why)
-
-
-def stops_early(estimator: Any, n_rows: int) -> bool:
-    """Whether a fit to so many rows stops early."""
-    automatic = isinstance(estimator.early_stopping, str)
-    return n_rows > MANY_ROWS if automatic else bool(estimator.early_stopping)
 
 
 def abilities(estimator: Any) -> Takes:
@@ -208,38 +164,30 @@ def quantile_loss(loss: Any, quantile: Any) -> Any:
 
 
 def method(
-    estimator: Any, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None
+    estimator: Any, dials: Dials, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None
 ) -> tuple[Learner, Descent]:
-    """The learner and the descent that the parameters describe."""
-    rate = float(estimator.learning_rate)
-    given = None if estimator.learner is None else weak.get(estimator.learner)
-    bent = curved(estimator, loss, given)
-    leaf, memory, step = automatic(loss, rate, outputs, bent)
+    """The learner and the descent that the parameters and the dials describe."""
     learner: Learner
-    if given is not None:
-        learner = given
-        chosen = "exact" if learner.exact_leaves else "mean"
+    if estimator.learner is None:
+        learner = _tree(estimator, dials, outputs, columns, names)
     else:
-        chosen = leaf if estimator.leaf == "auto" else estimator.leaf
-        learner = _tree(estimator, chosen, outputs, columns, names)
+        learner = weak.get(estimator.learner)
     if estimator.descent is not None:
-        return learner, descents.get(estimator.descent).having(curvature=bent)
-    if chosen != leaf:
-        memory = 0.0
-        step = steps.Constant(rate) if chosen == "exact" else mean_step(loss, rate, outputs)
-    if not isinstance(estimator.memory, str):
-        memory = float(estimator.memory)
-    return learner, descents.Descent(step, memory=memory, curvature=bent)
+        return learner, descents.get(estimator.descent).having(curvature=dials.curvature)
+    if dials.curvature or dials.leaf == "exact":
+        step: Any = steps.Constant(dials.learning_rate)
+    else:
+        step = mean_step(loss, dials.learning_rate, outputs)
+    return learner, descents.Descent(step, memory=dials.memory, curvature=dials.curvature)
 
 
-def _tree(estimator: Any, leaf: str, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:
+def _tree(estimator: Any, dials: Dials, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:
     leaves = UNLIMITED if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes)
     depth = None if estimator.max_depth is None else int(estimator.max_depth)
-    wanted: dict[str, Any] = {}
-    if estimator.min_leaf_weight:
-        wanted["min_leaf_weight"] = float(estimator.min_leaf_weight)
-    if estimator.l2_regularization:
-        wanted["l2"] = float(estimator.l2_regularization)
+    wanted: dict[str, Any] = {"min_leaf_weight": dials.min_leaf_weight, "l2": dials.l2_regularization}
+    wanted["node_features"] = dials.max_features
+    if dials.random_thresholds:
+        wanted["node_thresholds"] = 1
     if estimator.monotonic_cst is not None:
         wanted["monotone"] = signs = monotone(estimator.monotonic_cst, columns.n, names)
         for column in columns.levels:
@@ -251,15 +199,14 @@ def _tree(estimator: Any, leaf: str, outputs: int, columns: Columns, names: Sequ
                 )
     if estimator.interaction_cst is not None:
         wanted["interactions"] = interactions(estimator.interaction_cst, columns.n, names)
-    automatic = estimator.outputs == "auto" and leaf == "exact" and outputs <= MOST_EACH
-    if outputs > 1 and (estimator.outputs == "each" or automatic):
-        wanted["outputs"] = "each"
-    return Tree(leaves, depth, leaf, **wanted)
+    if outputs > 1:
+        wanted["outputs"] = dials.outputs
+    return Tree(leaves, depth, dials.leaf, **wanted)
 
 
-def warn_of_light_rows(estimator: Any, weights: np.ndarray) -> None:
+def warn_of_light_rows(estimator: Any, dials: Dials, weights: np.ndarray) -> None:
     """Say so where weights are shares of one, say, of which no leaf can have enough."""
-    least = estimator.min_leaf_weight
+    least = dials.min_leaf_weight
     if estimator.learner is None and weights.sum() < 2 * least <= len(weights):
         warnings.warn(
             f"the weights add up to {weights.sum():.4g}, too little for two leaves of min_leaf_weight={least:g}, "

@@ -11,6 +11,7 @@ from anyboost.draws import labels_held_out
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
+from anyboost.estimators.dials import Dials
 from anyboost.estimators.regressor import _one_column
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
@@ -23,23 +24,27 @@ class BoostingRanker(BaseBoosting):
     ----------
     loss : str or Loss, default "auto"
         "auto" is "rank_logistic". Also "rank_hinge", or another loss that uses queries.
-    learning_rate : float, default 0.1
+    learning_rate : float or str, default "auto"
         The size of a step.
-    max_iter : int, default 100
-        The number of rounds, one tree each.
+    max_iter : int or str, default "auto"
+        The number of rounds, one tree each; at most so many, where the fit stops early. "auto" finds it (see
+        `early_stopping`).
     max_leaf_nodes : int or None, default 31
         The most leaves of a tree; None: any number.
     max_depth : int or None, default None
         The most questions above a leaf; None: any number.
-    min_leaf_weight : float, default 5.0
+    min_leaf_weight : float or str, default "auto"
         The least total weight of a leaf; with weights of one, the least number of rows.
-    l2_regularization : float, default 0.0
+    l2_regularization : float or str, default "auto"
         What is added to the weight of a leaf, so that its value is smaller.
-    max_features : float, default 1.0
-        The share of columns each tree may look at.
-    subsample : float, default 1.0
+    max_features : float or str, default "auto"
+        The share of columns that each node may be cut along, drawn anew; with a `learner` of your own, each round.
+    subsample : float or str, default "auto"
         The share of rows each tree is fitted on, drawn by what they hold, whatever their order; a row of whole weight m
         is drawn as m rows.
+    random_thresholds : bool or str, default "auto"
+        Whether each node sees one threshold of every column, drawn anew, in place of all; columns of few values and
+        categories keep all.
     max_bins : int, default 255
         Most bins a column, 2 to 255.
     categorical_features : str, list of columns or None, default "from_dtype"
@@ -59,6 +64,8 @@ class BoostingRanker(BaseBoosting):
     curvature : bool or str, default "auto"
         Whether trees are fitted in the metric of the loss's curvature, as Newton's method does. "auto" does where the
         loss has one and leaves are not "exact".
+    preset : str or None, default None
+        "paper": what is "auto" is as in the papers, first-order steps and no rows held out.
     learner : str, Learner, estimator or None, default None
         Anything of `anyboost.weak`, such as "linear" or "net", or a scikit-learn estimator, instead of a tree with the
         parameters above.
@@ -70,19 +77,20 @@ class BoostingRanker(BaseBoosting):
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
         `learning_rate` and the size of trees may change in between.
-    early_stopping : bool or str, default False
-        Whether to stop when the score on the first validation set gets no better, and to keep the best round. "auto" is
-        True for more than 10,000 rows, as HistGradientBoosting has it.
+    early_stopping : bool or str, default "auto"
+        Whether to stop when the score on the first validation set gets no better, and to keep the best round. "auto"
+        does where `fit` is given such a set; without one, and with `max_iter="auto"`, rows held out find the number
+        of rounds, and the fit is to all rows. True holds rows out and does not fit them. False holds out none.
     scoring : str, callable, None or list of them, default "loss"
         What to measure on validation sets; the first decides. "ndcg", "map" (with "@10" where only ten ranks count),
         "disagreement", or None for `score`; see `anyboost.metrics` for how a query without a relevant row counts.
-    validation_fraction : float or None, default 0.1
+    validation_fraction : float, str or None, default "auto"
         The share of rows to hold out for early stopping, where `fit` is given no validation set: of each class, or of
         queries; drawn as for `subsample`. None: hold out none, and stop by the score on the training rows.
-    n_iter_no_change : int, default 10
+    n_iter_no_change : int or str, default "auto"
         How many rounds may pass without a better score before the fit stops.
-    tol : float, default 1e-07
-        By how much a score has to be better than the best before it.
+    tol : float or str, default "auto"
+        By how much a score has to be better than the best before it; "auto": by 1e-5 of the score at the start.
     callbacks : list or None, default None
         Functions of (step, run) called after each round, such as `anyboost.Checkpoint`; a true answer stops the fit.
         `step.valid_loss` is the loss on the first validation set, where there is one. scikit-learn's own callbacks are
@@ -99,6 +107,8 @@ class BoostingRanker(BaseBoosting):
     ----------
     ensemble_ : Ensemble
         The fitted sum.
+    dials_ : dict
+        What each dial was, "auto" ones included, by name.
     steps_ : list of Step
         One record a round: loss, edge, step size, seconds, and `valid_loss`, the loss on the first validation set.
     n_iter_ : int
@@ -108,7 +118,8 @@ class BoostingRanker(BaseBoosting):
     train_score_ : ndarray (n_iter_ + 1,)
         Minus the training loss, at the start and after each round.
     validation_score_ : ndarray
-        The score that decides, at the start and after each round; empty without a validation set.
+        The score that decides, at the start and after each round; empty without a validation set. Of rows that were
+        held out to find the number of rounds, and fitted then, it is the score before (a mean, of folds).
     validation_scores_ : dict
         By name of set and of score: its values at the start and after each round, as they are.
     is_categorical_ : ndarray of bool or None
@@ -262,10 +273,16 @@ class BoostingRanker(BaseBoosting):
 
         return Targets(loss, encode(y), encode)
 
-    def _split(self, rows: Labelled, y: np.ndarray, share: float, seed: int) -> tuple[Labelled, Labelled]:
+    def _count_parts(self, rows: Labelled, units: int) -> int:
+        return 1 if rows.groups is None else len(np.unique(rows.groups))
+
+    def _splits(
+        self, rows: Labelled, y: np.ndarray, dials: Dials, seed: int
+    ) -> Iterator[tuple[Labelled, Labelled]]:
         if rows.groups is None or len(np.unique(rows.groups)) < 2:
             raise ValueError(
                 "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"
             )
-        held_out = labels_held_out(seed, rows.groups, share)
-        return rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))
+        assert dials.validation_fraction is not None
+        held_out = labels_held_out(seed, rows.groups, float(dials.validation_fraction))
+        yield rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))

@@ -13,7 +13,9 @@ from anyboost import estimators
 from anyboost.estimators import measures
 from anyboost.estimators import parameters as rules
 from anyboost.estimators.base import BaseBoosting
+from anyboost.estimators.dials import Dials
 from anyboost.files import ensembles, fields, history, labels, parameters, parts
+from anyboost.files.codec import plain
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.losses import Cox, Loss, MultiQuantile
@@ -53,6 +55,8 @@ def pack(model: BaseBoosting) -> Packed:
         "best_iteration": int(model.best_iteration_),
         "validation": validation,
     }
+    if hasattr(model, "dials_"):  # a model of an older file has none
+        header["dials"] = {name: plain(value) for name, value in model.dials_.items()}
     return header, tensors
 
 
@@ -86,6 +90,8 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     fitted |= _unpack_rounds(header, tensors, ensemble.n_rounds)
     if isinstance(loss, Cox):
         fitted |= _unpack_survival(tensors)
+    if header.has("dials"):
+        fitted["dials_"] = _unpack_dials(header.take("dials", Fields))
     header.done()
     model = CLASSES[name](**values)
     make(rules.check, {"estimator": model})
@@ -93,6 +99,12 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     model.__dict__.update(fitted)
     model._continuation = None
     return model
+
+
+def _unpack_dials(entry: Fields) -> dict[str, Any]:
+    dials = {name: parameters.simple(entry.take(name), name) for name in Dials._fields if entry.has(name)}
+    entry.done()
+    return dials
 
 
 def _unpack_columns(header: Fields, n: int) -> dict[str, Any]:

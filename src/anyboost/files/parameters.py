@@ -15,7 +15,8 @@ from anyboost.files.parts import DESCENTS, LEARNERS, LOSSES, encode_learner, enc
 from anyboost.losses import Loss
 
 LEFT_OUT = ("callbacks",)
-LATER = {"quantile": None, "curvature": "auto"}  # written only where set, for older files have none
+# Written only where they are something else: older files have none, and mean these
+LATER = {"quantile": None, "curvature": "auto", "preset": None, "random_thresholds": False}
 MOST_DEPTH = 3
 _OBJECTS = {"loss": LOSSES, "descent": DESCENTS, "learner": LEARNERS}
 
@@ -49,7 +50,8 @@ def _pack(name: str, value: Any) -> Any:
 def unpack(entry: Fields, cls: Any, left_out: tuple[str, ...] = LEFT_OUT) -> dict[str, Any]:
     """What the constructor is to be given again."""
     names = [name for name in cls._get_param_names() if name not in left_out]
-    return entry.take_all(LATER, **dict.fromkeys(names, _unpack))
+    meant = {name: value for name, value in LATER.items() if name in names}
+    return meant | entry.take_all(LATER, **dict.fromkeys(names, _unpack))
 
 
 def _unpack(value: Any, name: str) -> Any:

@@ -35,20 +35,21 @@ def _part_bounds(sign, left, right, limits, criterion, bounds, lower, upper):
 
 
 @bare
-def draw_columns(share, key, own, looked):
-    """The columns that a node looks at: of its own, the share with the smallest words."""
-    count = 0
+def draw_columns(share, key, own, words, looked):
+    """The columns that a node looks at: of its own, the share with the smallest words; `words` is room for them."""
+    count, none = 0, ~np.uint64(0)
     for c in range(own.shape[0]):
         count += own[c]
-    wanted, limit = max(1, math.ceil(share * count)), ~np.uint64(0)
+        words[c] = column_word(key, c) if own[c] else none
+    wanted, limit = max(1, math.ceil(share * count)), none
     for bit in range(64):  # the smallest limit that lets enough in
         lower = limit ^ (np.uint64(1) << np.uint64(63 - bit))
         count = 0
-        for c in range(own.shape[0]):
-            count += own[c] and column_word(key, c) <= lower
+        for c in range(words.shape[0]):
+            count += words[c] <= lower
         limit = lower if count >= wanted else limit
     for c in range(own.shape[0]):
-        looked[c] = own[c] and column_word(key, c) <= limit
+        looked[c] = own[c] and words[c] <= limit
 
 
 @inner
@@ -71,5 +72,5 @@ def bind(rules, limits, parent, column, cut, left, totals, allowed):
                 for c in range(allowed.shape[1]):
                     allowed[child, c] |= together[s, c] and allowed[parent, c]
         if rules.node_features < 1.0:
-            draw_columns(rules.node_features, keys[child], allowed[child], looked[child])
+            draw_columns(rules.node_features, keys[child], allowed[child], rules.words, looked[child])
     return order

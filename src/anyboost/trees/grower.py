@@ -243,12 +243,13 @@ def _rules(bins: Bins, outputs: int, growth: Growth, tree: Tree) -> Rules | None
         tree.allowed.copy() if draws else tree.allowed,
         np.ones((most if together else 1, len(members)), dtype=np.bool_),
         np.zeros(most, dtype=np.uint64),
+        np.zeros(n_columns, dtype=np.uint64),
     )
     rules.bounds[0, 1] = 1.0 if growth.criterion == EXTREME else np.inf
     rules.bounds[0, 0] = -rules.bounds[0, 1]
     rules.keys[0] = growth.key
     if draws:
-        draw_columns(growth.node_features, rules.keys[0], tree.allowed[0], rules.looked[0])
+        draw_columns(growth.node_features, rules.keys[0], tree.allowed[0], rules.words, rules.looked[0])
     return rules
 
 

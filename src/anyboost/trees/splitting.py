@@ -76,6 +76,7 @@ class Rules(NamedTuple):
     looked: np.ndarray  # (nodes, columns): those drawn for the node; all that it may use where none are
     sets: np.ndarray  # (nodes, sets): those that hold the columns of its branch
     keys: np.ndarray  # (nodes,): words by which columns and cuts are drawn
+    words: np.ndarray  # (columns,): room for those of columns
 
 
 class Scratch(NamedTuple):
