@@ -19,6 +19,7 @@ from anyboost.descent import Residual
 from anyboost.estimators.parameters import mean_step
 from anyboost.steps import Constant, LineSearch
 from anyboost.weak import Tree
+from benchmarks import PLAIN_DIALS
 
 ROWS = 6000
 FOLDS = 3
@@ -140,7 +141,9 @@ def with_curvature(part: dict[str, Any], loss: str, dials: dict[str, Any], round
     for held_out in folds(part):
         X, y = part["X"], part["y"].astype(int) if loss == "softmax" else part["y"]
         queries = {"qid": part["groups"][~held_out]} if "groups" in part else {}
-        model = makers.get(loss, ab.BoostingRegressor)(loss=loss, max_iter=rounds, **dials)
+        model = makers.get(loss, ab.BoostingRegressor)(
+            loss=loss, **PLAIN_DIALS | {"max_iter": rounds} | dials
+        )
         model.fit(X[~held_out], y[~held_out], **queries)
         targets = np.searchsorted(model.classes_, y[held_out]) if loss == "softmax" else y[held_out]
         groups = part["groups"][held_out] if "groups" in part else None

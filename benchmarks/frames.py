@@ -13,6 +13,7 @@ import numpy as np
 
 import anyboost as ab
 from anyboost import datasets
+from benchmarks import PLAIN_DIALS
 from benchmarks.timing import interleaved
 
 CLASSES = ("adult", "bank")
@@ -41,7 +42,7 @@ def race(name: str, threads: int, turns: int = TURNS) -> tuple[float, float]:
     theirs: Any = lightgbm.LGBMClassifier if name in CLASSES else lightgbm.LGBMRegressor
     found = interleaved(
         {
-            "ours": lambda: ours(max_iter=ROUNDS, early_stopping=False, n_jobs=threads).fit(X, y),
+            "ours": lambda: ours(**PLAIN_DIALS | {"max_iter": ROUNDS}, n_jobs=threads).fit(X, y),
             "theirs": lambda: theirs(n_estimators=ROUNDS, n_jobs=threads, verbose=-1).fit(X, y),
         },
         turns,

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 import anyboost as ab
+from benchmarks import PLAIN_DIALS
 from benchmarks.timing import interleaved
 
 CALLS, TURNS = 300, 5
@@ -30,7 +31,7 @@ def main() -> None:
     print("| one row | microseconds | LightGBM's | ours / LightGBM's | ours / our ensemble's |")
     print("|---|---|---|---|---|")
     for name, table in {"array": X, "frame of numbers": numbers, "frame with categories": mixed}.items():
-        ours = ab.BoostingRegressor(n_jobs=1).fit(table, y)
+        ours = ab.BoostingRegressor(**PLAIN_DIALS, n_jobs=1).fit(table, y)
         theirs = lightgbm.LGBMRegressor(n_jobs=1, verbose=-1).fit(table, y)
         row, plain = table[:1], np.ascontiguousarray(ours._table(table[:1]))
         found = interleaved(

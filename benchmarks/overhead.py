@@ -15,6 +15,7 @@ import numpy as np
 
 import anyboost as ab
 from anyboost.estimators import fitting
+from benchmarks import PLAIN_DIALS
 
 
 def outside(fit: Callable[[], Any]) -> tuple[float, float]:
@@ -58,7 +59,10 @@ def main() -> None:
     print("| model | table | outside boost | inside | share |")
     print("|---|---|---|---|---|")
     for kind, table in tables(X).items():
-        for model, targets in ((ab.BoostingRegressor(), y), (ab.BoostingClassifier(), labels)):
+        for model, targets in (
+            (ab.BoostingRegressor(**PLAIN_DIALS), y),
+            (ab.BoostingClassifier(**PLAIN_DIALS), labels),
+        ):
             model.set_params(max_iter=options.rounds)
             over, inside = outside(partial(model.fit, table, targets))
             name = type(model).__name__
