@@ -202,3 +202,14 @@ def test_an_estimator_of_an_older_version_keeps_its_parameters():
     assert "preset" not in old
     again = BoostingRegressor(**parameters.unpack(Fields(old, "parameters"), BoostingRegressor))
     assert (again.learning_rate, again.max_iter, again.random_thresholds) == (0.1, 100, False)
+
+
+def test_leaves_tell_quantiles_from_rows_on_both_sides():
+    X, y = table(400)
+    found = [
+        BoostingRegressor(f"quantile:{level}", max_iter=2).fit(X, y).dials_["min_leaf_weight"]
+        for level in (0.5, 0.1, 0.9, 0.001)
+    ]
+    assert found == pytest.approx([4.0, 20.0, 20.0, 40.0])
+    both = BoostingRegressor("multi_quantile:0.1,0.5", max_iter=2).fit(X, y)
+    assert both.dials_["min_leaf_weight"] == pytest.approx(20.0)

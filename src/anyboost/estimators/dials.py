@@ -106,7 +106,7 @@ def choose(estimator: Any, given: Circumstances) -> Dials:
     least = suited.min_leaf_weight
     if suited is not PLAIN and isinstance(loss, Quantile | MultiQuantile):
         taus = (loss.tau,) if isinstance(loss, Quantile) else loss.taus
-        least = OUTSIDE / min(min(tau, 1 - tau) for tau in taus)
+        least = min(OUTSIDE / min(min(tau, 1 - tau) for tau in taus), max(1.0, given.units / 10))
     each = leaf == "exact" and given.outputs <= MOST_EACH
     return Dials(
         float(said("learning_rate", rate)),
