@@ -23,13 +23,15 @@ def said(model):
     return clone(model).set_params(**given)
 
 
+SMALL = {"max_leaf_nodes": 4}
+FAST = {"max_leaf_nodes": 4, "learning_rate": 0.3}
 MODELS = {
-    "squared": (BoostingRegressor(), lambda y: y),
-    "absolute": (BoostingRegressor("absolute"), lambda y: y),
-    "quantile": (BoostingRegressor("quantile:0.8"), lambda y: y),
-    "poisson": (BoostingRegressor("poisson"), lambda y: np.floor(np.abs(y) * 3)),
-    "two classes": (BoostingClassifier(), lambda y: y > 0),
-    "several classes": (BoostingClassifier(), lambda y: np.digitize(y, [-0.5, 0.5])),
+    "squared": (BoostingRegressor(**SMALL), lambda y: y),
+    "absolute": (BoostingRegressor("absolute", **SMALL), lambda y: y),
+    "quantile": (BoostingRegressor("quantile:0.8", **SMALL), lambda y: y),
+    "poisson": (BoostingRegressor("poisson", **SMALL), lambda y: np.floor(np.abs(y) * 3)),
+    "two classes": (BoostingClassifier(**SMALL), lambda y: y > 0),
+    "several classes": (BoostingClassifier(**SMALL), lambda y: np.digitize(y, [-0.5, 0.5])),
 }
 
 
@@ -54,6 +56,7 @@ def test_the_model_is_one_of_the_measure(name, n):
     random = np.random.default_rng(3)
     weights = random.integers(0, 3, n)
     rows = random.permutation(np.repeat(np.arange(n), weights))
+    model = clone(model).set_params(**FAST)
     weighted, repeated = clone(model).fit(X, y, sample_weight=weights), clone(model).fit(X[rows], y[rows])
     assert weighted.dials_ == repeated.dials_
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
@@ -171,22 +174,22 @@ def test_callbacks_hear_of_the_fit_alone():
 
 def test_a_checkpoint_of_a_fit_with_nothing_said_goes_on(tmp_path):
     X, y = table(60)
-    path, whole = tmp_path / "run", BoostingRegressor().fit(X, y)
+    path, whole = tmp_path / "run", BoostingRegressor(**FAST).fit(X, y)
 
     def kill(step, _run):
         if step.round == whole.n_iter_ - 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        BoostingRegressor(callbacks=[ab.Checkpoint(path, every_rounds=2), kill]).fit(X, y)
-    resumed = BoostingRegressor().fit(X, y, resume=ab.load(path))
+        BoostingRegressor(callbacks=[ab.Checkpoint(path, every_rounds=5), kill], **FAST).fit(X, y)
+    resumed = BoostingRegressor(**FAST).fit(X, y, resume=ab.load(path))
     np.testing.assert_array_equal(resumed.predict(X), whole.predict(X))
 
 
 def test_rankings_hold_out_whole_queries():
     X, y = table(400)
     grades, query = np.digitize(y, [0, 1]), np.arange(400) // 10
-    model = BoostingRanker().fit(X, grades, query)
+    model = BoostingRanker(**SMALL).fit(X, grades, query)
     assert len(model.validation_score_) == model.n_iter_ + 1
     few = BoostingRanker().fit(X, grades, np.arange(400) // 100)
     assert (few.n_iter_, len(few.validation_score_)) == (dials.PLAIN_ROUNDS, 0)
