@@ -72,7 +72,7 @@ def test_floor_is_close_to_the_optimum(loss):
     assert optimum - found[2000][1][0] < 0.3
 
 
-@pytest.mark.parametrize("radius", [3.0, 10.0])
+@pytest.mark.parametrize("radius", [3.0, pytest.param(10.0, marks=pytest.mark.full)])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_gap_of_the_averaged_iterate_falls(loss, radius):
     marks = (100, 300, 1000, 3000, 10_000)

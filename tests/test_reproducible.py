@@ -179,6 +179,7 @@ def read_only_prefix():
     return ("setpriv", "--bounding-set", "-dac_override", "--inh-caps", "-dac_override")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
 def test_a_read_only_cache_folder_is_no_obstacle(tmp_path):
     """Neither the cache folder, nor the home folder, nor the installed package can be written."""
