@@ -92,6 +92,8 @@ def _regress() -> None:
     for X, y in _tables():
         BoostingRegressor(**SMALL).fit(X, y).predict(X)
         BoostingRegressor(subsample=0.5, early_stopping=True, **SMALL).fit(X, y)
+        for preset in (None, "paper"):  # all rows; trees that draw columns, and those that do not
+            BoostingRegressor(subsample=1.0, preset=preset, **SMALL).fit(X, y)
     X, y = _numbers()
     weights = np.linspace(0.5, 1.5, len(y))
     for some in (weights, np.arange(len(y)) % 3 + 1):  # drawn by rows, and by units of them
@@ -112,6 +114,8 @@ def _classify() -> None:
     for classes in (2, 3, 6):
         labels = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
         BoostingClassifier(**SMALL).fit(X, labels).predict_proba(X)
+        BoostingClassifier(preset="paper", **SMALL).fit(X, labels)
+        BoostingClassifier(subsample=0.5, **SMALL).fit(X, labels, sample_weight=weights)
         model = BoostingClassifier(early_stopping=True, **SMALL)
         model.fit(X, labels, sample_weight=weights).predict(X)
 
@@ -131,7 +135,8 @@ def _categories() -> None:
         (np.sign(y), BoostingClassifier),
         (np.digitize(y, [-0.5, 0.5]), BoostingClassifier),
     ):
-        estimator(categorical_features=[2], **SMALL).fit(X, target).predict(X)
+        for share in ("auto", 1.0):  # of the columns: all of them, so that trees ask for the categories
+            estimator(categorical_features=[2], max_features=share, **SMALL).fit(X, target).predict(X)
 
 
 def _large() -> None:
