@@ -207,9 +207,9 @@ def join_mixed(trees: list, coefficients: np.ndarray, category_set, category_set
     sizes = np.array([len(tree.feature) for tree in trees])
     nodes = tuple(np.concatenate([getattr(tree, name) for tree in trees]) for name in _NODES)
     value = np.concatenate([tree.value for tree in trees]) * np.repeat(coefficients, sizes)[:, None]
-    return MixedForest(
-        np.cumsum(sizes) - sizes, (*nodes, category_set, category_sets), tuple(categories), value
-    )
+    # Sets joined from trees of one set each may lie by columns, for which kernels would be compiled again.
+    sets = np.ascontiguousarray(category_sets)
+    return MixedForest(np.cumsum(sizes) - sizes, (*nodes, category_set, sets), tuple(categories), value)
 
 
 def add_mixed_trees(X: np.ndarray, forest: MixedForest, out: np.ndarray, n_threads: int) -> None:
