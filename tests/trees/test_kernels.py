@@ -116,7 +116,7 @@ def test_mark_and_descend_agree_with_the_tree_on_raw_values():
     ]
     goes_left = np.arange(256) <= np.array(cuts)[:, None]
     goes_left[:, 255] = tree.missing_left
-    out = np.empty(400, dtype=np.int32)
+    out = np.full(400, -1, dtype=np.int32)
     number = np.arange(len(tree.feature), dtype=np.int32)
     descend(space.bins.words, tree.feature, goes_left, tree.left, tree.right, number, out, 1)
     np.testing.assert_array_equal(out, nodes)

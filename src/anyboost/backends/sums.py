@@ -8,6 +8,7 @@ good to the last bits of a float64. `fixed` rounds once, for histograms: by at m
 """
 
 import math
+import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -29,6 +30,8 @@ _MOST_BITS = 51  # what the rounding below can hold
 # in one addition, which every machine can do several rows at a time.
 _ROUNDER = 1.5 * 2.0**52
 _ROUNDER_BITS = int(np.float64(_ROUNDER).view(np.int64))
+
+_INTEGER, _FLOAT = struct.Struct("=q"), struct.Struct("=d")
 
 PACKED_BITS = 14  # of a packed entry, for the mass: what 2^14 rows of mass one fill
 _LEAST_CHUNK = 2_000  # rows under which unpacking would cost more than packing saves
@@ -117,7 +120,7 @@ def _dot_with_difference_block(a, b, c, scale, start, stop):
 
 
 def as_float(bits: int) -> float:
-    return float(np.int64(bits).view(np.float64))
+    return _FLOAT.unpack(_INTEGER.pack(bits))[0]
 
 
 class Parts(Protocol):
@@ -226,6 +229,25 @@ def _leaf_add(leaf, values, scale, more, room, high, low, size):
         size[k] += np.int64(abs(whole))
 
 
+@bare
+def _leaf_scales(largest, bits_each, scales):
+    # Two powers of two, for one could be out of range; whether all values are finite.
+    for k in range(largest.size):
+        if not np.isfinite(largest[k]):
+            return False
+        shift = bits_each - math.frexp(largest[k])[1]
+        scales[0, k], scales[1, k] = math.ldexp(1.0, shift // 2), math.ldexp(1.0, shift - shift // 2)
+    return True
+
+
+@bare
+def _leaf_results(sums, scales, room, out):
+    for k in range(out.shape[1]):
+        down = 1.0 / scales[0, k], 1.0 / scales[1, k]
+        out[0, k] = (sums[0, k] + sums[1, k] / room) * down[0] * down[1]
+        out[1, k] = sums[2, k] * down[0] * down[1]
+
+
 def leaf_sums(
     leaf: np.ndarray, values: np.ndarray, n_leaves: int, rows: Parts, n_terms: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -237,16 +259,15 @@ def leaf_sums(
     """
     bits = np.zeros(n_leaves, dtype=np.int64)
     _leaf_largest(leaf, values, bits)
-    largest = rows.most(bits).view(np.float64)
-    if not np.isfinite(largest).all():
-        return _leaf_sums_beyond(leaf, values, n_leaves, rows, n_terms)
     bits_each = 53 - (rows.n if n_terms is None else n_terms).bit_length()
-    shift = bits_each - np.frexp(largest)[1]
-    half = shift // 2  # one power of two could be out of range
+    scales = np.empty((2, n_leaves))
+    if not _leaf_scales(rows.most(bits).view(np.float64), bits_each, scales):
+        return _leaf_sums_beyond(leaf, values, n_leaves, rows, n_terms)
     sums = np.zeros((3, n_leaves), dtype=np.int64)
-    _leaf_add(leaf, values, np.ldexp(1.0, half), np.ldexp(1.0, shift - half), 2.0**bits_each, *sums)
-    high, low, size = rows.add(sums)
-    return np.ldexp(high + low / 2.0**bits_each, -shift), np.ldexp(size.astype(np.float64), -shift)
+    _leaf_add(leaf, values, *scales, 2.0**bits_each, *sums)
+    found = np.empty((2, n_leaves))
+    _leaf_results(rows.add(sums), scales, 2.0**bits_each, found)
+    return found[0], found[1]
 
 
 def _leaf_sums_beyond(

@@ -53,7 +53,7 @@ STATE = np.dtype(
 )
 
 
-TO_BE_SCORED, TO_BE_COUNTED = 1, 2  # the second is the root, of all rows, where these are inside
+TO_BE_SCORED, TO_BE_COUNTED = 1, 2  # the second is the root, where its rows are inside
 
 
 class Tree(NamedTuple):
@@ -208,6 +208,13 @@ def _take_in(search, tree, scratch, categorical, rules, bends):
             node.slot = -1
 
 
+@inlined
+def _of_all(inside):
+    # Whether the root has all rows: then they are listed in their order, or not at all.
+    listed = inside.list.shape[0]
+    return listed == 0 or listed == inside.words.shape[1]
+
+
 @inner
 def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
     # Histograms of the nodes that wait, where rows are inside, and scores of all cuts, for some groups of columns.
@@ -217,17 +224,18 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
     state, nodes, slab, totals, best = tree.state[0], tree.nodes, tree.slab, tree.totals, tree.best
     words, n_columns, taken, n_cuts = inside.words, inside.n_columns, inside.taken, search.n_cuts
     small, large, root = state.small, state.large, state.waiting == TO_BE_COUNTED
+    everything = root and _of_all(inside)
     if words.size and (large >= 0 or root):
         first = nodes[state.parent].start if state.both else nodes[small].start
         for which in range(1 + state.both):
             node = nodes[small if which == 0 else large]
             # No rows are named where it is all of them.
-            rows, sums = inside.list[node.start : node.start if root else node.stop], slab[node.slot]
+            rows, sums = inside.list[node.start : node.start if everything else node.stop], slab[node.slot]
             if rules is not None and inside.vectors.size:
                 count_vectors(words, groups, n_cuts, n_columns, inside.vectors, rows, True, sums)
             if bends is not None and inside.pairs.size:
                 own_pairs = inside.taken_pairs[node.start - first : node.stop - first]
-                if root:
+                if everything:
                     own_pairs = inside.pairs[0 : words.shape[1]]
                 count_pairs(
                     words, groups, n_cuts, n_columns, own_pairs, rows, inside.chunk, inside.shift,
@@ -235,7 +243,7 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
                 )  # fmt: skip
             for j in range(taken.shape[0]):
                 own = taken[j, node.start - first : node.stop - first]
-                if root:
+                if everything:
                     own = inside.columns[j, 0 : words.shape[1]]
                 count_columns(
                     words, groups, n_cuts, n_columns, own, rows, inside.chunk, inside.shift,
@@ -314,6 +322,8 @@ def advance(sync, leads, search, tree, inside, scratch, categorical, rules, bend
     """
     state, groups, looks = tree.state[0], search.groups.shape[0], 0
     if leads and state.waiting:
+        if state.waiting == TO_BE_COUNTED and not _of_all(inside):
+            _take_channels(tree, inside, bends)
         publish(sync)
     while True:
         number = claim(sync, groups)

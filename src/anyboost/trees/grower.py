@@ -18,7 +18,7 @@ from anyboost.backends.sums import Fixed
 from anyboost.trees.binding import draw_columns
 from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Inside, Search, Tree, advance
 from anyboost.trees.histogram import Root
-from anyboost.trees.partition import leaf_masses
+from anyboost.trees.partition import cover
 from anyboost.trees.rows import Ground, Rows
 from anyboost.trees.splitting import EXTREME, LEAST_SQUARES, TIE, Limits, Rules, Scratch
 from anyboost.trees.table import BINS, GROUP, Bins
@@ -125,7 +125,7 @@ def grow(
     ground = rows.ground(bins, fixed, Plan(drawn, most > 2, look.shares, last))
     tree.nodes[0]["stop"] = ground.listed
     inside = ground.inside
-    if drawn is None and 0 < inside.words.shape[1] * inside.n_columns <= _FEW:
+    if 0 < inside.words.shape[1] * inside.n_columns <= _FEW:
         tree.state[0]["waiting"] = TO_BE_COUNTED
     else:
         ground.histogram(0, ground.listed, tree.slab[0])
@@ -139,24 +139,17 @@ def grow(
     # A sum within its own rounding is zero: at a kink (f = y) even a step of 1e-17 changes the gradient.
     sums = np.where(np.abs(sums) > search.limits.noise * held[:, None], sums, 0)
     leaf = ground.leaves(shape)
-    cover = shape.masses if masses is None else _cover(rows, shape, leaf, masses)
+    under = shape.masses
+    if masses is not None:
+        under = cover(leaf, masses, shape.leaf_nodes, shape.left, rows.add)
     bounds = None if rules is None else rules.bounds[shape.leaf_nodes]
-    return Grown(shape, sums, weights, held, bounds, leaf, cover)
+    return Grown(shape, sums, weights, held, bounds, leaf, under)
 
 
 def _most_leaves(growth: Growth, n: int) -> int:
     """What a tree of so many rows can have: arrays are as long as that."""
     full = 2 ** min(growth.max_depth or 62, 62)
     return max(2, min(growth.max_leaves, full, n))
-
-
-def _cover(rows: Rows, shape: Shape, leaf: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """The mass under each node of rows that were drawn for the tree and of those that were not."""
-    cover = np.zeros(len(shape.feature), dtype=np.int64)
-    cover[shape.leaf_nodes] = rows.add(leaf_masses(leaf, masses, len(shape.leaf_nodes)))
-    for node in np.flatnonzero(shape.feature >= 0)[::-1]:  # children come after their parents
-        cover[node] = cover[shape.left[node]] + cover[shape.right[node]]
-    return cover
 
 
 def histogram(rows: Rows, bins: Bins, fixed: Fixed) -> np.ndarray:
@@ -240,7 +233,7 @@ def _rules(bins: Bins, outputs: int, growth: Growth, tree: Tree) -> Rules | None
         growth.node_features,
         growth.node_thresholds,
         np.empty((most, 2, outputs)),
-        tree.allowed.copy() if draws else tree.allowed,
+        np.empty_like(tree.allowed) if draws else tree.allowed,
         np.ones((most if together else 1, len(members)), dtype=np.bool_),
         np.zeros(most, dtype=np.uint64),
         np.zeros(n_columns, dtype=np.uint64),

@@ -3,6 +3,8 @@
 A cut is a table: goes_left[bin] for each of the 256 bins of its column.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from anyboost.backends import threads
@@ -96,6 +98,8 @@ def leaves_of_cut(
 def _descend(words, feature, goes_left, left, right, number, start, stop, out):
     byte = np.uint64(255)
     for i in range(start, stop):
+        if out[i] >= 0:
+            continue
         node = 0
         while feature[node] >= 0:
             column = feature[node]
@@ -114,7 +118,7 @@ def descend(
     out: np.ndarray,
     n_threads: int,
 ) -> None:
-    """out[row] = the number of the node in which each row of the binned sample ends; goes_left is (nodes, 256)."""
+    """out[row] = the number of the node in which the row ends, where it was negative; goes_left is (nodes, 256)."""
     tree = feature, goes_left, left, right, number
     threads.over_blocks(
         lambda start, stop: _descend(words, *tree, start, stop, out), words.shape[1], n_threads, _BLOCK
@@ -122,13 +126,28 @@ def descend(
 
 
 @bare
-def _add_masses(leaf, masses, out):
+def _add_masses(leaf, leaf_nodes, masses, out):
     for i in range(leaf.shape[0]):
-        out[leaf[i]] += masses[i]
+        out[leaf_nodes[leaf[i]]] += masses[i]
 
 
-def leaf_masses(leaf: np.ndarray, masses: np.ndarray, n_leaves: int) -> np.ndarray:
-    """The mass in each leaf, in whole numbers."""
-    out = np.zeros(n_leaves, dtype=np.int64)
-    _add_masses(leaf, masses, out)
+@bare
+def _add_upward(left, out):
+    for node in range(left.shape[0] - 1, -1, -1):  # children come after their parents, side by side
+        if left[node] > 0:
+            out[node] = out[left[node]] + out[left[node] + 1]
+
+
+def cover(
+    leaf: np.ndarray,
+    masses: np.ndarray,
+    leaf_nodes: np.ndarray,
+    left: np.ndarray,
+    add: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """The mass under each node, in whole numbers; `add` sums those in leaves over the parts of the rows."""
+    out = np.zeros(len(left), dtype=np.int64)
+    _add_masses(leaf, leaf_nodes, masses, out)
+    out = add(out)
+    _add_upward(left, out)
     return out

@@ -269,15 +269,18 @@ class GroundHere:
         leaf = self._rows.arrays.empty(words.shape[1], np.int32)
         if len(shape.leaf_nodes) == 1:
             leaf[:] = 0
-        elif self._plan.drawn is not None:
-            number = np.zeros(len(shape.feature), dtype=np.int32)
-            number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
-            descend(words, shape.feature, shape.goes_left, shape.left, shape.right, number, leaf, workers)
         elif not self._plan.parts:
             column = shape.feature[0]
             leaves_of_cut(words[column >> 3], 8 * (column & 7), shape.goes_left[0], leaf, workers)
         else:
+            some = self._plan.drawn is not None
+            if some:
+                leaf.fill(-1)
             leaves_of_ranges(self.list, shape.starts, shape.stops, leaf, workers)
+            if some:  # the others have to be sent down
+                number = np.zeros(len(shape.feature), dtype=np.int32)
+                number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
+                descend(words, shape.feature, shape.goes_left, shape.left, shape.right, number, leaf, workers)
         return leaf
 
 

@@ -1,6 +1,6 @@
 """A grown tree on its sample: as a function of raw features, with the values that its leaves may have."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,16 @@ _NO_SETS = np.empty((0, 8), dtype=np.uint32)
 
 
 def fill(
-    space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray, shape: tuple[int, ...]
+    space: Space,
+    grown: "Grown",
+    fixed: "Fixed",
+    leaf_values: np.ndarray,
+    shape: tuple[int, ...],
+    **known: Any,
 ) -> LeafProjection:
-    """The grown tree with these values (leaves, k) in its leaves, on the sample."""
-    return LeafProjection(_as_function(space, grown, fixed, leaf_values), grown.leaf, leaf_values, shape)
+    """The grown tree with these values (leaves, k) in its leaves, on the sample; `known` are more of its fields."""
+    function = _as_function(space, grown, fixed, leaf_values)
+    return LeafProjection(function, grown.leaf, leaf_values, shape, **known)
 
 
 def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray) -> TreeFunction:

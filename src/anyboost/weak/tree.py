@@ -6,7 +6,7 @@
 For two leaves the greedy search sees every tree of the class, so both are exact (for the binned columns).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -188,15 +188,20 @@ class Tree(Learner):
         if self.one_sided:
             assert grown.bounds is not None
             leaf_values = np.clip(leaf_values, *(grown.bounds * (fixed.unit / unit)).swapaxes(0, 1))
-        found = fill(space, grown, fixed, leaf_values, target.shape)
-        if self.l2 or self.one_sided:
-            found = replace(
-                found,
-                least=0.0 if self.one_sided else -np.inf,
-                most=1.0 if self.l2 else np.inf,
-                amend=partial(self._amend, space.full, grown, None if fixed.kappa_unit is None else weights),
-            )
-        return replace(found, moments=(sums / space.total, weights / space.total), measure=space.measure)
+        curvature = None if fixed.kappa_unit is None else weights
+        amend = partial(self._amend, space.full, grown, curvature) if self.l2 or self.one_sided else None
+        return fill(
+            space,
+            grown,
+            fixed,
+            leaf_values,
+            target.shape,
+            moments=(sums / space.total, weights / space.total),
+            measure=space.measure,
+            least=0.0 if self.one_sided else -np.inf,
+            most=1.0 if self.l2 else np.inf,
+            amend=amend,
+        )
 
     def _amend(
         self, space: Space, grown: "Grown", curvature: np.ndarray | None, values: np.ndarray
