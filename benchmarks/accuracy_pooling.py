@@ -46,10 +46,10 @@ class Pooled(NamedTuple):
 
 
 def value(line: dict[str, Any], loss: str) -> float:
-    """A loss that has a logarithm: errors may be 0, so half a row more is wrong."""
-    found = line["losses"][loss]
-    if loss == "error":
-        found = (found * line["test_rows"] + 0.5) / (line["test_rows"] + 1)
+    """A loss that has a logarithm, also next to zero: of classes, one more row counts that costs a half."""
+    found, rows = line["losses"][loss], line["test_rows"]
+    if loss in ("error", "log loss"):
+        found = (found * rows + 0.5) / (rows + 1)
     return max(found, _LEAST_LOSS)
 
 

@@ -282,10 +282,13 @@ def test_what_a_peer_does_not_have_is_left_out_for_both():
     assert accuracy_pooling.pooled(lines, "Perpetual", "regression").ratio == pytest.approx(0.5)
 
 
-def test_an_error_of_zero_has_a_ratio():
-    lines = [_line("a", 0, "anyboost", {"error": 0.0}, task="two classes")]
-    lines.append(_line("a", 0, "LightGBM", {"error": 0.1}, task="two classes"))
-    assert accuracy_pooling.pooled(lines, "LightGBM", "two classes, error").ratio == pytest.approx(0.5 / 1.5)
+@pytest.mark.parametrize("loss", ["error", "log loss"])
+def test_a_loss_of_zero_has_a_ratio(loss):
+    lines = [_line("a", 0, "anyboost", {loss: 0.0}, task="two classes")]
+    lines.append(_line("a", 0, "LightGBM", {loss: 0.1}, task="two classes"))
+    assert accuracy_pooling.pooled(lines, "LightGBM", f"two classes, {loss}").ratio == pytest.approx(
+        0.5 / 1.5
+    )
 
 
 def test_the_interval_is_that_of_drawing_sets_and_seeds():
