@@ -284,12 +284,26 @@ def _drawn(model: Any, number: int, feature_names: Sequence[str] | None) -> _Nod
 
     def draw(node: int, depth: int) -> _Node:
         if part.feature[node] < 0:
-            return _Node(_number_words(factor * part.value[node]), depth, float(next(leaves)))
+            return _Node(_leaf_words(part, node, factor, names), depth, float(next(leaves)))
         children = (draw(int(part.left[node]), depth + 1), draw(int(part.right[node]), depth + 1))
         place = (children[0].place + children[1].place) / 2
         return _Node(question(node), depth, place, children)
 
     return draw(0, 0)
+
+
+def _leaf_words(part: Any, node: int, factor: float, names: list[str]) -> str:
+    """The value of a leaf; of a linear one with its slopes, as factors of how far a column is from its mean."""
+    words = _number_words(factor * part.value[node])
+    if part.slopes is None:
+        return words
+    slopes = part.slopes
+    for entry in np.flatnonzero(slopes.node == node):
+        slope = _number_words(factor * slopes.slope[entry] / slopes.width[entry])
+        centers = slopes.low[entry] + slopes.center[entry] * slopes.width[entry]
+        center = f"{centers[0]:.4g}" if np.all(centers == centers[0]) else _number_words(centers)
+        words += f" {slope} ({names[slopes.feature[entry]]} - {center})"
+    return words
 
 
 def _names(model: Any, given: Sequence[str] | None, n: int) -> list[str]:

@@ -144,6 +144,11 @@ class Parts(Protocol):
 Block = Callable[[float, int, int], tuple[int, int, int]]
 
 
+def from_pairs(sums: np.ndarray, exponent: int) -> np.ndarray:
+    """The numbers (...,) whose terms `add_term` has added to pairs of integers (..., 2), at the scale 2^exponent."""
+    return np.ldexp(sums[..., 0] + sums[..., 1] / 2.0**_LOW_BITS, -exponent)
+
+
 def sum_at_own_scale(
     block: Block, n_terms: int, n_here: int, rows: Parts, guess: int, smallest: int = threads.SMALLEST
 ) -> tuple[float, int]:

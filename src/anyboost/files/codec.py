@@ -18,7 +18,7 @@ from anyboost.files.fields import Check, Fault, Fields, flag, make, number, numb
 # Parameters that a file has only where they differ from the default: older files have none
 LATER = {
     *("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs"),
-    *("node_features", "node_thresholds"),
+    *("node_features", "node_thresholds", "ridge", "extrapolate"),
     *("standardize", "unit", "curvature"),
 }
 

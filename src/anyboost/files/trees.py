@@ -1,16 +1,19 @@
 """Many trees as a few flat arrays, and back. A node costs a bit; a split also its feature, threshold, left child and
-gain, on categories a set of 256 bins; a leaf its values and its cover.
+gain, on categories a set of 256 bins; a leaf its values and its cover; a slope of a leaf its node, column and range.
 
 Nodes of all trees lie one after another, each tree's root first. `split.left` is how far after its parent the
 left child lies; the right child is the next node, unless `split.right` is there too. Distances are positive, so
 every walk moves forward; and `unpack` makes sure that each node but the roots has one parent.
 """
 
+from typing import Any
+
 import numpy as np
 
 from anyboost.checks import MOST_CODES
 from anyboost.files.fields import Fault
 from anyboost.files.tensors import Tensors, finite, unsigned
+from anyboost.trees.predictor import Slopes
 from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
@@ -39,7 +42,7 @@ def pack(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
         tensors["split.right"] = unsigned(right - place)
     if missing_left.any():
         tensors["split.missing_left"] = np.packbits(missing_left)
-    return tensors | _pack_categories(trees, split) | _pack_history(trees, split)
+    return tensors | _pack_categories(trees, split) | _pack_history(trees, split) | _pack_slopes(trees)
 
 
 def _pack_history(trees: list[TreeFunction], split: np.ndarray) -> dict[str, np.ndarray]:
@@ -73,6 +76,53 @@ def _pack_categories(trees: list[TreeFunction], split: np.ndarray) -> dict[str, 
     }
 
 
+def _pack_slopes(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
+    """The slopes of linear leaves, and which of them go on beyond the range of their leaf; nothing without any."""
+    starts = np.cumsum([0, *(len(tree.feature) for tree in trees[:-1])])
+    found = [
+        (start, tree.slopes) for start, tree in zip(starts, trees, strict=True) if tree.slopes is not None
+    ]
+    if not found:
+        return {}
+    free = np.concatenate([np.full(len(own.node), not own.clamped) for _, own in found])
+    tensors = {
+        "slope.node": unsigned(np.concatenate([start + own.node for start, own in found])),
+        "slope.feature": unsigned(np.concatenate([own.feature for _, own in found])),
+        "slope.value": finite(np.concatenate([own.slope for _, own in found]), "slopes"),
+        "slope.center": finite(np.concatenate([own.center for _, own in found]), "slopes"),
+        "slope.low": finite(np.concatenate([own.low for _, own in found]), "slopes"),
+        "slope.width": finite(np.concatenate([own.width for _, own in found]), "slopes"),
+    }
+    return tensors | ({"slope.free": np.packbits(free)} if free.any() else {})
+
+
+def _unpack_slopes(
+    tensors: Tensors, starts: np.ndarray, split: np.ndarray, n_features: int, outputs: int
+) -> list[Slopes | None]:
+    """Those of each tree, of which these are the first nodes."""
+    if not tensors.has("slope.node"):
+        return [None] * len(starts)
+    count = tensors.length("slope.node")
+    node = tensors.indices("slope.node", count, 0, len(split) - 1)
+    feature = tensors.indices("slope.feature", count, 0, n_features - 1).astype(np.int32)
+    shapes = {"value": (count, outputs), "center": (count, outputs), "low": (count,), "width": (count,)}
+    slope, center, low, width = (tensors.floats(f"slope.{name}", shape) for name, shape in shapes.items())
+    free = tensors.bits("slope.free", count) if tensors.has("slope.free") else np.zeros(count, dtype=np.bool_)
+    if split[node].any() or (np.diff(node) < 0).any():
+        raise Fault("it has slopes that are not those of leaves, in their order")
+    if (width <= 0).any():
+        raise Fault("it has a slope over a range without width")
+    bounds = np.append(np.searchsorted(node, starts), count)
+    found: list[Slopes | None] = []
+    for start, part in zip(starts, map(slice, bounds[:-1].tolist(), bounds[1:].tolist()), strict=True):
+        if free[part].any() and not free[part].all():
+            raise Fault("it has a tree only some of whose slopes end with the range of their leaf")
+        arrays = (feature[part], slope[part], center[part], low[part], width[part])
+        own = Slopes((node[part] - start).astype(np.int32), *arrays, not free[part].any())
+        found.append(own if len(own.node) else None)
+    return found
+
+
 def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[TreeFunction]:
     """The trees, `count` of them; a Fault unless each is one whole tree on these features."""
     sizes = tensors.indices("tree.nodes", count, 1, MOST_NODES)
@@ -104,16 +154,17 @@ def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[
         _add_up(nodes["cover"], place, left, right, split)
     on_set, sets, categories = _unpack_categories(tensors, feature, missing_left, n_features)
     numbers = _spread(np.where(on_set, np.cumsum(on_set) - 1, -1), split, -1)
+    slopes = _unpack_slopes(tensors, starts, split, n_features, outputs)
     found = []
-    for part in map(slice, starts.tolist(), ends.tolist()):
+    for part, own_slopes in zip(map(slice, starts.tolist(), ends.tolist()), slopes, strict=True):
         own = numbers[part]
         used = own[own >= 0]  # one after another, as sets lie in the order of their nodes
         tree_sets = sets[used[0] : used[-1] + 1] if len(used) else sets[:0]
-        tree = {name: array[part] for name, array in nodes.items()} | {
+        tree: dict[str, Any] = {name: array[part] for name, array in nodes.items()} | {
             "category_set": np.where(own >= 0, own - used[0] if len(used) else own, -1).astype(np.int32),
             "category_sets": tree_sets,
         }
-        found.append(TreeFunction(**tree, categories=categories if len(used) else None))
+        found.append(TreeFunction(**tree, categories=categories if len(used) else None, slopes=own_slopes))
     return found
 
 

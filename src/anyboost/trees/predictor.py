@@ -11,11 +11,107 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.trees.table import MISSING
 
 _BLOCK = 128  # rows that walk a tree together: their features and the tree stay in the first cache
 _MIXED_BLOCK = 256  # rows that walk one tree after another, so that its nodes stay in cache
+
+
+class Slopes(NamedTuple):
+    """Slopes of some leaves of a tree: a leaf is its value + sum of slope (u - center), u = (x - low) / width.
+
+    An entry is a leaf, as a node number, and a column; entries lie in the order of their leaves. A column whose value
+    is missing adds nothing. Where they are `clamped`, u is not taken beyond [0, 1].
+    """
+
+    node: np.ndarray  # (m,)
+    feature: np.ndarray  # (m,)
+    slope: np.ndarray  # (m, k)
+    center: np.ndarray  # (m, k)
+    low: np.ndarray  # (m,)
+    width: np.ndarray  # (m,)
+    clamped: bool
+
+    def top(self, values: np.ndarray) -> float:
+        """The largest |value| on the ranges of all leaves, of which the values (nodes, k) are these."""
+        reach = np.abs(values)
+        np.add.at(
+            reach, self.node, np.abs(self.slope) * np.maximum(np.abs(self.center), np.abs(1 - self.center))
+        )
+        return float(reach.max(initial=0.0))
+
+
+class Inclined(NamedTuple):
+    """Slopes as kernels take them: those of node v are first[v] .. first[v + 1], and u goes `beyond` [0, 1] so far."""
+
+    first: np.ndarray
+    feature: np.ndarray
+    slope: np.ndarray
+    center: np.ndarray
+    low: np.ndarray
+    width: np.ndarray
+    beyond: np.ndarray  # 0 or inf
+
+
+def _inclined(
+    slopes: list[Slopes | None], coefficients: np.ndarray, nodes: list[np.ndarray]
+) -> Inclined | None:
+    """The slopes of some trees, each times its coefficient; nodes[tree] are the numbers that its nodes have now."""
+    found = [
+        (own, c, number)
+        for own, c, number in zip(slopes, coefficients, nodes, strict=True)
+        if own is not None
+    ]
+    if not found:
+        return None
+    node = np.concatenate([number[own.node] for own, _, number in found])
+    order = np.argsort(node, kind="stable")
+    counts = np.bincount(node, minlength=sum(map(len, nodes)))
+
+    def joined(parts: list[np.ndarray]) -> np.ndarray:
+        return np.concatenate(parts)[order]
+
+    return Inclined(
+        np.append(0, np.cumsum(counts)),
+        joined([own.feature for own, _, _ in found]),
+        joined([c * own.slope for own, c, _ in found]),
+        joined([own.center for own, _, _ in found]),
+        joined([own.low for own, _, _ in found]),
+        joined([own.width for own, _, _ in found]),
+        joined([np.full(len(own.node), 0.0 if own.clamped else np.inf) for own, _, _ in found]),
+    )
+
+
+@inlined
+def _incline(X, i, node, slopes, out):
+    # out (k,) += what the slopes of a leaf add at row i of X
+    for e in range(slopes.first[node], slopes.first[node + 1]):
+        x = np.float64(X[i, slopes.feature[e]])
+        if x == x:
+            u = (x - slopes.low[e]) / slopes.width[e]
+            u = min(max(u, -slopes.beyond[e]), 1.0 + slopes.beyond[e])
+            for j in range(out.shape[0]):
+                out[j] += slopes.slope[e, j] * (u - slopes.center[e, j])
+
+
+@kernel
+def _add_slopes(X, nodes, slopes, start, stop, out):
+    for i in range(start, stop):
+        _incline(X, i, nodes[i], slopes, out[i])
+
+
+def add_slopes(
+    X: np.ndarray, nodes: np.ndarray, slopes: Slopes, n_nodes: int, out: np.ndarray, n_threads: int
+) -> None:
+    """out (n, k) += what the slopes of a tree of so many nodes add at the rows of X, which end in these of them."""
+    table, own = as_kernel_input(X), _inclined([slopes], np.ones(1), [np.arange(n_nodes)])
+    threads.over_blocks(
+        lambda start, stop: _add_slopes(table, nodes, own, start, stop, out),
+        len(X),
+        n_threads,
+        smallest=10_000,
+    )
 
 
 class Forest(NamedTuple):
@@ -27,6 +123,7 @@ class Forest(NamedTuple):
     child: np.ndarray  # numbered over all trees; of a leaf, the leaf itself
     missing_side: np.ndarray  # 1: to the right; 0 at leaves
     value: np.ndarray
+    slopes: Inclined | None
 
 
 def join(trees: list, coefficients: np.ndarray) -> Forest:
@@ -44,6 +141,7 @@ def join(trees: list, coefficients: np.ndarray) -> Forest:
         [np.argsort(order)[tree.left[order]] for tree, order in zip(trees, orders, strict=True)]
     )
     values = joined("value") * np.repeat(coefficients, sizes)[:, None]
+    numbers = [root + np.argsort(order) for root, order in zip(roots, orders, strict=True)]
     return Forest(
         roots,
         np.where(leaf, 0, feature).astype(np.int32),
@@ -51,6 +149,7 @@ def join(trees: list, coefficients: np.ndarray) -> Forest:
         np.where(leaf, np.arange(len(feature)), np.repeat(roots, sizes) + left).astype(np.int32),
         np.where(leaf | joined("missing_left"), 0, 1).astype(np.int32),
         values,
+        _inclined([tree.slopes for tree in trees], coefficients, numbers),
     )
 
 
@@ -106,7 +205,7 @@ def _has_holes(X):
 
 
 @kernel
-def _add_trees(X, roots, feature, threshold, child, missing_side, value, out):
+def _add_trees(X, roots, feature, threshold, child, missing_side, value, slopes, out):
     walkers = np.empty(_BLOCK, dtype=np.int32)
     for first in range(0, X.shape[0], _BLOCK):
         nodes = walkers[: min(_BLOCK, X.shape[0] - first)]
@@ -120,6 +219,8 @@ def _add_trees(X, roots, feature, threshold, child, missing_side, value, out):
             for r in range(nodes.size):
                 for j in range(out.shape[1]):
                     out[first + r, j] += value[nodes[r], j]
+                if slopes is not None:
+                    _incline(part, r, nodes[r], slopes, out[first + r])
 
 
 def add_trees(X: np.ndarray, forest: Forest, out: np.ndarray, n_threads: int) -> None:
@@ -177,7 +278,7 @@ def _walk_mixed(
 @kernel
 def _add_mixed_trees(
     X, roots, feature, threshold, left, right, missing_left, category_set, category_sets, first, size, bins,
-    value, start, stop, out,
+    value, slopes, start, stop, out,
 ):  # fmt: skip
     for begin in range(start, stop, _MIXED_BLOCK):
         for tree in range(roots.shape[0]):
@@ -188,6 +289,8 @@ def _add_mixed_trees(
                 )  # fmt: skip
                 for j in range(out.shape[1]):
                     out[i, j] += value[node, j]
+                if slopes is not None:
+                    _incline(X, i, node, slopes, out[i])
 
 
 class MixedForest(NamedTuple):
@@ -197,6 +300,7 @@ class MixedForest(NamedTuple):
     nodes: tuple[np.ndarray, ...]
     categories: tuple[np.ndarray, ...]
     value: np.ndarray
+    slopes: Inclined | None
 
 
 _NODES = ("feature", "threshold", "left", "right", "missing_left")
@@ -208,14 +312,16 @@ def join_mixed(trees: list, coefficients: np.ndarray, category_set, category_set
     nodes = tuple(np.concatenate([getattr(tree, name) for tree in trees]) for name in _NODES)
     value = np.concatenate([tree.value for tree in trees]) * np.repeat(coefficients, sizes)[:, None]
     # Sets joined from trees of one set each may lie by columns, for which kernels would be compiled again.
-    sets = np.ascontiguousarray(category_sets)
-    return MixedForest(np.cumsum(sizes) - sizes, (*nodes, category_set, sets), tuple(categories), value)
+    sets, roots = np.ascontiguousarray(category_sets), np.cumsum(sizes) - sizes
+    numbers = [root + np.arange(size) for root, size in zip(roots, sizes, strict=True)]
+    slopes = _inclined([tree.slopes for tree in trees], coefficients, numbers)
+    return MixedForest(roots, (*nodes, category_set, sets), tuple(categories), value, slopes)
 
 
 def add_mixed_trees(X: np.ndarray, forest: MixedForest, out: np.ndarray, n_threads: int) -> None:
     """out (n, k) += the sum of the trees at X; the order of the sum is the order of the trees."""
     table = as_kernel_input(X)
-    given = (forest.roots, *forest.nodes, *forest.categories, forest.value)
+    given = (forest.roots, *forest.nodes, *forest.categories, forest.value, forest.slopes)
     threads.over_blocks(
         lambda start, stop: _add_mixed_trees(table, *given, start, stop, out),
         len(X),

@@ -6,14 +6,16 @@ The class is a product, so its projection is that of each output, and its reach 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from anyboost.backends import threads
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, LeafProjection, OnSample
+from anyboost.weak.base import AsOne, Joined, OnSample
 from anyboost.weak.functions import TreeFunction
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +43,13 @@ class EachFunction(AsOne):
         return add
 
 
-def by_output(
-    project: Callable[[Space, np.ndarray], LeafProjection], space: Space, target: np.ndarray
-) -> list[LeafProjection]:
+def by_output(project: Callable[[Space, np.ndarray], T], space: Space, target: np.ndarray) -> list[T]:
     """The projection of each output's column, several at a time where they are many: no thread waits within a tree."""
     columns, free = space.columns(target), list(space.rows.apart())
     spaces = space.outputs(len(columns))
     if len(columns) < 2 * len(free):
         return [project(own, column) for own, column in zip(spaces, columns, strict=True)]
-    found: dict[int, LeafProjection] = {}
+    found: dict[int, T] = {}
     _ = space.bins  # computed on all threads, which will be busy
 
     def one(j: int) -> None:
@@ -65,7 +65,7 @@ def by_output(
 class EachProjection(OnSample):
     """Such a function on the sample: a tree on it for each output."""
 
-    parts: list[LeafProjection]
+    parts: list[Any]  # `LeafProjection`s, or `LinearProjection`s
 
     @cached_property
     def hypothesis(self) -> EachFunction:

@@ -2,22 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from anyboost.trees.table import Categories
 from anyboost.weak.base import AsOne, Joined
 
+if TYPE_CHECKING:
+    from anyboost.trees.predictor import Slopes
+
 
 @dataclass(frozen=True, eq=False)
 class TreeFunction(AsOne):
-    """A piecewise constant function.
+    """A piecewise constant function, or a piecewise linear one.
 
     Node arrays; node 0 is the root. `feature` is -1 at leaves. A row goes left where x <= threshold.
     `missing_left` says where a missing value goes. `category_set` numbers a row of `category_sets`
     (256 bits each) at nodes that split on categories, and is -1 elsewhere: bit b says whether bin b goes left.
     `categories` has the bins of category codes; codes it does not know go where missing values go.
+
+    `slopes` are those of its leaves, where they are linear.
 
     `cover` is the weight of the training rows under a node, drawn for the tree or not, and `gain` what a cut took off
     the squared distance to the target, in L2(P); None in trees of files that have them not.
@@ -34,6 +39,7 @@ class TreeFunction(AsOne):
     categories: Categories | None = None
     cover: np.ndarray | None = None
     gain: np.ndarray | None = None
+    slopes: "Slopes | None" = None
 
     @property
     def n_leaves(self) -> int:
@@ -53,8 +59,17 @@ class TreeFunction(AsOne):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
-        values = self.value[self.apply(X)]
+        values = self.at(X, self.apply(X))
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def at(self, X: np.ndarray, nodes: np.ndarray, n_threads: int = 1) -> np.ndarray:
+        """Its values (n, k) at rows that end in these leaves, node numbers."""
+        from anyboost.trees.predictor import add_slopes
+
+        values = self.value[nodes]
+        if self.slopes is not None:
+            add_slopes(X, nodes, self.slopes, len(self.value), values, n_threads)
+        return values
 
     @classmethod
     def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:

@@ -1,12 +1,14 @@
 """A grown tree on its sample: as a function of raw features, with the values that its leaves may have."""
 
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anyboost.space import Space
 from anyboost.trees.table import MISSING
-from anyboost.weak.base import LeafProjection
+from anyboost.weak.base import LeafProjection, Projection
 from anyboost.weak.functions import TreeFunction
 
 if TYPE_CHECKING:
@@ -27,6 +29,54 @@ def fill(
     """The grown tree with these values (leaves, k) in its leaves, on the sample; `known` are more of its fields."""
     function = _as_function(space, grown, fixed, leaf_values)
     return LeafProjection(function, grown.leaf, leaf_values, shape, **known)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProjection(Projection):
+    """A tree with linear leaves on the sample: `bound` is its largest |value| on their ranges, `most` that of c."""
+
+    bound: float = 0.0
+    most: float = math.inf
+
+    @property
+    def top(self) -> float:
+        return self.bound
+
+    def coefficient(self, inner: float, square: float) -> float:
+        """The coefficient c by which the descent multiplies h: a penalized tree must not be stretched back."""
+        return min(inner / square, self.most)
+
+
+def incline(
+    space: Space,
+    grown: "Grown",
+    fixed: "Fixed",
+    leaf_values: np.ndarray,
+    target: np.ndarray,
+    penalty: np.ndarray,
+    *,
+    clamped: bool,
+    most: float,
+) -> LinearProjection:
+    """The grown tree with these values in its leaves, and slopes that pay a penalty (leaves, 1 or k)."""
+    from anyboost.trees import linear
+
+    n = space.n
+    mass = (
+        space.rows.once("ones", lambda: np.ones(n)) if space.mass is None else space.mass.astype(np.float64)
+    )
+    kappa = space.rows.once("ones", lambda: np.ones(n)) if space.kappa is None else space.kappa
+    sample = linear.Sample(space.X, grown.leaf, mass, kappa.reshape(n, -1), target.reshape(n, -1))
+    numeric = np.ones(space.X.shape[1], dtype=np.bool_)
+    numeric[list(space.categorical)] = False
+    masses = grown.masses * space.fixed_mass[1]
+    slopes = linear.fit(space.rows, sample, grown.shape, numeric, masses, penalty, clamped)
+    function = replace(
+        _as_function(space, grown, fixed, leaf_values), slopes=slopes if len(slopes.node) else None
+    )
+    values = function.at(space.X, grown.shape.leaf_nodes[grown.leaf], space.n_threads)
+    bound = float(np.abs(function.value).max()) if function.slopes is None else slopes.top(function.value)
+    return LinearProjection(function, values.reshape(target.shape), bound, most)
 
 
 def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray) -> TreeFunction:

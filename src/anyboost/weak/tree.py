@@ -19,6 +19,7 @@ from anyboost.weak.each import EachProjection, by_output
 
 if TYPE_CHECKING:
     from anyboost.trees.grower import Grown, Growth
+    from anyboost.weak.leaves import LinearProjection
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Tree(Learner):
         The most questions above a leaf; None: any number.
     leaf : str, default "mean"
         "mean" fills leaves with the mean of the target; "exact" lets the descent replace them, in its step, by the
-        values that minimize the loss leaf by leaf.
+        values that minimize the loss leaf by leaf; "linear" adds slopes to the mean, a ridge over the columns of
+        numbers that the way to a leaf asks about. A leaf without rows enough, or whose columns tell the same, keeps
+        the mean; a missing value counts as the leaf's mean of its column.
     growth : str, default "leaf"
         "leaf" cuts the best leaf first, "depth" goes level by level.
     min_leaf_weight : float, default 0.0
@@ -58,6 +61,10 @@ class Tree(Learner):
     node_thresholds : int or None, default None
         The thresholds of a column that a node looks at, drawn anew from those that part its rows; None: all.
         Columns of fewer than 17 values, and categories, keep all of their cuts.
+    ridge : float, default 0.1
+        What slopes of linear leaves pay, as a share of their own variance; `l2` shrinks them as it does the mean.
+    extrapolate : bool, default False
+        Whether slopes go on beyond the range of a column that their leaf saw.
 
     Notes
     -----
@@ -84,12 +91,14 @@ class Tree(Learner):
     outputs: str = "joint"
     node_features: float = 1.0
     node_thresholds: int | None = None
+    ridge: float = 0.1
+    extrapolate: bool = False
 
     def __post_init__(self) -> None:
         checks.count(self.max_leaves, "max_leaves", least=2)
         if self.max_depth is not None:
             checks.count(self.max_depth, "max_depth", least=1)
-        checks.choice(self.leaf, "leaf", ("mean", "exact"))
+        checks.choice(self.leaf, "leaf", ("mean", "exact", "linear"))
         checks.choice(self.growth, "growth", ("leaf", "depth"))
         checks.not_negative(self.min_leaf_weight, "min_leaf_weight")
         checks.not_negative(self.l2, "l2")
@@ -101,6 +110,9 @@ class Tree(Learner):
         checks.fraction(self.node_features, "node_features", zero=False)
         if self.node_thresholds is not None:
             checks.count(self.node_thresholds, "node_thresholds", least=1)
+        checks.not_negative(self.ridge, "ridge")
+        if self.leaf == "linear" and self.one_sided:
+            raise ValueError('monotone cannot be kept by leaf="linear": use leaf="mean" or leaf="exact"')
 
     @property
     def exact_leaves(self) -> bool:
@@ -148,7 +160,9 @@ class Tree(Learner):
                 f"interactions name column {largest}, but X has {n_features} columns, 0 .. {n_features - 1}"
             )
 
-    def project(self, space: Space, target: np.ndarray) -> LeafProjection | EachProjection:
+    def project(
+        self, space: Space, target: np.ndarray
+    ) -> "LeafProjection | LinearProjection | EachProjection":
         """The tree nearest to `target`, greedily; the nearest stump exactly.
 
         Parameters
@@ -160,7 +174,7 @@ class Tree(Learner):
 
         Returns
         -------
-        LeafProjection or EachProjection
+        LeafProjection, LinearProjection or EachProjection
             h on the sample.
         """
         if self._splits(target):
@@ -170,10 +184,10 @@ class Tree(Learner):
     def _splits(self, target: np.ndarray) -> bool:
         return self.outputs == "each" and target.ndim > 1
 
-    def _project(self, space: Space, target: np.ndarray) -> LeafProjection:
+    def _project(self, space: Space, target: np.ndarray) -> "LeafProjection | LinearProjection":
         from anyboost.trees.grower import grow
         from anyboost.trees.splitting import LEAST_SQUARES
-        from anyboost.weak.leaves import fill
+        from anyboost.weak.leaves import fill, incline
 
         fixed = space.fixed(target)
         growth = self._growth(space, LEAST_SQUARES, fixed.kappa_unit)
@@ -188,6 +202,11 @@ class Tree(Learner):
         if self.one_sided:
             assert grown.bounds is not None
             leaf_values = np.clip(leaf_values, *(grown.bounds * (fixed.unit / unit)).swapaxes(0, 1))
+        if self.leaf == "linear":
+            shrunk = self.ridge + np.divide(penalty, weights, out=np.zeros_like(weights), where=weights > 0)
+            most = 1.0 if self.l2 or self.ridge else np.inf
+            clamped = not self.extrapolate
+            return incline(space, grown, fixed, leaf_values, target, shrunk, clamped=clamped, most=most)
         curvature = None if fixed.kappa_unit is None else weights
         amend = partial(self._amend, space.full, grown, curvature) if self.l2 or self.one_sided else None
         return fill(
@@ -296,7 +315,7 @@ class Tree(Learner):
         if self._splits(target):
             parts = [self.support(space, column, search) for column in space.columns(target)]
             return Support(sum(part.upper for part in parts), sum(part.lower for part in parts))
-        if self.max_leaves > 2:
+        if self.max_leaves > 2 or self.leaf == "linear":
             bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
             return Support(bound, self._extreme(space, target)[1] if search else bound)
         _, value, rounding = self._extreme(space, target)
