@@ -166,6 +166,21 @@ def test_dials_between_the_presets():
     assert run.steps[-1].learners == 20
 
 
+def test_a_proximal_gradient_is_a_subgradient_at_the_proximal_point():
+    X, y = problem("absolute", False)
+    run = ab.boost(X, y, "absolute", "stump", ab.descent.Descent(InverseSqrt(0.5), proximal=True), 30)
+    R, state = run.functional, run.state
+    g, point = run.descent.look(R, state)
+    mu = state.start_loss / np.sqrt(31)
+    np.testing.assert_allclose(g, np.clip((state.scores - y) / mu, -1.0, 1.0), atol=1e-12)
+    np.testing.assert_allclose(point, state.scores - mu * g)
+    away = np.abs(point - y) > 1e-9
+    np.testing.assert_array_equal(g[away], np.sign(point - y)[away])
+    assert run.floor(run.norm) <= run.steps[-1].loss
+    with pytest.raises(ValueError, match="proximal=False"):
+        ab.bounds.computable(run, 1.0)
+
+
 def test_a_diverging_run_says_what_to_do():
     X = np.random.default_rng(0).normal(size=(50, 2))
     with pytest.raises(FloatingPointError, match="take smaller steps"):
@@ -187,6 +202,7 @@ def test_averaged_ensemble_is_the_mean_of_the_iterates():
         (lambda: Naive(step="fast"), "step must be a schedule or a positive number"),
         (lambda: Repeated(projections=0), "projections must be at least 1"),
         (lambda: Repeated(tolerance=0.0), "tolerance must be positive"),
+        (lambda: ab.descent.Descent(proximal=1), "proximal must be True or False, got 1"),
         (
             lambda: ab.descent.get("residul"),
             "descent 'residul' is not known: use 'residual', or one of hull, naive, repeated, shrinking",

@@ -441,6 +441,10 @@ def _projected(run: Trace, theorem: str) -> None:
         )
     if run.descent.atom_size is not None:
         raise ValueError(f"{theorem} is about projections, but the run used {run.descent}: use Naive")
+    if run.descent.proximal:
+        raise ValueError(
+            f"{theorem} is about gradients at f, and this run took them elsewhere: use proximal=False"
+        )
     if run.learner.exact_leaves:
         raise ValueError(f'{theorem} is about projections, and leaf="exact" steps past them: use leaf="mean"')
 

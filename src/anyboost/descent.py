@@ -7,7 +7,8 @@
 
 kappa is 1, and norms are those of L2(P); with the dial `curvature` it is that of the loss at f, row by row, and norms
 are those of its metric: then a projection is a step of Newton's. D stays a covector, in units of g: after a projection
-<D, h> = 0 whatever curvature the next round has.
+<D, h> = 0 whatever curvature the next round has. With the dial `proximal`, g is a subgradient at the proximal point of
+f, f - mu g, mu = R(f_0) / sqrt(t): the gradient of R's Moreau envelope, which has no kinks.
 
 | preset    | memory | projections in round t                 | shrink                       | source          |
 |-----------|--------|----------------------------------------|------------------------------|-----------------|
@@ -80,6 +81,9 @@ class Descent:
     curvature : bool or str, default "auto"
         Whether to project in the metric of the loss's curvature. "auto" is up to who runs it: `boost` does not, the
         estimators do where the loss has one.
+    proximal : bool, default False
+        Whether to take the gradient of the loss's Moreau envelope, mu = R(f_0) / sqrt(t) in round t, for losses that
+        have one row by row: near a kink it tells how far the kink is, where a subgradient tells the side alone.
 
     Examples
     --------
@@ -96,6 +100,7 @@ class Descent:
     projections: int | None = 1
     tolerance: float | None = None
     curvature: bool | str = "auto"
+    proximal: bool = False
 
     def __post_init__(self) -> None:
         if self.step is not None:
@@ -106,6 +111,7 @@ class Descent:
         if self.tolerance is not None:
             checks.positive(self.tolerance, "tolerance")
         check_curvature(self.curvature)
+        checks.flag(self.proximal, "proximal")
 
     @property
     def curved(self) -> bool:
@@ -193,8 +199,8 @@ class Descent:
             return self.projections
         return t if self.tolerance is None else MOST_PROJECTIONS
 
-    def look(self, R: "Functional", state: "State") -> tuple[np.ndarray, np.ndarray, float]:
-        """A subgradient of R, the point it belongs to, and R there.
+    def look(self, R: "Functional", state: "State") -> tuple[np.ndarray, np.ndarray]:
+        """A subgradient of R, and the point it belongs to.
 
         Parameters
         ----------
@@ -205,12 +211,16 @@ class Descent:
 
         Returns
         -------
-        tuple of (ndarray, ndarray, float)
-            The subgradient, the point and the loss.
+        tuple of (ndarray, ndarray)
+            The subgradient and the point.
         """
+        if self.proximal and R.smoothable and state.start_loss > 0:
+            mu = state.start_loss / math.sqrt(state.round + 1)
+            g = R.envelope_gradient(state.scores, mu)
+            return g, state.scores - mu * g
         if state.gradient is None:
             state.gradient = R.subgradient(state.scores)
-        return state.gradient, state.scores, state.loss
+        return state.gradient, state.scores
 
     def target(self, R: "Functional", L2: Space, state: "State", g: np.ndarray) -> np.ndarray:
         """What the learner is to approximate: D.
@@ -422,8 +432,8 @@ class Shrinking(Descent):
 class Hull(Descent):
     """Frank-Wolfe over f_0 + radius * conv(+-H): the best sum of that size, and a tight floor for it.
 
-    A loss with kinks needs help, for plain subgradients stall: a row-wise one gives the gradient of its Moreau
-    envelope, mu = R(f_0) / sqrt(t); for one that couples rows the atom is that of sum_s s g_s.
+    A loss with kinks needs help, for plain subgradients stall: it is `proximal`; for a loss that couples rows, and has
+    no envelope row by row, the atom is that of sum_s s g_s.
 
     Parameters
     ----------
@@ -442,20 +452,12 @@ class Hull(Descent):
     radius: float = 1.0
 
     def __init__(self, radius: float = 1.0) -> None:
-        super().__init__(steps.FrankWolfe(), curvature=False)
+        super().__init__(steps.FrankWolfe(), curvature=False, proximal=True)
         object.__setattr__(self, "radius", checks.positive(radius, "radius"))
 
     @property
     def atom_size(self) -> float:
         return self.radius
-
-    def look(self, R: "Functional", state: "State") -> tuple[np.ndarray, np.ndarray, float]:
-        if not R.smoothable or state.start_loss <= 0:
-            return super().look(R, state)
-        mu = state.start_loss / math.sqrt(state.round + 1)
-        g = R.envelope_gradient(state.scores, mu)
-        point = state.scores - mu * g  # the proximal point: g is a subgradient there
-        return g, point, R.value(point)
 
     def target(self, R: "Functional", L2: Space, state: "State", g: np.ndarray) -> np.ndarray:
         return g if R.smoothable or not R.kinked else state.residual + (state.round + 1) * g
@@ -509,7 +511,7 @@ def get(descent: str | Descent) -> Descent:
     --------
     >>> import anyboost as ab
     >>> ab.descent.get("residual")
-    Residual(step=None, memory=1.0, projections=1, tolerance=None, curvature='auto')
+    Residual(step=None, memory=1.0, projections=1, tolerance=None, curvature='auto', proximal=False)
     """
     if isinstance(descent, Descent):
         return descent
@@ -661,7 +663,7 @@ def descend(
         began = perf_counter()
         t, f, f0 = state.round + 1, state.scores, state.start
 
-        g, point, loss = descent.look(R, state)
+        g, point = descent.look(R, state)
         g_norm = None if evidence.light else L2.norm(g)
         size = L2.largest(g) if g_norm is None else g_norm
         if not math.isfinite(size):
@@ -685,6 +687,7 @@ def descend(
         shrink = descent.shrink(eta, slope) if move.pieces and len(state.ensemble) else 0.0
 
         if evidence.due(t):
+            loss = state.loss if point is f else R.value(point)
             evidence.add(t, loss, g, slope, eta, lambda G: H.support(L2, G, search=False), L2.n_threads)
         state.ensemble.add_round(shrink, [(-eta * c, h.hypothesis) for c, h in move.pieces])
         state.scores = move.take(L2, f if shrink == 0 else f0 + (1 - shrink) * (f - f0), eta)

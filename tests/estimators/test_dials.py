@@ -152,7 +152,15 @@ def test_what_is_said_wins():
         "subsample": 0.9, "random_thresholds": True, "leaf": "mean", "memory": 0.2, "n_iter_no_change": 3,
         "validation_fraction": 0.3, "outputs": "joint", "curvature": False, "early_stopping": True,
     }  # fmt: skip
-    assert BoostingRegressor(**given).fit(X, y).dials_ == given
+    assert BoostingRegressor(**given).fit(X, y).dials_ == given | {"proximal": False}
+
+
+def test_absolute_errors_take_proximal_gradients():
+    X, y = table(60)
+    model = BoostingRegressor(loss="absolute", max_iter=3).fit(X, y)
+    assert model.dials_["proximal"]
+    assert not BoostingRegressor(loss="absolute", leaf="mean", max_iter=3).fit(X, y).dials_["proximal"]
+    assert not BoostingRegressor(loss="quantile:0.9", max_iter=3).fit(X, y).dials_["proximal"]
 
 
 def test_dials_that_had_no_say_are_not_shown():

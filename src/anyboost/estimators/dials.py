@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from anyboost import descent as descents
 from anyboost import weak
-from anyboost.losses import Cox, Loss, MultiQuantile, Quantile, RankHinge, RankLogistic, RowwiseLoss
+from anyboost.losses import Absolute, Cox, Loss, MultiQuantile, Quantile, RankHinge, RankLogistic, RowwiseLoss
 from anyboost.weak import Learner
 
 FEW = 500  # units under which rounds are found by folds, and not on one part that is held out
@@ -31,6 +31,7 @@ class Suited(NamedTuple):
     random_thresholds: bool
     memory: float
     learning_rate: float
+    proximal: bool = False
 
 
 PLAIN = Suited(5.0, 0.0, 1.0, 1.0, False, 0.0, 0.1)
@@ -38,7 +39,8 @@ SUITED = {
     "several": Suited(1.0, 1.0, 0.5, 1.0, True, 0.0, 0.1),
     "curved": Suited(1.0, 3.0, 0.5, 1.0, False, 0.0, 0.06),
     "squared": Suited(1.0, 3.0, 0.5, 0.8, False, 0.5, 0.045),
-    "median": Suited(1.0, 3.0, 0.5, 0.8, False, 0.5, 0.08),
+    "absolute": Suited(1.0, 3.0, 0.5, 0.8, False, 0.5, 0.08, proximal=True),
+    "kinked": Suited(1.0, 3.0, 0.5, 0.8, False, 0.5, 0.08),
     "quantile": Suited(1.0, 0.0, 0.5, 0.8, False, 0.0, 0.08),
 }
 PATIENCE = 25
@@ -60,6 +62,7 @@ class Dials(NamedTuple):
     leaf: str
     memory: float
     curvature: bool
+    proximal: bool
     early_stopping: bool  # whether a validation set ends the fit
     validation_fraction: float | None
     n_iter_no_change: int
@@ -102,7 +105,8 @@ def choose(estimator: Any, given: Circumstances) -> Dials:
     # Few rounds take longer steps; those of a warm start are the same, however far it goes.
     few = 1.0 if estimator.warm_start else min(1.0, PLAIN_ROUNDS / max(rounds, 1))
     rate = max(suited.learning_rate, few * PLAIN.learning_rate)
-    memory = SUITED[kind].memory if kind in SUITED and leaf == best_leaf and not loss.vector else 0.0
+    fills = leaf in (best_leaf, "linear")
+    memory = SUITED[kind].memory if kind in SUITED and fills and not loss.vector else 0.0
     least = suited.min_leaf_weight
     if suited is not PLAIN and isinstance(loss, Quantile | MultiQuantile):
         taus = (loss.tau,) if isinstance(loss, Quantile) else loss.taus
@@ -120,6 +124,7 @@ def choose(estimator: Any, given: Circumstances) -> Dials:
         leaf,
         float(said("memory", memory)),
         curved,
+        suited.proximal and leaf == best_leaf,
         stops or searches,
         said("validation_fraction", 0.2 if searches else 0.1),
         int(said("n_iter_no_change", PATIENCE)),
@@ -164,7 +169,9 @@ def _kind(loss: Loss, outputs: int, curved: bool) -> str:
         return "quantile"
     if not isinstance(loss, RowwiseLoss) or _leaf(loss, curved) == "mean":
         return "other"
-    return "squared" if _is_constant(loss) else "median"
+    if _is_constant(loss):
+        return "squared"
+    return "absolute" if isinstance(loss, Absolute) else "kinked"
 
 
 def _searches(estimator: Any, given: Circumstances, suited: bool) -> bool:

@@ -76,7 +76,7 @@ def check(estimator: Any) -> None:
     unless_auto("random_thresholds", checks.flag, ' or "auto"')
     checks.count(own["max_bins"], "max_bins", least=2, most=255)
     checks.choice(own["outputs"], "outputs", ("auto", "joint", "each"))
-    checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact"))
+    checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact", "linear"))
     unless_auto("memory", checks.fraction)
     descents.check_curvature(own["curvature"])
     if own["preset"] is not None:
@@ -178,7 +178,9 @@ def method(
         step: Any = steps.Constant(dials.learning_rate)
     else:
         step = mean_step(loss, dials.learning_rate, outputs)
-    return learner, descents.Descent(step, memory=dials.memory, curvature=dials.curvature)
+    return learner, descents.Descent(
+        step, memory=dials.memory, curvature=dials.curvature, proximal=dials.proximal
+    )
 
 
 def _tree(estimator: Any, dials: Dials, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:

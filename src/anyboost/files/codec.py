@@ -19,7 +19,7 @@ from anyboost.files.fields import Check, Fault, Fields, flag, make, number, numb
 LATER = {
     *("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs"),
     *("node_features", "node_thresholds", "ridge", "extrapolate"),
-    *("standardize", "unit", "curvature"),
+    *("standardize", "unit", "curvature", "proximal"),
 }
 
 
