@@ -93,12 +93,12 @@ def test_vectors_have_slopes_an_output():
     Y = np.column_stack([y, X[:, 3], -y])
     joint = Tree(6, leaf="linear").project(Space(X), Y)
     for j in range(3):
-        values, _ = oracle(joint.hypothesis, X, np.ones(len(X)), np.ones(len(X)), Y[:, j], 0.1, 0.0)
+        values, _ = oracle(joint.hypothesis, X, np.ones(len(X)), np.ones(len(X)), Y[:, j], 0.01, 0.0)
         np.testing.assert_allclose(joint.values[:, j], values, atol=1e-9)
     kappa = np.random.default_rng(0).uniform(0.1, 1.0, size=Y.shape)
     curved = Tree(6, leaf="linear").project(Space(X).curved(kappa), Y)
     for j in range(3):
-        values, _ = oracle(curved.hypothesis, X, np.ones(len(X)), kappa[:, j], Y[:, j], 0.1, 0.0)
+        values, _ = oracle(curved.hypothesis, X, np.ones(len(X)), kappa[:, j], Y[:, j], 0.01, 0.0)
         np.testing.assert_allclose(curved.values[:, j], values, atol=1e-9)
     each = Tree(6, leaf="linear", outputs="each").project(Space(X), Y)
     alone = Tree(6, leaf="linear").project(Space(X), np.ascontiguousarray(Y[:, 1]))

@@ -89,7 +89,8 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
         For several scores a row: "joint" is one tree with a vector in each leaf, "each" one tree an output in each
         round.
     leaf : str, default "auto"
-        Leaf values: "mean" is the mean gradient, "exact" the step that minimizes the loss in the leaf.
+        Leaf values: "mean" is the mean gradient, "exact" the step that minimizes the loss in the leaf, "linear" the
+        mean and slopes along the columns of numbers that lead to the leaf; "auto" is never "linear".
     memory : float or str, default "auto"
         How much of what a tree missed of the gradient is carried into the next round, in [0, 1].
     curvature : bool or str, default "auto"

@@ -77,6 +77,8 @@ def check(estimator: Any) -> None:
     checks.count(own["max_bins"], "max_bins", least=2, most=255)
     checks.choice(own["outputs"], "outputs", ("auto", "joint", "each"))
     checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact", "linear"))
+    if own["leaf"] == "linear" and own["monotonic_cst"] is not None:
+        raise ValueError('monotonic_cst cannot be kept by leaf="linear": leave one of them out')
     unless_auto("memory", checks.fraction)
     descents.check_curvature(own["curvature"])
     if own["preset"] is not None:

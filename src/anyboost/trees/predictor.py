@@ -43,15 +43,15 @@ class Slopes(NamedTuple):
 
 
 class Inclined(NamedTuple):
-    """Slopes as kernels take them: those of node v are first[v] .. first[v + 1], and u goes `beyond` [0, 1] so far."""
+    """Slopes as kernels take them, those of node v from first[v] to first[v + 1].
+
+    A term has the ends of its range, infinite where it goes on, then each output's slope in units of x, and its mean of
+    x: a row's numbers lie together.
+    """
 
     first: np.ndarray
     feature: np.ndarray
-    slope: np.ndarray
-    center: np.ndarray
-    low: np.ndarray
-    width: np.ndarray
-    beyond: np.ndarray  # 0 or inf
+    terms: np.ndarray  # (m, 2 + 2 k)
 
 
 def _inclined(
@@ -68,31 +68,27 @@ def _inclined(
     node = np.concatenate([number[own.node] for own, _, number in found])
     order = np.argsort(node, kind="stable")
     counts = np.bincount(node, minlength=sum(map(len, nodes)))
+    feature = np.concatenate([own.feature for own, _, _ in found])
+    terms = np.concatenate([_terms(own, c) for own, c, _ in found])
+    return Inclined(np.append(0, np.cumsum(counts)), feature[order], terms[order])
 
-    def joined(parts: list[np.ndarray]) -> np.ndarray:
-        return np.concatenate(parts)[order]
 
-    return Inclined(
-        np.append(0, np.cumsum(counts)),
-        joined([own.feature for own, _, _ in found]),
-        joined([c * own.slope for own, c, _ in found]),
-        joined([own.center for own, _, _ in found]),
-        joined([own.low for own, _, _ in found]),
-        joined([own.width for own, _, _ in found]),
-        joined([np.full(len(own.node), 0.0 if own.clamped else np.inf) for own, _, _ in found]),
-    )
+def _terms(slopes: Slopes, coefficient: float) -> np.ndarray:
+    low, width = slopes.low[:, None], slopes.width[:, None]
+    ends = [low, low + width] if slopes.clamped else [np.full_like(low, -np.inf), np.full_like(low, np.inf)]
+    return np.hstack([*ends, coefficient * slopes.slope / width, low + slopes.center * width])
 
 
 @inlined
 def _incline(X, i, node, slopes, out):
     # out (k,) += what the slopes of a leaf add at row i of X
+    outputs = out.shape[0]
     for e in range(slopes.first[node], slopes.first[node + 1]):
-        x = np.float64(X[i, slopes.feature[e]])
+        x, term = np.float64(X[i, slopes.feature[e]]), slopes.terms[e]
         if x == x:
-            u = (x - slopes.low[e]) / slopes.width[e]
-            u = min(max(u, -slopes.beyond[e]), 1.0 + slopes.beyond[e])
-            for j in range(out.shape[0]):
-                out[j] += slopes.slope[e, j] * (u - slopes.center[e, j])
+            x = min(max(x, term[0]), term[1])
+            for j in range(outputs):
+                out[j] += term[2 + j] * (x - term[2 + outputs + j])
 
 
 @kernel

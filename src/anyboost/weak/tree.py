@@ -61,7 +61,7 @@ class Tree(Learner):
     node_thresholds : int or None, default None
         The thresholds of a column that a node looks at, drawn anew from those that part its rows; None: all.
         Columns of fewer than 17 values, and categories, keep all of their cuts.
-    ridge : float, default 0.1
+    ridge : float, default 0.01
         What slopes of linear leaves pay, as a share of their own variance; `l2` shrinks them as it does the mean.
     extrapolate : bool, default False
         Whether slopes go on beyond the range of a column that their leaf saw.
@@ -91,7 +91,7 @@ class Tree(Learner):
     outputs: str = "joint"
     node_features: float = 1.0
     node_thresholds: int | None = None
-    ridge: float = 0.1
+    ridge: float = 0.01
     extrapolate: bool = False
 
     def __post_init__(self) -> None:
