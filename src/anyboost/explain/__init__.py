@@ -1,0 +1,1 @@
+"""What a fitted sum answers and why: importances and Shapley values."""
