@@ -6,17 +6,19 @@ of the training rows, so that it passes this player with a weight, the product o
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from anyboost.backends.compiler import bare
 from anyboost.trees.table import BINS
 from anyboost.weak.each import EachFunction
 from anyboost.weak.functions import TreeFunction, shared_categories
 
 
 class Games(NamedTuple):
-    """Leaves of all trees; those without tests are constants, and in `constant` alone.
+    """Leaves of all trees.
 
     The players of leaf l are players[l] .. players[l + 1], and the tests of player p tests[p] .. tests[p + 1].
     """
@@ -40,51 +42,142 @@ class Games(NamedTuple):
         return int(np.diff(self.players).max(initial=0))
 
 
-class _Test(NamedTuple):
-    low: float = np.nan
-    high: float = np.inf
-    missing: bool = True
-    passes: np.ndarray | None = None  # (256,) of bins, for categories
+class Room(NamedTuple):
+    """Where the leaves of one tree are written."""
 
-    def side(self, tree: TreeFunction, node: int, left: bool) -> "_Test":
-        """This test and that of a split, on one of its sides."""
-        number = tree.category_set[node]
-        if number >= 0:
-            words = tree.category_sets[number].astype("<u4")
-            goes_left = np.unpackbits(words.view(np.uint8), bitorder="little").astype(np.bool_)
-            own = goes_left if left else ~goes_left
-            return self._replace(passes=own if self.passes is None else self.passes & own)
-        threshold = float(tree.threshold[node])
-        missing = self.missing and bool(tree.missing_left[node]) == left
-        if left:
-            return self._replace(high=min(self.high, threshold), missing=missing)
-        low = threshold if np.isnan(self.low) else max(self.low, threshold)
-        return self._replace(low=low, missing=missing)
+    sizes: np.ndarray  # (leaves,): players of each
+    player: np.ndarray
+    weight: np.ndarray
+    owner: np.ndarray  # the place among the tree's players of the one whose test it is
+    column: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    missing: np.ndarray
+    number: np.ndarray
+    sets: np.ndarray
 
 
-class _Way(NamedTuple):
-    """From the root to a node."""
+@bare
+def _count(feature, parent, category_set):
+    # Questions on the ways to all leaves, and those about categories.
+    questions, of_categories = 0, 0
+    for node in range(feature.shape[0]):
+        above = parent[node] if feature[node] < 0 else -1
+        while above >= 0:
+            questions += 1
+            of_categories += category_set[above] >= 0
+            above = parent[above]
+    return questions, of_categories
 
-    node: int
-    tests: dict[int, _Test]  # by column
-    weights: dict[int, float]  # by player
+
+@bare
+def _write(feature, threshold, left, missing_left, category_set, bits, cover, parent, source, room):
+    # All leaves of a tree, in the order of their nodes; how many players, tests and sets there are.
+    players, tests, sets, leaf = 0, 0, 0, 0
+    for node in range(feature.shape[0]):
+        if feature[node] >= 0:
+            continue
+        first, first_test, child = players, tests, node
+        while parent[child] >= 0:
+            above = parent[child]
+            column, goes_left = feature[above], left[above] == child
+            p = first
+            while p < players and room.player[p] != source[column]:
+                p += 1
+            if p == players:
+                room.player[p], room.weight[p] = source[column], 1.0
+                players += 1
+            room.weight[p] *= cover[child] / cover[above] if cover[above] > 0.0 else 0.0
+            t = first_test
+            while t < tests and room.column[t] != column:
+                t += 1
+            number = category_set[above]
+            if t == tests:
+                room.owner[t], room.column[t] = p, column
+                room.low[t], room.high[t], room.missing[t], room.number[t] = np.nan, np.inf, True, -1
+                tests += 1
+                if number >= 0:
+                    room.number[t] = sets
+                    for entry in range(256):
+                        room.sets[sets, entry] = True
+                    sets += 1
+            if number >= 0:
+                for entry in range(256):
+                    inside = (bits[number, entry >> 5] >> np.uint32(entry & 31)) & np.uint32(1) != 0
+                    room.sets[room.number[t], entry] &= inside == goes_left
+            else:
+                room.missing[t] &= missing_left[above] == goes_left
+                if goes_left:
+                    room.high[t] = min(room.high[t], threshold[above])
+                elif not threshold[above] <= room.low[t]:
+                    room.low[t] = threshold[above]
+            child = above
+        room.sizes[leaf] = players - first
+        leaf += 1
+    return players, tests, sets
 
 
 def games_of(terms: Sequence[tuple[float, Any]], start: np.ndarray, source: np.ndarray) -> Games:
     """The games of start + sum of coefficient times tree, in which column c is of the player source[c]."""
-    trees = [(c, tree, j) for c, term in terms for tree, j in _trees(term)]
-    outputs = len(start)
-    constant = start.astype(np.float64)
-    leaves: list[tuple[np.ndarray, _Way]] = []
+    trees = [(c, *own) for c, term in terms for own in _trees(term)]
+    rooms = [_leaves(tree, source) for _, tree, _ in trees]
+    values = np.zeros((sum(len(room.sizes) for room in rooms), len(start)))
+    first = 0
     for coefficient, tree, output in trees:
-        for way in _ways(tree, source):
-            value = np.zeros(outputs)
-            value[output] = coefficient * tree.value[way.node]
-            constant = constant + value * float(np.prod(list(way.weights.values())))
-            if way.weights:
-                leaves.append((value, way))
+        own = tree.value[tree.feature < 0]
+        values[first : first + len(own), output] = coefficient * own
+        first += len(own)
+    players, tests, sets = (np.array([len(getattr(room, name)) for room in rooms]) for name in _LENGTHS)
+    joined = {name: np.concatenate([getattr(room, name) for room in rooms]) for name in Room._fields}
+    owner = joined["owner"] + np.repeat(np.cumsum(players) - players, tests)
+    number = joined["number"] + np.repeat(np.cumsum(sets) - sets, tests) * (joined["number"] >= 0)
+    edges = np.append(0, np.cumsum(joined["sizes"]))
+    order = np.argsort(owner, kind="stable")  # tests of one player side by side
+    left_out = np.array([np.prod(joined["weight"][a:b]) for a, b in pairwise(edges)])
+    nothing = np.zeros(len(source), dtype=np.int64)
     categories = shared_categories([tree for _, tree, _ in trees])
-    return _flat(leaves, outputs, source, constant, categories)
+    return Games(
+        edges,
+        values,
+        joined["player"],
+        joined["weight"],
+        np.append(0, np.cumsum(np.bincount(owner, minlength=len(joined["player"])))),
+        joined["column"][order],
+        joined["low"][order],
+        joined["high"][order],
+        joined["missing"][order],
+        number[order],
+        joined["sets"],
+        (nothing - 1, nothing, np.zeros(0, dtype=np.uint8)) if categories is None else tuple(categories),
+        start + left_out @ values,
+    )
+
+
+_LENGTHS = ("player", "column", "sets")
+
+
+def _leaves(tree: TreeFunction, source: np.ndarray) -> Room:
+    parent = np.full(len(tree.feature), -1)
+    inner = np.flatnonzero(tree.feature >= 0)
+    parent[tree.left[inner]] = parent[tree.right[inner]] = inner
+    most, most_sets = _count(tree.feature, parent, tree.category_set)
+    ints, floats = np.empty((4, most), dtype=np.int64), np.empty((3, most))
+    room = Room(
+        np.empty(len(tree.feature) - len(inner), dtype=np.int64),
+        ints[0],
+        floats[0],
+        ints[1],
+        ints[2],
+        floats[1],
+        floats[2],
+        np.empty(most, dtype=np.bool_),
+        ints[3],
+        np.empty((most_sets, BINS), dtype=np.bool_),
+    )
+    nodes = (tree.feature, tree.threshold, tree.left, tree.missing_left, tree.category_set)
+    players, tests, sets = _write(*nodes, tree.category_sets, tree.cover, parent, source, room)
+    counts = (None, players, players, *(tests,) * 6, sets)
+    return Room(*(part[:count] for part, count in zip(room, counts, strict=True)))
 
 
 def _trees(term: Any) -> list[tuple[TreeFunction, slice]]:
@@ -110,62 +203,3 @@ def _trees(term: Any) -> list[tuple[TreeFunction, slice]]:
                 "fit it anew, or give background rows"
             )
     return found
-
-
-def _ways(tree: TreeFunction, source: np.ndarray) -> list[_Way]:
-    """The ways to all leaves, from left to right."""
-    assert tree.cover is not None
-    found, open_ways = [], [_Way(0, {}, {})]
-    while open_ways:
-        node, tests, weights = open_ways.pop()
-        column = int(tree.feature[node])
-        if column < 0:
-            found.append(_Way(node, tests, weights))
-            continue
-        player = int(source[column])
-        for child, left in ((int(tree.right[node]), False), (int(tree.left[node]), True)):
-            share = float(tree.cover[child] / tree.cover[node]) if tree.cover[node] > 0 else 0.0
-            own = {column: tests.get(column, _Test()).side(tree, node, left)}
-            open_ways.append(_Way(child, tests | own, weights | {player: weights.get(player, 1.0) * share}))
-    return found
-
-
-def _flat(
-    leaves: list[tuple[np.ndarray, _Way]],
-    outputs: int,
-    source: np.ndarray,
-    constant: np.ndarray,
-    categories: Any,
-) -> Games:
-    players, tests = [0], [0]
-    player: list[int] = []
-    weight: list[float] = []
-    column: list[int] = []
-    test: list[_Test] = []
-    for _, way in leaves:
-        for own, share in way.weights.items():
-            mine = [c for c in way.tests if source[c] == own]
-            player.append(own)
-            weight.append(share)
-            column += mine
-            test += [way.tests[c] for c in mine]
-            tests.append(len(column))
-        players.append(len(player))
-    sets = [each.passes for each in test if each.passes is not None]
-    is_set = np.array([each.passes is not None for each in test], dtype=np.bool_)
-    nothing = np.zeros(len(source), dtype=np.int64)
-    return Games(
-        np.array(players),
-        np.array([value for value, _ in leaves]).reshape(len(leaves), outputs),
-        np.array(player, dtype=np.int64),
-        np.array(weight, dtype=np.float64),
-        np.array(tests),
-        np.array(column, dtype=np.int64),
-        np.array([each.low for each in test], dtype=np.float64),
-        np.array([each.high for each in test], dtype=np.float64),
-        np.array([each.missing for each in test], dtype=np.bool_),
-        np.where(is_set, np.cumsum(is_set) - 1, -1),
-        np.array(sets, dtype=np.bool_).reshape(len(sets), BINS),
-        (nothing - 1, nothing, np.zeros(0, dtype=np.uint8)) if categories is None else tuple(categories),
-        constant,
-    )
