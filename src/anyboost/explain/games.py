@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.backends.compiler import bare
-from anyboost.trees.table import BINS
+from anyboost.trees.table import BINS, Categories
 from anyboost.weak.each import EachFunction
 from anyboost.weak.functions import TreeFunction, shared_categories
 
@@ -34,7 +34,7 @@ class Games(NamedTuple):
     missing: np.ndarray  # whether a missing value passes
     number: np.ndarray  # of a set of categories; -1 for numbers
     sets: np.ndarray  # (sets, 256): which bins pass
-    categories: tuple[np.ndarray, np.ndarray, np.ndarray]  # see `trees.table.Categories`
+    categories: Categories
     constant: np.ndarray  # (k,): the sum where all players are left out
 
     @property
@@ -148,7 +148,7 @@ def games_of(terms: Sequence[tuple[float, Any]], start: np.ndarray, source: np.n
         joined["missing"][order],
         number[order],
         joined["sets"],
-        (nothing - 1, nothing, np.zeros(0, dtype=np.uint8)) if categories is None else tuple(categories),
+        Categories(nothing - 1, nothing, np.zeros(0, dtype=np.uint8)) if categories is None else categories,
         start + left_out @ values,
     )
 

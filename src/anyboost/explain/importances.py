@@ -18,8 +18,8 @@ def by_splits(ensemble: Ensemble, source: np.ndarray, *, gains: bool) -> np.ndar
         if gains:
             if tree.gain is None:
                 raise ValueError(
-                    "model comes from a file of an older version, whose trees do not know what their cuts gained: fit it "
-                    'anew, or use kind="split"'
+                    "model comes from a file of an older version, whose trees do not know what their cuts gained: fit "
+                    'it anew, or use kind="split"'
                 )
             weights = tree.gain[inner]
         found += np.bincount(source[tree.feature[inner]], weights, minlength=len(found))
