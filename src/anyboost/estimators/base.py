@@ -23,6 +23,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.dials import Circumstances, Dials, choose
+from anyboost.estimators.explained import Explained
 from anyboost.estimators.fitting import Fitting, without_sample
 from anyboost.estimators.rounds import Sets, search
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
@@ -34,7 +35,7 @@ from anyboost.trees.rows import Here
 from anyboost.watching import Monitor
 
 
-class BaseBoosting(CallbackSupportMixin, BaseEstimator):
+class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
     """Parameters and machinery of the boosting estimators."""
 
     _groups_name = "groups"  # what `fit` calls the labels that tie rows together

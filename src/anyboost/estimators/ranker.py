@@ -110,6 +110,8 @@ class BoostingRanker(BaseBoosting):
         The fitted sum.
     dials_ : dict
         What each dial was, "auto" ones included, by name.
+    feature_importances_ : ndarray (n_features,)
+        What the cuts of each column gained, as shares of one: `importances()`.
     steps_ : list of Step
         One record a round: loss, edge, step size, seconds, and `valid_loss`, the loss on the first validation set.
     n_iter_ : int

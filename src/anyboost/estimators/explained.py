@@ -1,0 +1,169 @@
+"""What estimators tell about their models: importances and Shapley values."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from anyboost import checks
+from anyboost.explain import importances as importances_of
+from anyboost.explain.explanation import Explanation, explain, interact
+
+KINDS = ("gain", "split", "shap", "permutation")
+REPEATS = 5  # of each permutation
+
+
+class Explained:
+    """For estimators with an `ensemble_`: a part to inherit."""
+
+    ensemble_: Any
+    n_features_in_: int
+    n_jobs: Any
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """What the cuts of each column gained, as shares of one; see `importances`."""
+        check_is_fitted(self)
+        try:
+            return self.importances()
+        except TypeError as error:  # then it has none, as `hasattr` is to say
+            raise AttributeError(str(error)) from None
+
+    def importances(self, kind: str = "gain", X: Any = None, y: Any = None) -> np.ndarray:
+        """How much the model uses each column.
+
+        Parameters
+        ----------
+        kind : str, default "gain"
+            "gain": what its cuts took off the squared distance to the gradient, in all trees, as shares of one;
+            "split": their number, as shares; "shap": the mean size of its Shapley values over the rows of X, over all
+            outputs; "permutation": by how much the score falls where its values are mixed up among the rows, the mean of
+            five times.
+        X : array_like or None, default None
+            The rows, for "shap" and "permutation".
+        y : array_like or None, default None
+            Their targets, for "permutation".
+
+        Returns
+        -------
+        ndarray (n_features,)
+            A number for each column.
+
+        Examples
+        --------
+        >>> import anyboost as ab
+        >>> X, y = [[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], [0.0, 1.0, 3.0]
+        >>> ab.BoostingRegressor(max_iter=2, min_leaf_weight=1).fit(X, y).importances()
+        array([1., 0.])
+        """
+        check_is_fitted(self)
+        checks.choice(kind, "kind", KINDS)
+        if kind in ("gain", "split"):
+            found = importances_of.by_splits(self.ensemble_, self._sources(), gains=kind == "gain")
+            return importances_of.shares(found)
+        if X is None or (kind == "permutation" and y is None):
+            raise ValueError(f"importances({kind!r}) needs X{' and y' if kind == 'permutation' else ''}")
+        if kind == "shap":
+            values = np.abs(self.shap_values(X)).mean(axis=0)
+            return values if values.ndim == 1 else values.sum(axis=1)
+        from sklearn.inspection import permutation_importance
+
+        return permutation_importance(self, X, y, n_repeats=REPEATS, random_state=0).importances_mean
+
+    def shap_values(self, X: Any, background: Any = None) -> np.ndarray:
+        """How much each column adds to the raw score of each row: Shapley values, exact.
+
+        Parameters
+        ----------
+        X : array_like (n, n_features)
+            The rows.
+        background : array_like or None, default None
+            Rows whose values stand in for those of columns that are left out (interventional). None: rows that leave a
+            column out go both ways at its cuts, in the shares of the training rows (path-dependent).
+
+        Returns
+        -------
+        ndarray (n, n_features) or (n, n_features, n_outputs)
+            The values; with the base of `explanation` they add up to the raw scores.
+
+        Examples
+        --------
+        >>> import anyboost as ab
+        >>> X, y = [[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], [0.0, 0.0, 3.0]
+        >>> model = ab.BoostingRegressor(max_iter=1, learning_rate=1.0, preset="paper", min_leaf_weight=1).fit(X, y)
+        >>> model.shap_values(X)
+        array([[-1.,  0.],
+               [-1.,  0.],
+               [ 2.,  0.]])
+        """
+        return self.explanation(X, background).values
+
+    def explanation(self, X: Any, background: Any = None) -> Explanation:
+        """Shapley values with their base, the rows and the names of the columns.
+
+        Parameters
+        ----------
+        X : array_like (n, n_features)
+            The rows.
+        background : array_like or None, default None
+            As for `shap_values`.
+
+        Returns
+        -------
+        Explanation
+            Its `to_shap()` is what the plots of the package shap take.
+
+        Examples
+        --------
+        >>> import anyboost as ab
+        >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+        >>> model = ab.BoostingRegressor(max_iter=1, learning_rate=1.0, preset="paper", min_leaf_weight=1).fit(X, y)
+        >>> model.explanation(X).base_values
+        array([1., 1., 1.])
+        """
+        check_is_fitted(self)
+        if background is not None and len(background) == 0:
+            raise ValueError("background must have one row or more, got none")
+        table = self._table(X)
+        behind = None if background is None else self._table(background)
+        values, base = explain(self.ensemble_, table, self._sources(), behind, checks.n_threads(self.n_jobs))
+        bases = np.tile(base, (len(values), 1))
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"column {number}" for number in range(self.n_features_in_)]
+        if len(base) == 1:
+            values, bases = values[:, :, 0], bases[:, 0]
+        return Explanation(values, bases, np.asarray(X), [str(name) for name in names])
+
+    def shap_interaction_values(self, X: Any) -> np.ndarray:
+        """How much each pair of columns adds to the raw score of each row beyond what they add alone.
+
+        Parameters
+        ----------
+        X : array_like (n, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray (n, n_features, n_features) or (n, n_features, n_features, n_outputs)
+            Half of a pair's value on either side of the diagonal, and on it what a column adds alone: each row of a
+            matrix adds up to the column's Shapley value.
+
+        Examples
+        --------
+        >>> import anyboost as ab
+        >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+        >>> model = ab.BoostingRegressor(max_iter=1, learning_rate=1.0, preset="paper", min_leaf_weight=1).fit(X, y)
+        >>> model.shap_interaction_values(X)[:, 0, 0]
+        array([-1., -1.,  2.])
+        """
+        check_is_fitted(self)
+        found = interact(self.ensemble_, self._table(X), self._sources(), checks.n_threads(self.n_jobs))
+        return found[..., 0] if found.shape[-1] == 1 else found
+
+    def _table(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _sources(self) -> np.ndarray:
+        """The column of X that each column of the model's table comes from."""
+        return np.arange(self.n_features_in_)

@@ -1,0 +1,102 @@
+"""Importances and Shapley values of estimators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_selection import RFE, SelectFromModel
+
+import anyboost as ab
+from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
+
+
+def frame(n=300, seed=0):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "size": random.normal(size=n),
+            "kind": pd.Categorical(random.choice(["a", "b", "c", "d"], size=n)),
+            "noise": random.normal(size=n),
+        }
+    )
+    y = 2.0 * X["size"] + X["kind"].isin(["b", "d"]) + 0.1 * random.normal(size=n)
+    return X, y.to_numpy()
+
+
+def test_importances_are_shares_and_the_columns_that_matter_come_first():
+    X, y = frame()
+    model = BoostingRegressor(max_iter=30).fit(X, y)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.importances("split").sum() == pytest.approx(1.0)
+    for kind in ("gain", "shap", "permutation"):
+        assert np.argsort(model.importances(kind, X, y)).tolist() == [2, 1, 0]
+    np.testing.assert_array_equal(model.importances(), model.feature_importances_)
+    trees = model.ensemble_.hypotheses
+    cuts = np.concatenate([tree.feature[tree.feature >= 0] for tree in trees])
+    np.testing.assert_allclose(model.importances("split"), np.bincount(cuts, minlength=3) / len(cuts))
+
+
+def test_values_add_up_to_raw_scores():
+    X, y = frame()
+    classes = np.digitize(y, [-1.0, 1.0])
+    for model, target in (
+        (BoostingRegressor(max_iter=20, loss="poisson"), np.exp(y / 4)),
+        (BoostingClassifier(max_iter=20), classes > 1),
+        (BoostingClassifier(max_iter=20), classes),
+        (BoostingRegressor(max_iter=10), np.column_stack([y, -y])),
+    ):
+        model.fit(X, target)
+        raw = model.ensemble_.predict(model._table(X))
+        for background in (None, X[:20]):
+            told = model.explanation(X[:50], background)
+            assert told.feature_names == ["size", "kind", "noise"]
+            np.testing.assert_allclose(told.base_values + told.values.sum(axis=1), raw[:50], atol=1e-9)
+        pairs = model.shap_interaction_values(X[:5])
+        np.testing.assert_allclose(pairs.sum(axis=2), model.shap_values(X[:5]), atol=1e-9)
+        assert model.importances("shap", X).shape == (3,)
+
+
+def test_selectors_of_scikit_learn_take_them():
+    X, y = frame()
+    X = X[["size", "noise"]].to_numpy()
+    assert RFE(BoostingRegressor(max_iter=10), n_features_to_select=1).fit(X, y).support_.tolist() == [
+        True,
+        False,
+    ]
+    assert SelectFromModel(BoostingRegressor(max_iter=10)).fit(X, y).get_support().tolist() == [True, False]
+
+
+def test_files_keep_what_explanations_need(tmp_path):
+    X, y = frame()
+    model = BoostingRegressor(max_iter=5).fit(X, y)
+    ab.save(model, tmp_path / "model.anyboost")
+    again = ab.load(tmp_path / "model.anyboost")
+    np.testing.assert_array_equal(again.shap_values(X), model.shap_values(X))
+    np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+
+
+def test_what_cannot_be_told_is_said():
+    X, y = frame()
+    model = BoostingRegressor(max_iter=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"importances\('permutation'\) needs X and y"):
+        model.importances("permutation", X)
+    with pytest.raises(ValueError, match="kind must be"):
+        model.importances("gains")
+    with pytest.raises(ValueError, match="background must have one row or more"):
+        model.shap_values(X, X[:0])
+    with pytest.raises(ValueError, match="feature"):
+        model.shap_values(X, X[["size"]])
+    lines = BoostingRegressor(learner="linear", max_iter=3).fit(X[["size"]], y)
+    assert not hasattr(lines, "feature_importances_")
+    with pytest.raises(TypeError, match="Shapley values are computed of trees"):
+        lines.shap_values(X[["size"]])
+    assert lines.importances("permutation", X[["size"]], y).shape == (1,)
+
+
+def test_rankers_are_explained_too():
+    random = np.random.default_rng(0)
+    X, qid = random.normal(size=(120, 3)), np.repeat(np.arange(12), 10)
+    y = (X[:, 0] > 0.3).astype(int)
+    model = BoostingRanker(max_iter=10).fit(X, y, qid=qid)
+    assert model.feature_importances_.argmax() == 0
+    told = model.explanation(X)
+    np.testing.assert_allclose(told.base_values + told.values.sum(axis=1), model.predict(X), atol=1e-9)
