@@ -37,8 +37,8 @@ class Explained:
         kind : str, default "gain"
             "gain": what its cuts took off the squared distance to the gradient, in all trees, as shares of one;
             "split": their number, as shares; "shap": the mean size of its Shapley values over the rows of X, over all
-            outputs; "permutation": by how much the score falls where its values are mixed up among the rows, the mean of
-            five times.
+            outputs; "permutation": by how much the score falls where its values are mixed up among the rows, five times
+            over.
         X : array_like or None, default None
             The rows, for "shap" and "permutation".
         y : array_like or None, default None
