@@ -37,7 +37,7 @@ class Levels:
 
     @property
     def words(self) -> bool:
-        return any(isinstance(value, str) for value in self.values)
+        return any(isinstance(value, str) for value in self.values[:1])
 
     def encode(self, column: "Column") -> np.ndarray:
         """The code of each row as a float; NaN where it has none."""
@@ -60,8 +60,12 @@ class Levels:
     def _of_words(self, words: list[str], place: np.ndarray) -> np.ndarray:
         return np.array([self._code.get(word, math.nan) for word in words] + [math.nan])[place]
 
+    @cached_property
+    def _sorted(self) -> np.ndarray:
+        return np.array(self.values, dtype=np.float64)
+
     def _of_numbers(self, numbers: np.ndarray) -> np.ndarray:
-        values = np.array(self.values, dtype=np.float64)
+        values = self._sorted
         place = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
         return np.where(values[place] == numbers, place.astype(np.float64), np.nan)
 

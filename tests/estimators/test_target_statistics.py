@@ -1,7 +1,9 @@
 """Categories of many levels become statistics of the targets, which no row has a share in that it is told to."""
 
+import json
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor, loss
 from anyboost.draws import Units, mix
 from anyboost.estimators import encoding
 from anyboost.estimators.rows import Labelled, Targets
-from anyboost.files import peek
+from anyboost.files import container, peek
 
 RANDOM = np.random.default_rng(0)
 N, CITIES = 1500, 400
@@ -443,6 +445,51 @@ def test_a_file_holds_any_words(tmp_path):
     ab.save(named, tmp_path / "numbers")
     table = np.column_stack([CODE / 4, REAL])
     assert bits(ab.load(tmp_path / "numbers"), table) == bits(named, table)
+
+
+def test_columns_of_no_level_and_of_one_empty_word(tmp_path):
+    table = np.column_stack([np.full(N, np.nan), REAL])
+    model = BoostingRegressor(categorical_features=[0], categorical_encoding="target", **FEW).fit(table, Y)
+    word = pd.DataFrame({"word": np.full(N, "", dtype=object), "real": REAL})
+    alone = BoostingRegressor(categorical_encoding="target", **FEW).fit(word, Y)
+    for number, (one, given) in enumerate(((model, table), (alone, word))):
+        ab.save(one, tmp_path / str(number))
+        assert bits(ab.load(tmp_path / str(number)), given) == bits(one, given)
+
+
+LIES = {
+    "another number of columns": ("features", 2),
+    "no statistics": ("statistics", []),
+    "two statistics": ("statistics", ["a", "b"]),
+    "no columns": ("columns", []),
+    "another column": ("columns", [{"column": 1, "words": True}]),
+    "a column that is not": ("columns", [{"column": 9, "words": True}]),
+    "a column twice": ("columns", [{"column": 0, "words": True}] * 2),
+    "words for numbers": ("columns", [{"column": 0, "words": False}]),
+    "one more entry": ("more", 1),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_header_that_lies_is_refused(lie, tmp_path):
+    ab.save(BoostingRegressor(max_iter=2).fit(FRAME, Y), tmp_path / "model")
+    contents = container.read(tmp_path / "model")
+    header = json.loads(json.dumps(contents.header))
+    name, value = LIES[lie]
+    header["model"]["encoding"][name] = value
+    kinds = container.DTYPES
+    tensors = {
+        name: np.frombuffer(contents.data, kinds[t.dtype], int(np.prod(t.shape)), t.begin).reshape(t.shape)
+        for name, t in contents.tensors.items()
+    }
+    (tmp_path / "model").write_bytes(container.encode(header, tensors))
+    with pytest.raises(ab.ModelFileError, match="cannot be loaded: "):
+        ab.load(tmp_path / "model")
+
+
+def test_models_of_older_files_mean_subsets():
+    kept = Path(__file__).parents[1] / "files" / "kinds_1" / "regressor.safetensors"
+    assert ab.load(kept).categorical_encoding == "subset"
 
 
 def test_a_fit_goes_on(tmp_path):

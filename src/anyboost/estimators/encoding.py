@@ -94,8 +94,9 @@ class Encoding:
         ]
 
     def _told(self, codes: np.ndarray, column: int) -> np.ndarray:
-        values = self.values[column]
-        return np.vstack([values, np.full(values.shape[1], np.nan)])[_places(codes, len(values))]
+        told = self.values[column][_places(codes, -1)]
+        told[np.isnan(codes)] = np.nan
+        return told
 
 
 def choose(way: str, columns: Columns, loss: Loss) -> tuple[Columns, tuple[int, ...]]:
