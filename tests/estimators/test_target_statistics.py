@@ -153,6 +153,18 @@ def test_what_is_made_of_other_losses_has_their_statistic(loss):
     assert model._encoding.names(FRAME.columns)[0] == "city (median of y)"
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_rows_are_enough(n):
+    """Where no other row tells anything, all are told the overall statistic."""
+    frame = pd.DataFrame({"word": ["a", "a", "b"][:n]})
+    model = BoostingRegressor("absolute", categorical_encoding="target", max_iter=2).fit(frame, Y[:n])
+    assert np.isfinite(model.predict(frame)).all()
+    if n == 1:
+        return  # nothing to rank
+    ranker = BoostingRanker(categorical_encoding="target", max_iter=2)
+    assert np.isfinite(ranker.fit(frame, np.arange(n), qid=np.zeros(n)).predict(frame)).all()
+
+
 # --- which columns
 
 
@@ -381,8 +393,9 @@ def test_unseen_levels_get_the_prior_and_missing_ones_go_where_missing_go():
 
 def test_one_row_at_a_time():
     model = BoostingRegressor(**FEW).fit(FRAME, Y)
-    one = np.concatenate([model.predict(FRAME[i : i + 1]) for i in range(20)])
-    np.testing.assert_array_equal(one, model.predict(FRAME)[:20])
+    for table in (FRAME, FRAME.astype({"city": "category"}), FRAME.astype({"city": "string"})):
+        one = np.concatenate([model.predict(table[i : i + 1]) for i in range(20)])
+        np.testing.assert_array_equal(one, model.predict(FRAME)[:20])
     assert model.apply(FRAME).shape == (N, 6)
     *_, last = model.staged_predict(FRAME)
     np.testing.assert_array_equal(last, model.predict(FRAME))
