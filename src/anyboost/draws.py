@@ -148,6 +148,15 @@ def labels_held_out(seed: int, labels: np.ndarray, share: float) -> np.ndarray:
     return held_out[label.reshape(-1)]
 
 
+def label_folds(seed: int, labels: np.ndarray, count: int) -> np.ndarray:
+    """The fold of each row: labels in the order of mix(seed, label) are dealt in turn, all rows of one together."""
+    found, label = np.unique(labels, return_inverse=True)
+    keys = [mix(seed, word) for word in label_words(found).tolist()]
+    fold = np.empty(len(found), dtype=np.intp)
+    fold[np.argsort(np.array(keys, dtype=np.uint64))] = np.arange(len(found)) % count
+    return fold[label.reshape(-1)]
+
+
 def label_words(labels: np.ndarray) -> np.ndarray:
     """A word of 64 bits for each label, a number or a name, made of nothing but the label."""
     found, code = np.unique(labels, return_inverse=True)

@@ -278,7 +278,8 @@ def _drawn(model: Any, number: int, feature_names: Sequence[str] | None) -> _Nod
     if not hasattr(part, "missing_left"):
         raise TypeError(f"model is a sum of {type(part).__name__}, and no tree")
     names = _names(model, feature_names, ensemble.n_features)
-    question = _questions(part, names, getattr(model, "_columns", None))
+    encoding, columns = getattr(model, "_encoding", None), getattr(model, "_columns", None)
+    question = _questions(part, names, columns if encoding is None else encoding.columns(columns))
     factor = float(ensemble.coefficients[number])
     leaves = iter(range(len(part.feature)))
 
@@ -308,11 +309,12 @@ def _leaf_words(part: Any, node: int, factor: float, names: list[str]) -> str:
 
 def _names(model: Any, given: Sequence[str] | None, n: int) -> list[str]:
     names = getattr(model, "feature_names_in_", None) if given is None else given
-    if names is None:
-        return [f"column {number}" for number in range(n)]
+    encoding = getattr(model, "_encoding", None)
+    n = n if encoding is None else encoding.n
+    names = [f"column {number}" for number in range(n)] if names is None else [str(name) for name in names]
     if len(names) != n:
         raise ValueError(f"feature_names must have one name for each of the {n} columns, got {len(names)}")
-    return [str(name) for name in names]
+    return names if encoding is None else encoding.names(names)
 
 
 def _questions(part: Any, names: list[str], columns: "Columns | None") -> Callable[[int], str]:

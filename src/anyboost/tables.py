@@ -3,13 +3,14 @@
     numbers and booleans   themselves; a missing value is NaN
     categories             0, 1, 2, ... in the order of their sorted levels; NaN where missing or never seen
 
-`read` learns the levels from a training table, or reads a later table by the levels learned then.
+`read` learns the levels from a training table, or reads a later table by the levels learned then; `lumped` leaves as
+many of them as trees have bins.
 """
 
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,23 +25,33 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Levels:
-    """The categories of a column: words or numbers, sorted; `rest`: all others share the code after the last."""
+    """The categories of a column: words or numbers, sorted.
+
+    All others, if they are not missing, share the code after the last: where there were others in training, the `rest`;
+    where there were none, but unseen ones are to be told `apart` from missing ones.
+    """
 
     values: tuple[str, ...] | tuple[float, ...]
     rest: bool = False
+    apart: bool = False
 
     @property
     def words(self) -> bool:
-        return any(isinstance(value, str) for value in self.values)
+        return any(isinstance(value, str) for value in self.values[:1])
 
     def encode(self, column: "Column") -> np.ndarray:
         """The code of each row as a float; NaN where it has none."""
         if len(self.values) == 0:
-            return np.full(len(column), np.nan)
-        codes = self._of_words(*column.coded) if self.words else self._of_numbers(column.numbers())
-        if self.rest:
+            codes = np.full(len(column), np.nan)
+        else:
+            codes = self._of_words(*column.coded) if self.words else self._of_numbers(column.numbers())
+        if self.rest or self.apart:
             codes[np.isnan(codes) & ~column.missing()] = len(self.values)
         return codes
+
+    def known(self, codes: np.ndarray) -> np.ndarray:
+        """Which codes are those of levels that the fit saw."""
+        return codes < len(self.values) + self.rest
 
     @cached_property
     def _code(self) -> dict[Any, float]:
@@ -49,8 +60,12 @@ class Levels:
     def _of_words(self, words: list[str], place: np.ndarray) -> np.ndarray:
         return np.array([self._code.get(word, math.nan) for word in words] + [math.nan])[place]
 
+    @cached_property
+    def _sorted(self) -> np.ndarray:
+        return np.array(self.values, dtype=np.float64)
+
     def _of_numbers(self, numbers: np.ndarray) -> np.ndarray:
-        values = np.array(self.values, dtype=np.float64)
+        values = self._sorted
         place = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
         return np.where(values[place] == numbers, place.astype(np.float64), np.nan)
 
@@ -137,6 +152,49 @@ def read(
         if whole is not None:
             return whole, columns
     return filled(parts, columns, later), columns
+
+
+def lumped(
+    table: Any,
+    columns: Columns,
+    sample_weight: np.ndarray | None = None,
+    names: Sequence[str] | None = None,
+    advice: str = "merge levels yourself",
+) -> tuple[Any, Columns]:
+    """A training table and its columns, for trees: of too many levels all but the heaviest are one, with a warning."""
+    many = [number for number, levels in columns.levels.items() if _too_many(levels)]
+    if not many:
+        return table, columns
+    table, levels = table.copy(order="F"), dict(columns.levels)
+    for number in many:
+        called = number if names is None else repr(names[number])
+        warnings.warn(
+            f"column {called} of X has {len(levels[number].values)} levels, of which all but the {MOST_LEVELS} "
+            f"heaviest count as one: {advice}",
+            UserWarning,
+            stacklevel=2,
+        )
+        table[:, number], levels[number] = _lump(table[:, number], levels[number], sample_weight)
+    return table, replace(columns, levels=levels)
+
+
+def _too_many(levels: Levels) -> bool:
+    return len(levels.values) > MOST_LEVELS and not levels.apart
+
+
+def _lump(codes: np.ndarray, levels: Levels, sample_weight: np.ndarray | None) -> tuple[np.ndarray, Levels]:
+    """The codes of a column that keeps the levels of most weight, and those."""
+    given = ~np.isnan(codes)
+    code = codes[given].astype(np.intp)
+    weights = np.ones(len(code)) if sample_weight is None else sample_weight[given]
+    turn = np.argsort(weights)  # added up by size, which is the same for any order of the rows
+    mass = np.bincount(code[turn], weights[turn], minlength=len(levels.values))
+    held = np.sort(np.argsort(-mass, kind="stable")[:MOST_LEVELS])
+    place = np.full(len(levels.values), float(MOST_LEVELS))
+    place[held] = np.arange(MOST_LEVELS)
+    fewer = codes.copy()
+    fewer[given] = place[code]
+    return fewer, Levels(tuple(levels.values[number] for number in held.tolist()), rest=True)
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
@@ -326,12 +384,12 @@ def filled(parts: Sequence[Column], columns: Columns, later: bool) -> np.ndarray
     strange = []
     for number, part in enumerate(parts):
         levels = columns.levels.get(number)
-        table[:, number] = part.numbers() if levels is None else levels.encode(part)
-        if later and levels is not None and np.isnan(table[:, number]).all() and not part.missing().all():
+        table[:, number] = codes = part.numbers() if levels is None else levels.encode(part)
+        if later and levels is not None and not levels.known(codes).any() and not part.missing().all():
             strange.append(part.title)
     if strange:  # one level or other that is new is life; none that is known is mostly another spelling
         warnings.warn(
-            f"{', '.join(strange)}: the fit saw none of these levels, so every row counts as missing there",
+            f"{', '.join(strange)}: the fit saw none of these levels, so every row counts as missing or unseen there",
             UserWarning,
             stacklevel=2,
         )
@@ -409,7 +467,7 @@ def _chosen(categorical: Any, parts: Sequence[Column], names: Sequence[str] | No
 
 
 def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
-    """The levels of a training column; where there are too many, those of most weight."""
+    """The levels of a training column."""
     found: Any
     if column.holds_words:
         found, place = column.coded
@@ -422,14 +480,10 @@ def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
         present = ~np.isnan(values)
         found, code = np.unique(values[present], return_inverse=True)
         found = found.tolist()
-    weights = np.ones(len(code)) if sample_weight is None else sample_weight[present]
-    turn = np.argsort(weights)  # added up by size, which is the same for any order of the rows
-    mass = np.bincount(code[turn], weights[turn], minlength=len(found))
-    held = np.flatnonzero(mass > 0)
-    rest = len(held) > MOST_LEVELS
-    if rest:
-        held = np.sort(held[np.argsort(-mass[held], kind="stable")[:MOST_LEVELS]])
-    return Levels(tuple(found[number] for number in held), rest)
+    held = range(len(found))
+    if sample_weight is not None:
+        held = np.unique(code[sample_weight[present] > 0]).tolist()
+    return Levels(tuple(found[number] for number in held))
 
 
 def _all_words(values: list[Any]) -> bool:

@@ -145,6 +145,9 @@ def cv(
     targets = np.asarray(y)
     n = checks.as_many(targets, table.shape[0], "y")
     parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
+    if columns is not None:
+        advice = "merge levels yourself, or fit an estimator, which encodes them"
+        table, columns = tables.lumped(table, columns, parts["sample_weight"], tables.names_of(X), advice)
     parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
     if loss == "huber":  # one delta for all folds, so that their losses compare
         chosen = losses.suited(loss, chosen.check(targets), parts["sample_weight"])

@@ -55,6 +55,18 @@ def test_values_add_up_to_raw_scores():
         assert model.importances("shap", X).shape == (3,)
 
 
+def test_an_encoded_column_is_one():
+    X, y = frame()
+    classes = np.digitize(y, [-1.0, 1.0])
+    model = BoostingClassifier(max_iter=10, categorical_encoding="target").fit(X, classes)
+    assert model.ensemble_.n_features > 3
+    told = model.explanation(X[:30])
+    assert told.values.shape == (30, 3, 3)
+    raw = model.ensemble_.predict(model._table(X[:30]))
+    np.testing.assert_allclose(told.base_values + told.values.sum(axis=1), raw, atol=1e-9)
+    assert model.feature_importances_.shape == (3,)
+
+
 def test_selectors_of_scikit_learn_take_them():
     X, y = frame()
     X = X[["size", "noise"]].to_numpy()

@@ -20,7 +20,7 @@ from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import measures, parameters
+from anyboost.estimators import encoding, measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.dials import Circumstances, Dials, choose
 from anyboost.estimators.explained import Explained
@@ -56,6 +56,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
         random_thresholds: bool | str = "auto",
         max_bins: int = 255,
         categorical_features: Any = tables.FROM_DTYPE,
+        categorical_encoding: str = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         outputs: str = "auto",
@@ -89,6 +90,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
         self.random_thresholds = random_thresholds
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.outputs = outputs
@@ -180,17 +182,20 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
         scorings, fitted = self._checked(X, y)
         rows, columns = self._training_rows(X, y, sample_weight, groups, offset)
         targets = self._targets(rows.y, rows.sample_weight)
+        names = fitted.get("feature_names_in_")
+        columns, encoded = encoding.choose(self.categorical_encoding, columns, targets.loss)
+        advice = encoding.advice(targets.loss)
+        rows.X, columns = tables.lumped(rows.X, columns, rows.sample_weight, names, advice)
         seed, earlier = self._seed(resume)
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
         dials = self._dials(rows, targets, bool(sets))
         self._check_rounds(dials, earlier)
-        names = fitted.get("feature_names_in_")
         fitted |= {"is_categorical_": columns.categorical, "_columns": columns}
 
         def begin(
             dials: Dials, rows: Labelled, targets: Targets, sets: Sets
         ) -> tuple[Fitting, Monitor | None]:
-            fitting = Fitting(self, dials, rows, targets, columns, names)
+            fitting = Fitting(self, dials, rows, targets, columns, encoded, names, seed)
             known = fitted | {"loss_": targets.loss} | targets.fitted | fitting.fitted
             return fitting, fitting.monitor(sets, scorings, known)
 
@@ -219,7 +224,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
         fitted |= self._attributes(run, monitor, fitting)
         if found is not None:
             fitted |= {"validation_scores_": found.values, "validation_score_": found.scores}
-        fitted |= self._after(run, fitted["ensemble_"], rows, targets)
+        fitted |= self._after(run, fitted["ensemble_"], fitting.rows, fitting.targets)
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
             if name not in self.get_params(deep=False):
@@ -403,15 +408,18 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
 
     def _table(self, X: Any) -> Any:
         """A later table as numbers."""
+        table = None
         if "ensemble_" in vars(self):
             table = quick_tables.read(X, self._columns, getattr(self, "feature_names_in_", None))
-            if table is not None:
-                return table
-        check_is_fitted(self)
-        _check_kind(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
-        return tables.contiguous(table)
+        if table is None:
+            check_is_fitted(self)
+            _check_kind(X)
+            validate_data(self, X, skip_check_array=True, reset=False)
+            table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
+        return tables.contiguous(self._encoding.encode(table))
+
+    def _sources(self) -> np.ndarray:
+        return self._encoding.sources
 
     def _raw(self, X: Any, offset: Any = None) -> np.ndarray:
         """Raw scores, (n,) or (n, k)."""

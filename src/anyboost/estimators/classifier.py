@@ -80,6 +80,10 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
         Most bins a column, 2 to 255.
     categorical_features : str, list of columns or None, default "from_dtype"
         Which columns hold categories. "from_dtype": those that a data frame says are categories or text.
+    categorical_encoding : str, default "auto"
+        What becomes of categories: "subset", a cut parts any levels from the others, of which 254 are told apart;
+        "target", a level becomes a number, what the targets of other rows of it are like. "auto" is "target" for
+        columns of more than 254 levels, and "subset" for others.
     monotonic_cst : list, mapping or None, default None
         For each column 1 where predictions must not fall along it, -1 where they must not rise, 0 elsewhere; a mapping
         has them by column.
@@ -197,6 +201,7 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
         random_thresholds: bool | str = "auto",
         max_bins: int = 255,
         categorical_features: Any = tables.FROM_DTYPE,
+        categorical_encoding: str = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         outputs: str = "auto",

@@ -166,4 +166,4 @@ class Explained:
 
     def _sources(self) -> np.ndarray:
         """The column of X that each column of the model's table comes from."""
-        return np.arange(self.n_features_in_)
+        raise NotImplementedError

@@ -15,6 +15,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import Narrator, Rounds
 from anyboost.estimators.dials import TOL, Dials
+from anyboost.estimators.encoding import cross_fit
 from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.space import Space
@@ -43,10 +44,15 @@ class Fitting:
         rows: Labelled,
         targets: Targets,
         columns: Columns,
+        encoded: Sequence[int],
         names: Sequence[str] | None,
+        seed: int,
     ) -> None:
         self.estimator, self.dials = estimator, dials
-        self.rows, self.targets, self.columns = rows, targets, columns
+        self.n_threads = checks.n_threads(estimator.n_jobs)
+        self.given = rows
+        self.encoding, rows, targets = cross_fit(rows, targets, encoded, columns, seed, self.n_threads)
+        self.rows, self.targets, self.columns = rows, targets, self.encoding.columns(columns)
         loss = targets.loss
         self.y = loss.check(targets.y)
         self.outputs = loss.outputs(self.y)
@@ -54,15 +60,15 @@ class Fitting:
             raise ValueError(
                 f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
             )
+        sources = self.encoding.sources.tolist()
         self.learner, self.descent = parameters.method(
-            estimator, dials, loss, self.outputs, columns, None if names is None else list(names)
+            estimator, dials, loss, self.outputs, columns, sources, None if names is None else list(names)
         )
-        self.n_threads = checks.n_threads(estimator.n_jobs)
         self.weights = targets.weigh(targets.y, rows.sample_weight)
         if self.weights is not None:
             parameters.warn_of_light_rows(estimator, dials, self.weights)
         self.intercept = np.zeros(self.outputs)
-        self.fitted: dict[str, Any] = {}
+        self.fitted: dict[str, Any] = {"_encoding": self.encoding}
         self.start = self._start()
 
     def _start(self) -> Any:
@@ -126,6 +132,8 @@ class Fitting:
         return Monitor(watched, self.n_threads, patience, [measure(*scoring) for scoring in scorings])
 
     def _watched(self, name: str, rows: Labelled, measured: bool) -> WatchedSet:
+        # The training rows, where they are watched, are as they are fitted.
+        rows = self.rows if rows is self.given else replace(rows, X=self.encoding.encode(rows.X))
         X, functional = tables.contiguous(rows.X), None
         try:
             y = self.targets.encode(rows.y)

@@ -21,6 +21,7 @@ from anyboost import checks, losses, steps, tables, weak
 from anyboost import descent as descents
 from anyboost.descent import Descent
 from anyboost.estimators.dials import Dials
+from anyboost.estimators.encoding import WAYS
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic
 from anyboost.losses.names import LOG_LOSS
 from anyboost.tables import Columns
@@ -75,6 +76,7 @@ def check(estimator: Any) -> None:
     unless_auto("subsample", checks.fraction, zero=False)
     unless_auto("random_thresholds", checks.flag, ' or "auto"')
     checks.count(own["max_bins"], "max_bins", least=2, most=255)
+    checks.choice(own["categorical_encoding"], "categorical_encoding", WAYS)
     checks.choice(own["outputs"], "outputs", ("auto", "joint", "each"))
     checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact", "linear"))
     if own["leaf"] == "linear" and own["monotonic_cst"] is not None:
@@ -166,12 +168,21 @@ def quantile_loss(loss: Any, quantile: Any) -> Any:
 
 
 def method(
-    estimator: Any, dials: Dials, loss: Loss, outputs: int, columns: Columns, names: Sequence[str] | None
+    estimator: Any,
+    dials: Dials,
+    loss: Loss,
+    outputs: int,
+    columns: Columns,
+    sources: Sequence[int],
+    names: Sequence[str] | None,
 ) -> tuple[Learner, Descent]:
-    """The learner and the descent that the parameters and the dials describe."""
+    """The learner and the descent that the parameters and the dials describe.
+
+    `columns` and `names` are those of the table, `sources` where each column that a learner sees comes from.
+    """
     learner: Learner
     if estimator.learner is None:
-        learner = _tree(estimator, dials, outputs, columns, names)
+        learner = _tree(estimator, dials, outputs, columns, sources, names)
     else:
         learner = weak.get(estimator.learner)
     if estimator.descent is not None:
@@ -185,7 +196,14 @@ def method(
     )
 
 
-def _tree(estimator: Any, dials: Dials, outputs: int, columns: Columns, names: Sequence[str] | None) -> Tree:
+def _tree(
+    estimator: Any,
+    dials: Dials,
+    outputs: int,
+    columns: Columns,
+    sources: Sequence[int],
+    names: Sequence[str] | None,
+) -> Tree:
     leaves = UNLIMITED if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes)
     depth = None if estimator.max_depth is None else int(estimator.max_depth)
     wanted: dict[str, Any] = {"min_leaf_weight": dials.min_leaf_weight, "l2": dials.l2_regularization}
@@ -193,7 +211,8 @@ def _tree(estimator: Any, dials: Dials, outputs: int, columns: Columns, names: S
     if dials.random_thresholds:
         wanted["node_thresholds"] = 1
     if estimator.monotonic_cst is not None:
-        wanted["monotone"] = signs = monotone(estimator.monotonic_cst, columns.n, names)
+        signs = monotone(estimator.monotonic_cst, columns.n, names)
+        wanted["monotone"] = tuple(signs[source] for source in sources)
         for column in columns.levels:
             if signs[column]:
                 called = column if names is None else repr(names[column])
@@ -202,7 +221,10 @@ def _tree(estimator: Any, dials: Dials, outputs: int, columns: Columns, names: S
                     "have no order: use 0 there, or turn the column into numbers"
                 )
     if estimator.interaction_cst is not None:
-        wanted["interactions"] = interactions(estimator.interaction_cst, columns.n, names)
+        sets = interactions(estimator.interaction_cst, columns.n, names)
+        wanted["interactions"] = tuple(
+            tuple(place for place, source in enumerate(sources) if source in together) for together in sets
+        )
     if outputs > 1:
         wanted["outputs"] = dials.outputs
     return Tree(leaves, depth, dials.leaf, **wanted)

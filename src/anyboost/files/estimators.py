@@ -3,7 +3,6 @@
 What only training needs is not stored: callbacks, a scorer that is a function, the state behind `warm_start`.
 """
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from anyboost.estimators import measures
 from anyboost.estimators import parameters as rules
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.dials import Dials
-from anyboost.files import ensembles, fields, history, labels, parameters, parts
+from anyboost.estimators.encoding import Encoding
+from anyboost.files import encodings, ensembles, fields, history, labels, parameters, parts
 from anyboost.files.codec import plain
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors, finite
@@ -55,6 +55,9 @@ def pack(model: BaseBoosting) -> Packed:
         "best_iteration": int(model.best_iteration_),
         "validation": validation,
     }
+    if model._encoding.values:
+        header["encoding"], more = encodings.pack(model._encoding, model._columns)
+        tensors |= more
     if hasattr(model, "dials_"):  # a model of an older file has none
         header["dials"] = {name: plain(value) for name, value in model.dials_.items()}
     return header, tensors
@@ -65,6 +68,7 @@ def _pack_columns(model: BaseBoosting) -> dict[str, Any]:
     levels = [
         {"column": number, "levels": list(found.values), "rest": found.rest}
         for number, found in sorted(model._columns.levels.items())
+        if number not in model._encoding.values
     ]
     return {"names": None if names is None else [str(name) for name in names], "categories": levels}
 
@@ -77,8 +81,12 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     loss = parts.decode_loss(header.take("loss"), loss)
     values = parameters.unpack(header.take("parameters", Fields), CLASSES[name])
     ensemble = ensembles.unpack(header.take("ensemble", Fields), tensors)
-    fitted: dict[str, Any] = {"loss_": loss, "ensemble_": ensemble, "n_features_in_": ensemble.n_features}
-    fitted |= _unpack_columns(header.take("columns", Fields), ensemble.n_features)
+    encoding = Encoding(ensemble.n_features)
+    encoded: dict[int, Levels] = {}
+    if header.has("encoding"):
+        encoding, encoded = encodings.unpack(header.take("encoding", Fields), tensors, ensemble.n_features)
+    fitted: dict[str, Any] = {"loss_": loss, "ensemble_": ensemble, "n_features_in_": encoding.n}
+    fitted |= {"_encoding": encoding} | _unpack_columns(header.take("columns", Fields), encoding.n, encoded)
     classes = header.take("classes")
     if (classes is not None) != (name == "BoostingClassifier"):
         raise fields.refusal("classes")
@@ -107,17 +115,17 @@ def _unpack_dials(entry: Fields) -> dict[str, Any]:
     return dials
 
 
-def _unpack_columns(header: Fields, n: int) -> dict[str, Any]:
+def _unpack_columns(header: Fields, n: int, encoded: dict[int, Levels]) -> dict[str, Any]:
     names = header.take("names", fields.optional(fields.items(each=fields.text)))
     category = fields.record(
         column=fields.count(0, n - 1), levels=fields.items(MOST_LEVELS), rest=fields.flag
     )
-    levels: dict[int, Levels] = {}
+    levels = dict(encoded)
     for found in header.take("categories", fields.items(n, category)):
         number, values, rest = found.values()
         if number in levels:
             raise Fault("it names a column of categories twice")
-        levels[number] = Levels(_unpack_levels(values), rest)
+        levels[number] = Levels(encodings.in_order(values), rest)
     header.done()
     columns = Columns(n, levels)
     fitted = {"_columns": columns, "is_categorical_": columns.categorical}
@@ -126,14 +134,6 @@ def _unpack_columns(header: Fields, n: int) -> dict[str, Any]:
     if len(names) != n or len(set(names)) < n:
         raise fields.refusal("names")
     return fitted | {"feature_names_in_": np.array(names, dtype=object)}
-
-
-def _unpack_levels(values: list[Any]) -> Any:
-    words = bool(values) and all(isinstance(value, str) for value in values)
-    levels = [fields.text(value, "levels") if words else fields.real(value, "levels") for value in values]
-    if any(not a < b for a, b in pairwise(levels)):  # type: ignore[operator]
-        raise Fault("its categories are not in order")
-    return tuple(levels)
 
 
 def _check_outputs(loss: Loss, outputs: int) -> None:

@@ -16,7 +16,13 @@ from anyboost.losses import Loss
 
 LEFT_OUT = ("callbacks",)
 # Written only where they are something else: older files have none, and mean these
-LATER = {"quantile": None, "curvature": "auto", "preset": None, "random_thresholds": False}
+LATER = {
+    "quantile": None,
+    "curvature": "auto",
+    "preset": None,
+    "random_thresholds": False,
+    "categorical_encoding": "subset",
+}
 MOST_DEPTH = 3
 _OBJECTS = {"loss": LOSSES, "descent": DESCENTS, "learner": LEARNERS}
 
