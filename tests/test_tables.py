@@ -153,6 +153,8 @@ def test_a_level_without_weight_is_none():
     frame = pd.DataFrame({"c": ["x", "y", "z"]})
     _, columns = tables.read(frame, sample_weight=np.array([1.0, 0.0, 2.0]))
     assert columns.levels[0].values == ("x", "z")
+    more = pd.DataFrame({"c": pd.Categorical(["x", "z"], categories=[*"xyz"])})
+    assert tables.read(more)[1].levels[0].values == ("x", "z")
 
 
 def test_a_column_with_a_million_distinct_values():

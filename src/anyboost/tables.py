@@ -162,7 +162,11 @@ def lumped(
     advice: str = "merge levels yourself",
 ) -> tuple[Any, Columns]:
     """A training table and its columns, for trees: of too many levels all but the heaviest are one, with a warning."""
-    many = [number for number, levels in columns.levels.items() if _too_many(levels)]
+    many = [
+        number
+        for number, levels in columns.levels.items()
+        if len(levels.values) > MOST_LEVELS and not levels.apart
+    ]
     if not many:
         return table, columns
     table, levels = table.copy(order="F"), dict(columns.levels)
@@ -176,10 +180,6 @@ def lumped(
         )
         table[:, number], levels[number] = _lump(table[:, number], levels[number], sample_weight)
     return table, replace(columns, levels=levels)
-
-
-def _too_many(levels: Levels) -> bool:
-    return len(levels.values) > MOST_LEVELS and not levels.apart
 
 
 def _lump(codes: np.ndarray, levels: Levels, sample_weight: np.ndarray | None) -> tuple[np.ndarray, Levels]:
@@ -480,10 +480,8 @@ def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
         present = ~np.isnan(values)
         found, code = np.unique(values[present], return_inverse=True)
         found = found.tolist()
-    held = range(len(found))
-    if sample_weight is not None:
-        held = np.unique(code[sample_weight[present] > 0]).tolist()
-    return Levels(tuple(found[number] for number in held))
+    held = np.unique(code if sample_weight is None else code[sample_weight[present] > 0])
+    return Levels(tuple(found[number] for number in held.tolist()))
 
 
 def _all_words(values: list[Any]) -> bool:

@@ -16,7 +16,20 @@ import numpy as np
 
 from anyboost.draws import Units, label_folds, mix
 from anyboost.estimators.rows import Labelled, Targets
-from anyboost.losses import Absolute, Cox, Loss, Multioutput, MultiQuantile, Quantile, RankHinge, RankLogistic
+from anyboost.losses import (
+    Absolute,
+    Cox,
+    CVaR,
+    Loss,
+    Multioutput,
+    MultiQuantile,
+    Quantile,
+    RankHinge,
+    RankLogistic,
+    Sum,
+    WorstGroup,
+)
+from anyboost.losses.combine import CoupledSum
 from anyboost.losses.leaves import Leaves
 from anyboost.tables import MOST_LEVELS, Columns
 
@@ -190,7 +203,7 @@ def _tell(
 
 
 def _ranks(loss: Any) -> bool:
-    terms = [term for _, term in getattr(loss, "terms", ((1.0, loss),))]
+    terms = [term for _, term in loss.terms] if isinstance(loss, CoupledSum) else [loss]
     return any(isinstance(term, RankHinge | RankLogistic) for term in terms)
 
 
@@ -227,9 +240,9 @@ def statistics(targets: Targets, copies: np.ndarray, weights: np.ndarray) -> lis
 
 def _simple(loss: Any) -> Any:
     """A loss that others are made of: of a sum the first term, of a risk that of its rows."""
-    while hasattr(loss, "terms") or (hasattr(loss, "loss") and not isinstance(loss, Multioutput)):
-        loss = loss.terms[0][1] if hasattr(loss, "terms") else loss.loss
-    return loss
+    if isinstance(loss, Sum | CoupledSum):
+        return _simple(loss.terms[0][1])
+    return _simple(loss.loss) if isinstance(loss, CVaR | WorstGroup) else loss
 
 
 def _of_numbers(loss: Any, y: np.ndarray, name: str) -> Statistic:
