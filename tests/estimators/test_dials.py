@@ -224,3 +224,14 @@ def test_leaves_tell_quantiles_from_rows_on_both_sides():
     assert found == pytest.approx([4.0, 20.0, 20.0, 40.0])
     both = BoostingRegressor("multi_quantile:0.1,0.5", max_iter=2).fit(X, y)
     assert both.dials_["min_leaf_weight"] == pytest.approx(20.0)
+
+
+def test_weights_of_classes_and_units_do_not_hang_on_the_order_of_rows():
+    X, y = table(200)
+    weights = np.random.default_rng(3).uniform(0.1, 3.0, size=200)
+    order = np.random.default_rng(4).permutation(200)
+    given = {"class_weight": "balanced", "max_iter": 3}
+    one = BoostingClassifier(**given).fit(X, y > 0, sample_weight=weights)
+    other = BoostingClassifier(**given).fit(X[order], (y > 0)[order], sample_weight=weights[order])
+    assert one.dials_ == other.dials_
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))

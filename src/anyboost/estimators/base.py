@@ -6,6 +6,7 @@ the estimator as it was.
 
 import copy
 import inspect
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -238,7 +239,8 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
         units, unit_weight = rows.X.shape[0], 1.0
         if rows.sample_weight is not None:
             units = int(unit_counts(rows.sample_weight, Here(units)).sum())
-            unit_weight = float(rows.sample_weight.sum()) / units
+            # in any order of the rows
+            unit_weight = math.fsum(rows.sample_weight) / units
         loss = targets.loss
         outputs = loss.outputs(loss.check(targets.y))
         parts, reweighted = self._count_parts(rows, units), targets.factors is not None

@@ -13,6 +13,7 @@ from anyboost.estimators import parameters
 from anyboost.estimators.base import GroupedBoosting, shared
 from anyboost.estimators.rows import Targets
 from anyboost.losses import Loss
+from anyboost.losses.leaves import Leaves
 
 
 def _gives_probabilities(estimator: "BoostingClassifier") -> bool:
@@ -403,7 +404,8 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
             return None
         if isinstance(given, str):
             checks.choice(given, "class_weight", ("balanced",))
-            mass = np.bincount(codes, sample_weight, minlength=len(classes)).astype(np.float64)
+            weights = np.ones(len(codes)) if sample_weight is None else sample_weight
+            mass = Leaves(codes, len(classes), weights).masses()  # in any order of the rows
             return mass.sum() / (len(classes) * mass)
         if not isinstance(given, Mapping):
             raise ValueError(f'class_weight must be a mapping, "balanced" or None, got {given!r}')
