@@ -7,17 +7,14 @@ Rows of the tuning sets alone, held out of their training parts (docs/accuracy.m
 goes on where it stopped, a line a fit.
 """
 
-import argparse
-import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from benchmarks import accuracy, accuracy_libraries, accuracy_sets
+from benchmarks import accuracy, accuracy_libraries, accuracy_sets, changes
 from benchmarks.accuracy_libraries import CLASSES
+from benchmarks.changes import AS_IT_IS, Line
 
-AS_IT_IS = "as it is"
 CHANGES: dict[str, dict[str, Any]] = {
     AS_IT_IS: {},
     "no refit": {"early_stopping": True, "validation_fraction": 0.2},
@@ -40,19 +37,6 @@ CHANGES: dict[str, dict[str, Any]] = {
 }
 
 
-class Line(NamedTuple):
-    """A fit, and what came of it."""
-
-    set: str
-    seed: int
-    fit: str
-    family: str
-    change: str
-    loss: float
-    seconds: float
-    rounds: int
-
-
 def _fits(sets: tuple[str, ...], seeds: int, rows: int) -> Iterator[tuple[Any, str, str]]:
     for name in sets:
         for seed in range(seeds):
@@ -72,7 +56,7 @@ def _asked(change: str, problem: Any, fit: str, rates: dict[tuple[Any, ...], flo
 
 def study(out: Path, sets: tuple[str, ...], seeds: int, rows: int) -> None:
     """Fit every change on every set, but for those that the file has."""
-    done = {(*line[:3], line.change) for line in read(out)}
+    done = changes.done(out)
     for problem, fit, family in _fits(sets, seeds, rows):
         place = (problem.name, problem.seed, fit)
         rates = {place: _rate(problem, fit)}
@@ -83,10 +67,7 @@ def study(out: Path, sets: tuple[str, ...], seeds: int, rows: int) -> None:
                 "anyboost", problem, fit, 1, _asked(change, problem, fit, rates)
             )
             loss = next(iter(accuracy.losses(fit, problem.test, fitted.predicted).values()))
-            line = Line(*place, family, change, loss, fitted.cpu_seconds, fitted.rounds or 0)
-            with out.open("a") as file:
-                file.write(json.dumps(line._asdict()) + "\n")
-            print(f"{problem.name} {problem.seed} {family}, {change}: {loss:.5g}", flush=True)
+            changes.note(out, Line(*place, family, change, loss, fitted.cpu_seconds, fitted.rounds or 0))
 
 
 def _rate(problem: Any, fit: str) -> float:
@@ -96,58 +77,15 @@ def _rate(problem: Any, fit: str) -> float:
     return float(model.fit(problem.train.X, problem.train.y).dials_["learning_rate"])
 
 
-def read(path: Path) -> list[Line]:
-    if not path.exists():
-        return []
-    return [Line(**json.loads(text)) for text in path.read_text().splitlines()]
-
-
-def report(lines: list[Line]) -> str:
-    """For each change and kind of fit: loss and time over those of the dials as they are, means over sets."""
-    at = {(*line[:3], line.change): line for line in lines}
-    families = sorted({line.family for line in lines})
-    rows = ["| | " + " | ".join(families) + " |", "|---" * (len(families) + 1) + "|"]
-    for change in CHANGES:
-        cells = [_cell(at, family, change) for family in families]
-        rows.append(f"| {change} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
-
-
-def _cell(at: dict[Any, Line], family: str, change: str) -> str:
-    logs: dict[str, list[tuple[float, float]]] = {}
-    for line in at.values():
-        base = at.get((*line[:3], AS_IT_IS))
-        if (line.family, line.change) == (family, change) and base is not None:
-            ratio = math.log(line.loss / base.loss), math.log(line.seconds / base.seconds)
-            logs.setdefault(line.set, []).append(ratio)
-    if not logs:
-        return ""
-    means = [tuple(sum(part) / len(found) for part in zip(*found, strict=True)) for found in logs.values()]
-    loss, time = (math.exp(sum(part) / len(means)) for part in zip(*means, strict=True))
-    return f"{loss:.3f}, time {time:.2f}"
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, default=Path("dials.jsonl"))
-    parser.add_argument("--report", type=Path)
-    parser.add_argument(
-        "--sets", default="adult,bank,elec2,satimage,pendigits,covtype,cal_housing,casp,ames,abalone"
-    )
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--rows", type=int, default=3000)
-    parser.add_argument("--quick", action="store_true", help="one set, one seed, few rows")
-    given = parser.parse_args()
-    if given.report:
-        print(report(read(given.report)))
-        return
-    if given.quick:
+    sets = "adult,bank,elec2,satimage,pendigits,covtype,cal_housing,casp,ames,abalone"
+    given = changes.options(__doc__, "dials.jsonl", sets).parse_args()
+    if not given.report and given.quick:
         study(given.out, ("abalone",), 1, 300)
-    else:
+    elif not given.report:
         study(given.out, tuple(given.sets.split(",")), given.seeds, given.rows)
-    print(report(read(given.out)))
+    lines = changes.read(given.report or given.out)
+    print(changes.report(lines, sorted({line.family for line in lines}), CHANGES))
 
 
 if __name__ == "__main__":

@@ -15,10 +15,8 @@ goes on where it stopped, a line a fit. In the report, a cell is the loss over t
 is lower, and the processor's time over theirs: geometric means over sets.
 """
 
-import argparse
 import contextlib
 import copy
-import json
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -40,10 +38,10 @@ from anyboost.estimators.rounds import Found, search
 from anyboost.losses import Functional
 from anyboost.space import Masses, Space
 from anyboost.weak.base import LeafProjection
-from benchmarks import accuracy, accuracy_libraries, accuracy_sets
+from benchmarks import accuracy, accuracy_libraries, accuracy_sets, changes
 from benchmarks.accuracy_libraries import CLASSES, Work
+from benchmarks.changes import AS_IT_IS, Line
 
-AS_IT_IS = "as it is"
 TWO, SEVERAL, SQUARED, MEDIAN, TAIL = "two classes", "several classes", "squared", "absolute", "quantile:0.9"
 FITS = (CLASSES, SQUARED, MEDIAN, TAIL)
 SHARES = (0.1, 0.25, 0.5)  # of the rounds, whose models are averaged
@@ -300,19 +298,6 @@ SHARED = [
 ]
 
 
-class Line(NamedTuple):
-    """A fit, and what came of it."""
-
-    set: str
-    seed: int
-    fit: str
-    family: str
-    change: str
-    loss: float
-    seconds: float
-    rounds: int
-
-
 class Fit(NamedTuple):
     """A fitted model, the processor's seconds, those of the search among them, what that found, and its trees."""
 
@@ -414,7 +399,7 @@ def study(
     fits: tuple[str, ...] = FITS,
 ) -> None:
     """Fit every trial whose name begins as asked on every set, but for those that the file has."""
-    done = {(*line[:3], line.change) for line in read(out)}
+    done = changes.done(out)
     for seed in seeds:
         for name in sets:
             problem = accuracy_sets.problem(name, seed, rows, held_out=True)
@@ -431,9 +416,7 @@ def _study_one(out: Path, problem: Any, fit: str, done: set[Any], only: str) -> 
         predict = model.predict_proba if fit == CLASSES else model.predict
         predicted = np.asarray(predict(problem.test.X), dtype=np.float64)
         loss = next(iter(accuracy.losses(fit, problem.test, predicted).values()))
-        with out.open("a") as file:
-            file.write(json.dumps(Line(*place, family, change, loss, seconds, rounds)._asdict()) + "\n")
-        print(f"{problem.name} {problem.seed} {family}, {change}: {loss:.5g}", flush=True)
+        changes.note(out, Line(*place, family, change, loss, seconds, rounds))
 
     if any((*place, change) not in done for change in SHARED):
         for change, *found in shared(problem, fit):
@@ -446,61 +429,19 @@ def _study_one(out: Path, problem: Any, fit: str, done: set[Any], only: str) -> 
             note(change, fitted.model, fitted.seconds, fitted.found.rounds)
 
 
-def read(path: Path) -> list[Line]:
-    if not path.exists():
-        return []
-    return [Line(**json.loads(text)) for text in path.read_text().splitlines()]
-
-
-def report(lines: list[Line]) -> str:
-    """For each change and kind of fit: loss and time over those of the defaults, means over sets."""
-    at = {(*line[:3], line.change): line for line in lines}
-    families = [family for family in ALL if any(line.family == family for line in lines)]
-    rows = ["| | " + " | ".join(families) + " |", "|---" * (len(families) + 1) + "|"]
-    for change in sorted([*SHARED[1:], *TRIALS], key=lambda name: name[0]):
-        cells = [_cell(at, family, change) for family in families]
-        rows.append(f"| {change} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
-
-
-def _cell(at: dict[Any, Line], family: str, change: str) -> str:
-    logs: dict[str, list[tuple[float, float]]] = {}
-    for line in at.values():
-        plain = at.get((*line[:3], AS_IT_IS))
-        if (line.family, line.change) == (family, change) and plain is not None:
-            ratio = math.log(line.loss / plain.loss), math.log(line.seconds / plain.seconds)
-            logs.setdefault(line.set, []).append(ratio)
-    if not logs:
-        return ""
-    means = [tuple(sum(part) / len(found) for part in zip(*found, strict=True)) for found in logs.values()]
-    loss, time = (math.exp(sum(part) / len(means)) for part in zip(*means, strict=True))
-    return f"{loss:.3f} ({sum(mean[0] < 0 for mean in means)}/{len(means)}), time {time:.2f}"
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, default=Path("trials.jsonl"))
-    parser.add_argument("--report", type=Path)
-    parser.add_argument(
-        "--sets", default="adult,bank,elec2,satimage,pendigits,covtype,cal_housing,casp,ames,abalone,diamonds"
-    )
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--rows", type=int, default=3000)
+    sets = "adult,bank,elec2,satimage,pendigits,covtype,cal_housing,casp,ames,abalone,diamonds"
+    parser = changes.options(__doc__, "trials.jsonl", sets)
     parser.add_argument("--only", default="", help="how the names of trials begin")
     parser.add_argument("--fits", default=",".join(FITS))
-    parser.add_argument("--quick", action="store_true", help="one set, one seed, few rows")
     given = parser.parse_args()
-    if given.report:
-        print(report(read(given.report)))
-        return
-    if given.quick:
+    if not given.report and given.quick:
         study(given.out, ("abalone",), range(1), 900)
-    else:
-        sets, fits = tuple(given.sets.split(",")), tuple(given.fits.split(","))
-        study(given.out, sets, range(given.seeds), given.rows, given.only, fits)
-    print(report(read(given.out)))
+    elif not given.report:
+        asked, fits = tuple(given.sets.split(",")), tuple(given.fits.split(","))
+        study(given.out, asked, range(given.seeds), given.rows, given.only, fits)
+    names = sorted([*SHARED[1:], *TRIALS], key=lambda name: name[0])
+    print(changes.report(changes.read(given.report or given.out), ALL, names))
 
 
 if __name__ == "__main__":
