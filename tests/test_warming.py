@@ -21,9 +21,11 @@ def test_every_piece_of_work_runs_and_nothing_is_printed(capfd):
     folders = ab.warmup(lambda *piece: heard.append(piece))
     names = list(warming.WORK)
     assert heard == [*((name, i, len(names)) for i, name in enumerate(names)), ("", len(names), len(names))]
-    assert folders
-    for folder in folders:
-        assert list(Path(folder).glob("*.nbi"))
+    here = Path(__file__).parent  # kernels of tests may have been defined in this process too
+    kept = [Path(folder) for folder in folders if not Path(folder).is_relative_to(here)]
+    assert kept
+    for folder in kept:
+        assert list(folder.glob("*.nbi"))
     assert capfd.readouterr() == ("", "")
 
 
