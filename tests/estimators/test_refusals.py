@@ -46,7 +46,10 @@ REGRESSOR = {
     "one bin": ({"max_bins": 1}, {}, "max_bins must be between 2 and 255, got 1"),
     "too many bins": ({"max_bins": 256}, {}, "max_bins must be between 2 and 255, got 256"),
     "outputs misspelt": ({"outputs": "joined"}, {}, "outputs must be 'auto' or 'joint' or 'each', got 'joined'"),
-    "leaf misspelt": ({"leaf": "median"}, {}, "leaf must be 'auto' or 'mean' or 'exact', got 'median'"),
+    "leaf misspelt": ({"leaf": "median"}, {}, "leaf must be 'auto' or 'mean' or 'exact' or 'linear', got 'median'"),
+    "linear and monotone": (
+        {"leaf": "linear", "monotonic_cst": [1, 0, 0]}, {}, 'monotonic_cst cannot be kept by leaf="linear"'
+    ),  # fmt: skip
     "memory above one": ({"memory": 1.5}, {}, "memory must be between 0 and at most 1, got 1.5"),
     "memory in words": ({"memory": "long"}, {}, "memory must be a number or .auto., got 'long'"),
     "unknown loss": ({"loss": "zzz"}, {}, "loss 'zzz' is not known: use one of .*squared"),
