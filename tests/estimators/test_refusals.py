@@ -49,7 +49,7 @@ REGRESSOR = {
     "leaf misspelt": ({"leaf": "median"}, {}, "leaf must be 'auto' or 'mean' or 'exact' or 'linear', got 'median'"),
     "linear and monotone": (
         {"leaf": "linear", "monotonic_cst": [1, 0, 0]}, {}, 'monotonic_cst cannot be kept by leaf="linear"'
-    ),  # fmt: skip
+    ),
     "memory above one": ({"memory": 1.5}, {}, "memory must be between 0 and at most 1, got 1.5"),
     "memory in words": ({"memory": "long"}, {}, "memory must be a number or .auto., got 'long'"),
     "unknown loss": ({"loss": "zzz"}, {}, "loss 'zzz' is not known: use one of .*squared"),
