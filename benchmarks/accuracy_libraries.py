@@ -267,15 +267,22 @@ def absence(name: str, fit: str) -> str | None:
 
 
 def suited(name: str, problem: Problem) -> Problem:
-    """The problem as a library can take it: HistGradientBoosting refuses categories of many levels."""
-    if name != "HistGradientBoosting":
-        return problem
-    many = [c for c in problem.categorical if len(problem.train.X[c].cat.categories) > MOST_LEVELS]
-    tables = [
-        table._replace(X=table.X.assign(**{c: table.X[c].cat.codes.astype(float) for c in many}))
-        for table in (problem.train, problem.test)
-    ]
-    return problem._replace(train=tables[0], test=tables[1]) if many else problem
+    """The problem as a library can take it.
+
+    HistGradientBoosting refuses categories of many levels, which become numbers; CatBoost refuses missing ones, which
+    become a level.
+    """
+    changed = []
+    for table in (problem.train, problem.test):
+        columns: dict[str, Any] = {}
+        for c in problem.categorical:
+            column = table.X[c]
+            if name == "HistGradientBoosting" and len(column.cat.categories) > MOST_LEVELS:
+                columns[c] = column.cat.codes.astype(float).where(column.notna())
+            elif name == "CatBoost" and column.isna().any():
+                columns[c] = column.cat.add_categories("missing").fillna("missing")
+        changed.append(table._replace(X=table.X.assign(**columns)) if columns else table)
+    return problem._replace(train=changed[0], test=changed[1])
 
 
 _warm: set[tuple[str, str, bool, bool]] = set()

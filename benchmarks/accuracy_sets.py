@@ -127,8 +127,9 @@ def frame(data: datasets.Dataset, rows: np.ndarray) -> Any:
     for j, name in enumerate(data.feature_names):
         column = data.X[:, j]
         if data.categorical[j]:
-            levels = [str(code) for code in range(int(column.max()) + 1)]
-            columns[name] = pd.Categorical.from_codes(column[rows].astype(int), categories=levels)
+            levels = [str(code) for code in range(int(np.nanmax(column)) + 1)]
+            codes = np.nan_to_num(column[rows], nan=-1.0).astype(int)  # -1 is missing to pandas
+            columns[name] = pd.Categorical.from_codes(codes, categories=levels)
         else:
             columns[name] = column[rows]
     return pd.DataFrame(columns)

@@ -363,3 +363,16 @@ def test_judging_sets_are_whatever_lies_in_the_folder(tmp_path, monkeypatch):
     lines = accuracy.read(plan.out)
     assert {(line["set"], line["task"]) for line in lines} == {("judge/kept_aside", "regression")}
     assert [line["fit"] for line in lines if "losses" in line] == accuracy_libraries.fits_of("regression")
+
+
+def test_missing_categories_are_missing_but_for_catboost():
+    pd = pytest.importorskip("pandas")
+    codes = np.array([[0.0], [np.nan], [2.0], [1.0]])
+    data = datasets.Dataset(codes, np.arange(4.0), ["c"], np.array([True]))
+    found = accuracy_sets.frame(data, np.arange(4))["c"]
+    assert found.isna().tolist() == [False, True, False, False]
+    assert found.cat.categories.tolist() == ["0", "1", "2"]
+    table = accuracy_sets.Table(pd.DataFrame({"c": found}), data.y, None)
+    given = accuracy_sets.Problem("small", 0, "regression", 0, ["c"], table, table)
+    assert accuracy_libraries.suited("LightGBM", given).train.X["c"].isna().sum() == 1
+    assert accuracy_libraries.suited("CatBoost", given).train.X["c"].tolist() == ["0", "missing", "2", "1"]
