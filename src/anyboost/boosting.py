@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost import certificates, checks, keywords, losses, weak
+from anyboost import checks, keywords, losses, weak
 from anyboost import descent as descents
 from anyboost.backends import threads
-from anyboost.certificates import Evidence, Witness
+from anyboost.certificates import UNKNOWN_NORM, Certificate, Evidence, Witness
 from anyboost.descent import Descent, State, Step, descend
 from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
@@ -100,6 +100,8 @@ class Run:
         The size of the model: the sum of |c| max|h| over its terms.
     witnesses : list of Witness
         The proofs behind `floor`.
+    certificate : Certificate
+        What is proved of the model after the last round.
 
     Examples
     --------
@@ -148,6 +150,21 @@ class Run:
     @property
     def witnesses(self) -> list[Witness]:
         """The proofs behind `floor`."""
+        return self.prove()
+
+    def prove(self, search: bool = True) -> list[Witness]:
+        """The proofs behind `floor`.
+
+        Parameters
+        ----------
+        search : bool, default True
+            Whether to look for atoms that attain the bounds, which `floor_estimate` rests on.
+
+        Returns
+        -------
+        list of Witness
+            The proofs.
+        """
         evidence, state = self.state.evidence, self.state
         stale = evidence.latest is None or evidence.latest[0] != state.round
         if evidence.light and stale and self.functional is not None and self.space is not None:
@@ -155,13 +172,13 @@ class Run:
             gradient = self.functional.subgradient(state.scores)
             slope = self.space.inner(gradient, state.scores, less=state.start)
             evidence.see(state.round, state.loss, gradient, slope)
-        return evidence.witnesses + evidence.current(self._support)
+        return evidence.witnesses + evidence.current(lambda G: self._support(G, search))
 
     @property
     def norm(self) -> float:
         """How large the model is: the sum over its terms of |c| max|h| on the training rows, after shrinkage."""
         if math.isnan(self.state.norm):
-            raise ValueError("norm is not in the file of an older version: give floor and gap a radius")
+            raise ValueError(UNKNOWN_NORM)
         return self.state.norm
 
     def floor(self, radius: float | None = None) -> float:
@@ -180,7 +197,7 @@ class Run:
         float
             The floor, -inf where nothing is proved.
         """
-        return self._floor(radius, estimate=False)
+        return self.certificate.floor(radius)
 
     def floor_estimate(self, radius: float | None = None) -> float:
         """The floor if a tree's greedy search found the extreme atom: an estimate, not a certificate.
@@ -195,7 +212,7 @@ class Run:
         float
             The estimate.
         """
-        return self._floor(radius, estimate=True)
+        return self.certificate.floor(radius, estimate=True)
 
     def gap(self, radius: float | None = None) -> float:
         """The model's loss minus the floor: at most this much could be gained within the radius.
@@ -213,17 +230,16 @@ class Run:
         float
             The gap.
         """
-        gap = self.state.loss - self.floor(radius)
-        inside = radius is None or radius >= self.state.norm
-        return max(gap, 0.0) if inside else gap  # inside, only rounding is negative
+        return self.certificate.gap(radius)
 
-    def _floor(self, radius: float | None, estimate: bool) -> float:
-        within = self.norm if radius is None else radius
-        return max(certificates.floor(self.witnesses, within, estimate=estimate), self.infimum)
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved of the model after the last round."""
+        return Certificate(self.state.loss, self.state.norm, self.infimum, tuple(self.witnesses))
 
-    def _support(self, G: np.ndarray) -> tuple[float, float]:
+    def _support(self, G: np.ndarray, search: bool) -> tuple[float, float]:
         assert self.space is not None  # a run from a file brings its current witnesses
-        return self.learner.support(self.space, G)
+        return self.learner.support(self.space, G, search)
 
 
 @keywords.explained

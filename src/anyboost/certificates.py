@@ -11,6 +11,7 @@ where a is the start. This holds for any sequence f_t, so for any step, memory, 
 import math
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ import numpy as np
 Support = Callable[[np.ndarray], tuple[float, float]]
 SUMMED = ("step", "uniform", "late")  # weights eta_t, 1 and t
 WEIGHTINGS = (*SUMMED, "last")
+UNKNOWN_NORM = (
+    "norm is not known of this model (its file is of an older version, or it ends before the round that its fit "
+    "went on from): give floor and gap a radius"
+)
 
 
 class Witness(NamedTuple):
@@ -109,6 +114,74 @@ def floor(witnesses: Iterable[Witness], radius: float, *, estimate: bool = False
     return max(
         (w.intercept - radius * (w.reach_found if estimate else w.reach) for w in witnesses), default=-np.inf
     )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved of a model: `Run.floor` and `Run.gap`, and those of estimators, without the sample.
+
+    Parameters
+    ----------
+    loss : float
+        The model's, on the training rows.
+    norm : float
+        The model's size, the sum of |c| max|h| over its terms; NaN where it is not known.
+    infimum : float
+        What no scores have a smaller loss than on those rows; -inf where nothing is known.
+    witnesses : tuple of Witness
+        The proofs.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> proof = ab.certificates.Witness(1.0, 0.25, 0.25, "last", 1)
+    >>> known = ab.certificates.Certificate(0.75, 2.0, 0.0, (proof,))
+    >>> known.floor(), known.gap(), known.gap(radius=1.0)
+    (0.5, 0.25, 0.0)
+    """
+
+    loss: float
+    norm: float
+    infimum: float
+    witnesses: tuple[Witness, ...]
+
+    def floor(self, radius: float | None = None, *, estimate: bool = False) -> float:
+        """No start + sum c_m h_m with sum |c_m| <= radius, |h_m| <= 1, h_m in H, has a smaller loss.
+
+        Parameters
+        ----------
+        radius : float or None, default None
+            The size of the sums; None: the model's own, `norm`.
+        estimate : bool, default False
+            As for the function `floor`.
+
+        Returns
+        -------
+        float
+            The floor, never under the infimum of the loss; -inf where nothing is proved.
+        """
+        if radius is None:
+            if math.isnan(self.norm):
+                raise ValueError(UNKNOWN_NORM)
+            radius = self.norm
+        return max(floor(self.witnesses, radius, estimate=estimate), self.infimum)
+
+    def gap(self, radius: float | None = None) -> float:
+        """The loss minus the floor: at most this much could be gained within the radius.
+
+        Parameters
+        ----------
+        radius : float or None, default None
+            The size of the sums; None: the model's own, `norm`.
+
+        Returns
+        -------
+        float
+            The gap, never negative at the model's own norm or beyond.
+        """
+        gap = self.loss - self.floor(radius)
+        inside = radius is None or radius >= self.norm
+        return max(gap, 0.0) if inside else gap  # inside, only rounding is negative
 
 
 class Evidence:

@@ -23,6 +23,7 @@ from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import encoding, measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
+from anyboost.estimators.certified import Certified
 from anyboost.estimators.dials import Circumstances, Dials, choose
 from anyboost.estimators.explained import Explained
 from anyboost.estimators.fitting import Fitting, without_sample
@@ -36,7 +37,7 @@ from anyboost.trees.rows import Here
 from anyboost.watching import Monitor
 
 
-class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
+class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
     """Parameters and machinery of the boosting estimators."""
 
     _groups_name = "groups"  # what `fit` calls the labels that tie rows together
@@ -223,6 +224,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
         )
         run = fitting.boost(seed, monitor, earlier, narration)
         fitted |= self._attributes(run, monitor, fitting)
+        fitted["_certificate"] = fitting.certificate(run, fitted["ensemble_"].n_rounds)
         if found is not None:
             fitted |= {"validation_scores_": found.values, "validation_score_": found.scores}
         fitted |= self._after(run, fitted["ensemble_"], fitting.rows, fitting.targets)

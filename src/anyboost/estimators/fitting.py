@@ -1,5 +1,6 @@
 """One fit: the method, the start and the validation sets that the parameters ask for, and the call of `boost`."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from anyboost import checks, metrics, tables, weak
 from anyboost import descent as descents
 from anyboost.boosting import Run, boost, fits
+from anyboost.certificates import Certificate
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
 from anyboost.estimators.callbacks import Narrator, Rounds
@@ -68,6 +70,7 @@ class Fitting:
         if self.weights is not None:
             parameters.warn_of_light_rows(estimator, dials, self.weights)
         self.intercept = np.zeros(self.outputs)
+        self.norms: dict[int, float] = {0: 0.0}  # of the model after each round
         self.fitted: dict[str, Any] = {"_encoding": self.encoding}
         self.start = self._start()
 
@@ -228,7 +231,7 @@ class Fitting:
     ) -> Run:
         """The run; the user's callbacks hear of it where it is narrated."""
         estimator = self.estimator
-        callbacks: list[Any] = []
+        callbacks: list[Any] = [lambda step, run: self.norms.update({step.round: run.state.norm})]
         if estimator.verbose:
             callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
         if narration is not None:
@@ -255,6 +258,12 @@ class Fitting:
             n_threads=self.n_threads,
             random_state=seed,
         )
+
+    def certificate(self, run: Run, rounds: int) -> Certificate:
+        """What is proved of the model after so many rounds."""
+        loss = run.steps[rounds - 1].loss if rounds else run.start_loss
+        norm = run.state.norm if rounds == len(run.steps) else self.norms.get(rounds, math.nan)
+        return Certificate(loss, norm, run.infimum, tuple(run.prove(search=False)))
 
 
 def without_sample(run: Run) -> Run:

@@ -124,6 +124,8 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
         What each dial was, "auto" ones included, by name.
     feature_importances_ : ndarray (n_features,)
         What the cuts of each column gained, as shares of one: `importances()`.
+    norm_ : float
+        The size of the model, the sum of |c| max|h| over its terms: the radius of `floor()` and `gap()`.
     steps_ : list of Step
         One record a round: loss, edge, step size, seconds, and `valid_loss`, the loss on the first validation set.
     n_iter_ : int

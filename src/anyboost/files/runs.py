@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from anyboost.boosting import Options, Run
-from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence, Witness
+from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence
 from anyboost.descent import Geometry, State
-from anyboost.files import ensembles, history, parts
+from anyboost.files import certificates, ensembles, history, parts
 from anyboost.files.fields import Fault, Fields, choice, count, items, real, record, refusal
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.watching import Watch
 
-MOST_WITNESSES = 4 * 64  # four at each power of two
 _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")
 
 
@@ -57,7 +56,7 @@ def _needs(made_with: dict[str, Any]) -> list[str]:
 def _pack_evidence(run: Run) -> dict[str, Any]:
     evidence = run.state.evidence
     # Those of the last round bring the sums up to date, so they come first.
-    witnesses = [[*map(float, each[:3]), each.weighting, int(each.rounds)] for each in run.witnesses]
+    witnesses = certificates.pack_witnesses(run.witnesses)
     intercepts = [*evidence.intercept.tolist(), float(evidence.last_intercept)]
     return {
         "weight": dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
@@ -152,10 +151,10 @@ _OPTIONS = record(_LATER, row_fraction=_share, feature_fraction=_share, max_bins
 def _unpack_evidence(
     header: Fields, tensors: Tensors, rounds: int, shape: tuple[int, ...], light: bool
 ) -> Evidence:
-    witness = partial(_unpack_witness, rounds)
+    witness = partial(certificates.unpack_witness, rounds)
     weight = header.take("weight", record(**dict.fromkeys(SUMMED, real)))
     intercept = header.take("intercept", record(**dict.fromkeys(WEIGHTINGS, real)))
-    witnesses = header.take("witnesses", items(MOST_WITNESSES, witness))
+    witnesses = header.take("witnesses", items(certificates.MOST_WITNESSES, witness))
     current = header.take("current", items(len(WEIGHTINGS), witness))
     header.done()
     usable = [(name, rounds) for name in WEIGHTINGS if rounds and (name == "last" or weight[name] > 0)]
@@ -174,12 +173,3 @@ def _unpack_evidence(
         if not light:
             evidence.last_gradient = tensors.floats("gradient.last", shape)
     return evidence
-
-
-def _unpack_witness(rounds: int, values: Any, name: str) -> Witness:
-    if not isinstance(values, list) or len(values) != 5 or values[3] not in WEIGHTINGS:
-        raise Fault("it has a witness that is none")
-    if type(values[4]) is not int or not 1 <= values[4] <= rounds:
-        raise Fault("it has a witness of a round that was not run")
-    intercept, reach, reach_found = (real(value, name) for value in values[:3])
-    return Witness(intercept, reach, reach_found, values[3], values[4])
