@@ -193,3 +193,17 @@ def test_a_loss_may_have_steps_of_its_own():
         R = loss.on(y, space)
         np.testing.assert_array_equal(R.best_shifts(np.zeros(4), leaf, 2), [0.75, 3.0])
         assert R.best_constant() == 1.5
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_step_of_one_of_several_quantiles_is_a_quantile_of_its_own(sign):
+    random = np.random.default_rng(3)
+    loss, n, n_leaves = losses.MultiQuantile([0.1, 0.5, 0.9]), 300, 5
+    scores, y, weights = random.normal(size=(n, 3)), random.normal(size=n), random.integers(1, 4, n) * 1.0
+    leaf = random.integers(0, n_leaves, n)
+    for output, tau in enumerate(loss.taus):
+        directions = np.zeros((n_leaves, 3))
+        directions[:, output] = sign
+        found = loss.best_shifts(scores, y, weights, leaf, n_leaves, directions)
+        own = losses.Quantile(tau).best_shifts(scores[:, output], y, weights, leaf, n_leaves)
+        np.testing.assert_allclose(found, sign * own, rtol=0, atol=1e-12)
