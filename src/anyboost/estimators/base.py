@@ -27,9 +27,11 @@ from anyboost.estimators.certified import Certified
 from anyboost.estimators.dials import Circumstances, Dials, choose
 from anyboost.estimators.explained import Explained
 from anyboost.estimators.fitting import Fitting, without_sample
-from anyboost.estimators.rounds import Sets, search
+from anyboost.estimators.held_out import CV, FOLDS, SHARE, SPLIT, HeldOut, Part, held_out
+from anyboost.estimators.rounds import Sets, fit_parts, search
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.estimators.sets import named_sets
+from anyboost.losses import Loss
 from anyboost.samples import valid_parts
 from anyboost.space import Binned
 from anyboost.tables import Columns
@@ -190,7 +192,13 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         rows.X, columns = tables.lumped(rows.X, columns, rows.sample_weight, names, advice)
         seed, earlier = self._seed(resume)
         sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
+        way, apart = self._calibrates_by(targets.loss), None
+        if way == SPLIT:
+            ((rows, apart),) = self._splits(rows, targets.y, 1, SHARE, seed)
+            targets = self._targets(rows.y, rows.sample_weight)
         dials = self._dials(rows, targets, bool(sets))
+        if way == CV and dials.folds:
+            dials = dials._replace(folds=FOLDS)
         self._check_rounds(dials, earlier)
         fitted |= {"is_categorical_": columns.categorical, "_columns": columns}
 
@@ -203,7 +211,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
 
         found = None
         if dials.folds:
-            found = search(self._parts(rows, targets, seed, dials), dials, seed, begin)
+            found = search(fit_parts(self._parts(rows, targets, seed, dials), dials, seed, begin))
             dials = dials._replace(max_iter=found.rounds, early_stopping=False)
         elif dials.early_stopping and not sets:
             rows, targets, sets = self._held_out(rows, targets, seed, dials)
@@ -228,6 +236,17 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         if found is not None:
             fitted |= {"validation_scores_": found.values, "validation_score_": found.scores}
         fitted |= self._after(run, fitted["ensemble_"], fitting.rows, fitting.targets)
+        if way is not None:
+            rounds = fitted["ensemble_"].n_rounds
+            if apart is not None:
+                parts = [Part(targets.encode, run.ensemble, fitting.watched("apart", apart, False))]
+            elif found is not None:
+                parts = found.parts
+            else:
+                still = dials._replace(max_iter=rounds, early_stopping=False, folds=FOLDS)
+                folds = fit_parts(self._parts(rows, targets, seed, still), still, seed, begin)
+                parts = [part for _, part in folds]
+            fitted |= self._calibrate(way, targets.loss, held_out(parts, rounds, fitting.n_threads))
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
             if name not in self.get_params(deep=False):
@@ -340,7 +359,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         self, rows: Labelled, targets: Targets, seed: int, dials: Dials
     ) -> Iterator[tuple[Labelled, Targets, Sets]]:
         """Rows to train on and to watch, for each fold."""
-        for kept, watched in self._splits(rows, targets.y, dials, seed):
+        for kept, watched in self._splits(rows, targets.y, dials.folds, dials.validation_fraction, seed):
             if not hasattr(self.init, "fit"):
                 kept = replace(kept, given=None)  # a scorer is shown the rows held out, and nobody the others
             yield kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
@@ -359,23 +378,23 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
     def _splits(
-        self, rows: Labelled, y: np.ndarray, dials: Dials, seed: int
+        self, rows: Labelled, y: np.ndarray, folds: int, share: float | None, seed: int
     ) -> Iterator[tuple[Labelled, Labelled]]:
         """Rows to train on and to watch, drawn by what they hold; a row of weight 2 may be one of each."""
         n_threads = checks.n_threads(self.n_jobs)
         units = Units(seed, rows.X, y, rows.sample_weight, rows.groups, rows.offset, n_threads)
-        if dials.folds > 1:
-            parts = units.folds(dials.folds, self._strata(y))
+        if folds > 1:
+            parts = units.folds(folds, self._strata(y))
         else:
-            assert dials.validation_fraction is not None
-            parts = units.held_out(float(dials.validation_fraction), self._strata(y))[None]
+            assert share is not None
+            parts = units.held_out(float(share), self._strata(y))[None]
         if not parts.any(axis=1).all():
             raise ValueError(
                 f"early_stopping needs two rows or more to split, two of one class, got n_samples={rows.X.shape[0]}: "
                 "pass X_val and y_val, or turn it off"
             )
-        for held_out in parts:
-            yield rows.part(units, units.counts - held_out), rows.part(units, held_out)
+        for watched in parts:
+            yield rows.part(units, units.counts - watched), rows.part(units, watched)
 
     def _strata(self, y: np.ndarray) -> np.ndarray | None:
         """What each part must have its share of."""
@@ -403,6 +422,18 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
             "best_iteration_": best,
             "train_score_": -np.array([run.start_loss, *(step.loss for step in run.steps)]),
         }
+
+    def _calibrates_by(self, loss: Loss) -> str | None:
+        """Which rows, not fitted, an estimator learns from how far off its model is: "cv", "split" or None."""
+        return None
+
+    def _calibrate(self, way: str, loss: Loss, held: HeldOut) -> dict[str, Any]:
+        """Fitted attributes learnt from those rows."""
+        return {}
+
+    def _covers_groups(self, loss: Loss) -> bool:
+        """Whether groups have a use beside the loss."""
+        return False
 
     def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         """Further fitted attributes of a kind of estimator."""

@@ -58,10 +58,7 @@ class Fitting:
         loss = targets.loss
         self.y = loss.check(targets.y)
         self.outputs = loss.outputs(self.y)
-        if rows.groups is not None and not loss.uses_groups:
-            raise ValueError(
-                f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
-            )
+        self.groups = self._groups(rows)
         sources = self.encoding.sources.tolist()
         self.learner, self.descent = parameters.method(
             estimator, dials, loss, self.outputs, columns, sources, None if names is None else list(names)
@@ -73,6 +70,17 @@ class Fitting:
         self.norms: dict[int, float] = {0: 0.0}  # of the model after each round
         self.fitted: dict[str, Any] = {"_encoding": self.encoding}
         self.start = self._start()
+
+    def _groups(self, rows: Labelled) -> np.ndarray | None:
+        """The groups of rows as the loss uses them."""
+        estimator, loss = self.estimator, self.targets.loss
+        if loss.uses_groups or rows.groups is None:
+            return rows.groups
+        if not estimator._covers_groups(loss):
+            raise ValueError(
+                f"{estimator._groups_name} were given, but the loss {loss.name} does not use them: leave them out"
+            )
+        return None
 
     def _start(self) -> Any:
         """Where the descent starts: None, a number, or scores row by row (with the constant that suits them)."""
@@ -99,7 +107,7 @@ class Fitting:
         if self.outputs > 1:
             return 0.0
         space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
-        functional = self.targets.loss.on(self.y, space, self.rows.groups)
+        functional = self.targets.loss.on(self.y, space, self.groups)
         functional.best_constant()  # refuses targets that no constant suits, with an offset as without
         one_leaf = np.zeros(space.n, dtype=np.int32)
         self.intercept = np.asarray(functional.best_shifts(offset, one_leaf, 1), dtype=np.float64)
@@ -114,7 +122,7 @@ class Fitting:
         estimator = self.estimator
         everywhere = any(isinstance(what, str) for _, what in scorings)
         watched = [
-            self._watched(name, rows, everywhere or number == 0) for number, (name, rows) in enumerate(sets)
+            self.watched(name, rows, everywhere or number == 0) for number, (name, rows) in enumerate(sets)
         ]
 
         def stage(watched: WatchedSet, ensemble: Ensemble) -> Any:
@@ -134,7 +142,8 @@ class Fitting:
         patience = Patience(rounds, 0.0 if automatic else float(estimator.tol), TOL if automatic else 0.0)
         return Monitor(watched, self.n_threads, patience, [measure(*scoring) for scoring in scorings])
 
-    def _watched(self, name: str, rows: Labelled, measured: bool) -> WatchedSet:
+    def watched(self, name: str, rows: Labelled, measured: bool) -> WatchedSet:
+        """Rows that follow the fit; their loss is taken if they are `measured`."""
         # The training rows, where they are watched, are as they are fitted.
         rows = self.rows if rows is self.given else replace(rows, X=self.encoding.encode(rows.X))
         X, functional = tables.contiguous(rows.X), None
@@ -142,7 +151,7 @@ class Fitting:
             y = self.targets.encode(rows.y)
             if measured:
                 space = Space(X, self.targets.weigh(y, rows.sample_weight), n_threads=self.n_threads)
-                functional = self.targets.loss.on(y, space, rows.groups, outputs=self.outputs)
+                functional = self.targets.loss.on(y, space, self._groups(rows), outputs=self.outputs)
         except ValueError as error:
             raise ValueError(f"validation set {name!r}: {error}") from None
         weak.admit_values(self.learner, X, f"X of the validation set {name!r}")
@@ -187,7 +196,7 @@ class Fitting:
                 )
         space = Space(self.rows.X, self.weights, n_threads=self.n_threads)
         same = tuple(self.columns.levels) == run.options.categorical
-        if not same or not fits(run.state, space, self.targets.loss.on(self.y, space, self.rows.groups)):
+        if not same or not fits(run.state, space, self.targets.loss.on(self.y, space, self.groups)):
             raise ValueError(
                 "warm_start goes on from a fit to other data: pass the X, y and sample_weight of that fit, or set "
                 "warm_start=False"
@@ -246,7 +255,7 @@ class Fitting:
             rounds=self.dials.max_iter,
             start=self.start,
             sample_weight=self.weights,
-            groups=self.rows.groups,
+            groups=self.groups,
             valid=monitor,
             callbacks=callbacks,
             resume=earlier,

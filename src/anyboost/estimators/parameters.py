@@ -20,6 +20,7 @@ import numpy as np
 from anyboost import checks, losses, steps, tables, weak
 from anyboost import descent as descents
 from anyboost.descent import Descent
+from anyboost.estimators import intervals
 from anyboost.estimators.dials import Dials
 from anyboost.estimators.encoding import WAYS
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic
@@ -85,6 +86,8 @@ def check(estimator: Any) -> None:
     descents.check_curvature(own["curvature"])
     if own["preset"] is not None:
         checks.choice(own["preset"], "preset", ("paper",))
+    if "conformal" in own:
+        intervals.check(own["conformal"])
     checks.flag(own["warm_start"], "warm_start")
     unless_auto("early_stopping", checks.flag, ' or "auto"')
     if own["validation_fraction"] is not None:

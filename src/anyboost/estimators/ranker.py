@@ -11,7 +11,6 @@ from anyboost.draws import labels_held_out
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
-from anyboost.estimators.dials import Dials
 from anyboost.estimators.regressor import _one_column
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
@@ -286,12 +285,12 @@ class BoostingRanker(BaseBoosting):
         return 1 if rows.groups is None else len(np.unique(rows.groups))
 
     def _splits(
-        self, rows: Labelled, y: np.ndarray, dials: Dials, seed: int
+        self, rows: Labelled, y: np.ndarray, folds: int, share: float | None, seed: int
     ) -> Iterator[tuple[Labelled, Labelled]]:
         if rows.groups is None or len(np.unique(rows.groups)) < 2:
             raise ValueError(
                 "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"
             )
-        assert dials.validation_fraction is not None
-        held_out = labels_held_out(seed, rows.groups, float(dials.validation_fraction))
+        assert share is not None
+        held_out = labels_held_out(seed, rows.groups, float(share))
         yield rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))

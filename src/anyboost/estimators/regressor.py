@@ -12,11 +12,12 @@ from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
 from anyboost.estimators.base import GroupedBoosting, shared
+from anyboost.estimators.intervals import Intervals, levels_of
 from anyboost.estimators.rows import Labelled, Targets
-from anyboost.losses import Cox, Loss, Multioutput, MultiQuantile, Sum
+from anyboost.losses import Cox, Multioutput
 
 
-class BoostingRegressor(RegressorMixin, GroupedBoosting):
+class BoostingRegressor(RegressorMixin, Intervals, GroupedBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of real targets.
 
     The weights are the measure: a row of weight 2 is that row twice, a row of weight 0 is no row. What is drawn is
@@ -87,6 +88,11 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
     init : float, estimator or None, default None
         Where scores start: None is the best constant; a number; or the predictions of an estimator that is fitted
         first, on the training rows of the table as it is given.
+    conformal : str or None, default "auto"
+        How `predict_interval` and `predict_quantiles` are calibrated: "cv" by each row as a model of the others saw
+        it, in five folds, which cost five more fits (none, where they find the rounds); "split" by a fifth of the
+        rows, which are not fitted; None: not. "auto" is "cv" for "multi_quantile" losses (not for a warm start or a
+        preset).
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
         `learning_rate` and the size of trees may change in between.
@@ -149,6 +155,8 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
         The columns of X.
     feature_names_in_ : ndarray of str
         Their names, where X has them.
+    conformal_ : Conformal or None
+        What intervals are calibrated by.
     event_times_ : ndarray
         The times of events, with the loss "cox".
     baseline_hazard_ : ndarray
@@ -194,6 +202,7 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
         learner: Any = None,
         descent: Any = None,
         init: Any = None,
+        conformal: str | None = "auto",
         warm_start: bool = False,
         early_stopping: bool | str = "auto",
         scoring: Any = "loss",
@@ -207,6 +216,7 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
     ) -> None:
         super().__init__(**shared(locals()))
         self.quantile = quantile
+        self.conformal = conformal
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """Predictions on the scale of y.
@@ -241,41 +251,6 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
             Predictions, as `predict` gives them.
         """
         return (self._predictions(scores) for scores in self._staged_raw(X, offset))
-
-    def predict_interval(self, X: Any, coverage: float | None = None, offset: Any = None) -> np.ndarray:
-        """Lower and upper ends from the quantiles of a "multi_quantile" loss; they never cross.
-
-        Parameters
-        ----------
-        X : table (n, d)
-            The columns of the fit.
-        coverage : float or None, default None
-            The share of targets between them, e.g. 0.9 for the levels 0.05 and 0.95; None: the outermost levels.
-        offset : array_like or None, default None
-            Scores to add, row by row.
-
-        Returns
-        -------
-        ndarray (n, 2)
-            The ends.
-        """
-        check_is_fitted(self)
-        taus = _levels(self.loss_)
-        if taus is None:
-            raise TypeError(
-                f'predict_interval needs quantiles, and the loss is {self.loss_}: use "multi_quantile:0.05,0.95"'
-            )
-        low, high = 0, len(taus) - 1
-        if coverage is not None:
-            checks.between(coverage, "coverage", 0, 1)
-            ends = [(1 - coverage) / 2, (1 + coverage) / 2]
-            found = [np.flatnonzero(np.isclose(taus, end, rtol=0, atol=1e-9)) for end in ends]
-            if any(len(place) == 0 for place in found):
-                raise ValueError(
-                    f"coverage {coverage} needs the levels {ends[0]:g} and {ends[1]:g}, and the loss has {taus}"
-                )
-            low, high = int(found[0][0]), int(found[1][0])
-        return self.predict(X, offset)[:, [low, high]]
 
     def predict_survival(self, X: Any, times: Any = None, offset: Any = None) -> np.ndarray:
         """The chance to be without an event after each of `times`, from the "cox" loss.
@@ -325,7 +300,7 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
         check_is_fitted(self)
         if isinstance(self.loss_, Cox):
             return metrics.concordance(y, self._raw(X))
-        if _levels(self.loss_) is not None:
+        if levels_of(self.loss_) is not None:
             targets = self.loss_.check(y)
             weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(targets))
             return -self.loss_.value(self._raw(X), targets, weights)
@@ -359,12 +334,12 @@ class BoostingRegressor(RegressorMixin, GroupedBoosting):
 
     def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         if not isinstance(targets.loss, Cox):
-            return {}
+            return {"conformal_": None}
         scores = run.scores
         if ensemble.n_rounds < run.ensemble.n_rounds:
             scores = run.state.start + ensemble.predict(rows.X) - ensemble.start
         times, hazard = baseline_hazard(targets.y, scores, rows.sample_weight)
-        return {"event_times_": times, "baseline_hazard_": hazard}
+        return {"conformal_": None, "event_times_": times, "baseline_hazard_": hazard}
 
 
 def baseline_hazard(
@@ -380,12 +355,6 @@ def baseline_hazard(
     at_risk = risk[np.searchsorted(length[order], times, side="left")]
     events = np.bincount(np.searchsorted(times, length[y > 0]), weights[y > 0], minlength=len(times))
     return times, np.cumsum(events / at_risk) * np.exp(-top)
-
-
-def _levels(loss: Loss) -> tuple[float, ...] | None:
-    """The levels of quantiles fitted together; None for another loss."""
-    terms = [term for _, term in loss.terms] if isinstance(loss, Sum) else [loss]
-    return next((term.taus for term in terms if isinstance(term, MultiQuantile)), None)
 
 
 def _one_column(y: np.ndarray) -> np.ndarray:

@@ -4,14 +4,15 @@ Each part of the rows is fitted without the rows held out, which say when to sto
 parts, have their best round; a part that stopped earlier than others counts from there on with its last score.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anyboost.estimators.dials import Dials
+from anyboost.estimators.held_out import Part
 from anyboost.estimators.rows import Labelled, Targets
-from anyboost.watching import Patience
+from anyboost.watching import Monitor, Patience
 
 Sets = list[tuple[str, Labelled]]
 
@@ -22,17 +23,23 @@ class Found(NamedTuple):
     rounds: int
     values: dict[str, dict[str, np.ndarray]]
     scores: np.ndarray  # those that decided, more being better
+    parts: list[Part]
 
 
-def search(
+def fit_parts(
     parts: Iterable[tuple[Labelled, Targets, Sets]], dials: Dials, seed: int, begin: Callable[..., Any]
-) -> Found:
-    """Fit every part, as `begin` does, and look where they were best together."""
-    monitors = []
+) -> Iterator[tuple[Monitor, Part]]:
+    """Fit every part, as `begin` does; what followed it, and the model."""
     for rows, targets, sets in parts:
         fitting, monitor = begin(dials, rows, targets, sets)
-        monitor.follow(fitting.boost(seed, monitor).ensemble)
-        monitors.append(monitor)
+        ensemble = fitting.boost(seed, monitor).ensemble
+        monitor.follow(ensemble)
+        yield monitor, Part(targets.encode, ensemble, monitor.sets[0])
+
+
+def search(fitted: Iterable[tuple[Monitor, Part]]) -> Found:
+    """Look where the parts were best together."""
+    monitors, parts = zip(*fitted, strict=True)
     first = monitors[0]
     scores = _mean([monitor.scores for monitor in monitors])
     rounds = max(1, Patience(None, first.patience.tol).see(scores).best_round)
@@ -43,7 +50,7 @@ def search(
         }
         for name, found in first.history.items()
     }
-    return Found(rounds, values, scores[: rounds + 1])
+    return Found(rounds, values, scores[: rounds + 1], list(parts))
 
 
 def _mean(curves: list[list[float]]) -> np.ndarray:

@@ -14,7 +14,18 @@ from anyboost.estimators import parameters as rules
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.dials import Dials
 from anyboost.estimators.encoding import Encoding
-from anyboost.files import certificates, encodings, ensembles, fields, history, labels, parameters, parts
+from anyboost.estimators.intervals import levels_of
+from anyboost.files import (
+    certificates,
+    conformal,
+    encodings,
+    ensembles,
+    fields,
+    history,
+    labels,
+    parameters,
+    parts,
+)
 from anyboost.files.codec import plain
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors, finite
@@ -60,6 +71,9 @@ def pack(model: BaseBoosting) -> Packed:
         tensors |= more
     if model._certificate is not None:  # a model of an older file has none
         header["certificate"] = certificates.pack(model._certificate)
+    if getattr(model, "conformal_", None) is not None:
+        header["conformal"], more = conformal.pack(model.conformal_)
+        tensors |= more
     if hasattr(model, "dials_"):  # the same
         header["dials"] = {name: plain(value) for name, value in model.dials_.items()}
     return header, tensors
@@ -103,6 +117,11 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     fitted["_certificate"] = None
     if header.has("certificate"):
         fitted["_certificate"] = certificates.unpack(header.take("certificate", Fields), fitted["n_iter_"])
+    if name == "BoostingRegressor":
+        fitted["conformal_"] = None
+        if header.has("conformal"):
+            entry, levels = header.take("conformal", Fields), levels_of(loss) or ()
+            fitted["conformal_"] = conformal.unpack(entry, tensors, levels)
     if header.has("dials"):
         fitted["dials_"] = _unpack_dials(header.take("dials", Fields))
     header.done()

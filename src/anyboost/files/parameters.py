@@ -18,6 +18,7 @@ LEFT_OUT = ("callbacks",)
 # Written only where they are something else: older files have none, and mean these
 LATER = {
     "quantile": None,
+    "conformal": None,
     "curvature": "auto",
     "preset": None,
     "random_thresholds": False,

@@ -1,0 +1,61 @@
+"""Raw scores of rows by models that were not fitted to them: what intervals and probabilities are calibrated by.
+
+"cv" holds every unit out once, in one of some folds, whose models take as many rounds as the model of all rows; where
+folds have found that number, they are these models already. "split" sets some units apart from all fitting.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost.ensemble import Ensemble
+from anyboost.watching import Watch
+
+CV, SPLIT = "cv", "split"
+FOLDS = 5
+SHARE = 0.2  # of the units that "split" sets apart
+
+
+class Part(NamedTuple):
+    """A model of some rows, how targets are told to its loss, and a set of other rows."""
+
+    encode: Callable[[Any], np.ndarray]
+    ensemble: Ensemble
+    watched: Any
+
+
+class HeldOut(NamedTuple):
+    """Rows, as the loss takes them, with the raw scores of models that have not seen them."""
+
+    y: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    groups: np.ndarray | None
+
+
+def held_out(parts: Iterable[Part], rounds: int, n_threads: int) -> HeldOut:
+    """The rows of all parts, each by the model of its part after so many rounds."""
+    found = [
+        (
+            part.encode(part.watched.labels),
+            _scores(part.watched, part.ensemble, rounds, n_threads),
+            part.watched.sample_weight,
+            part.watched.groups,
+        )
+        for part in parts
+    ]
+    return HeldOut(*(_joined(values) for values in zip(*found, strict=True)))
+
+
+def _scores(watched: Watch, ensemble: Ensemble, rounds: int, n_threads: int) -> np.ndarray:
+    kept = ensemble.truncate(min(rounds, ensemble.n_rounds))
+    began = None
+    if watched.start is not None:
+        began = watched.start.reshape(-1, kept.outputs) - kept.start
+        began = began[:, 0] if kept.outputs == 1 else began
+    return kept.predict(watched.X, began, n_threads)
+
+
+def _joined(values: Sequence[Any]) -> Any:
+    return None if values[0] is None else np.concatenate(values)
