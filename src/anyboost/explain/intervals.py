@@ -150,8 +150,8 @@ class Conformal:
         found = _at(self.ranks, self.weights, levels)
         if not np.isfinite(found).all():
             raise ValueError(
-                f"{name} takes {_fewest(levels):.4g} rows or more to calibrate by, and this model has {len(self.ranks)}, of "
-                f"total weight {self.weights.sum():.4g}: ask for less, or fit more rows"
+                f"{name} takes {_fewest(levels):.4g} rows or more to calibrate by, and this model has "
+                f"{len(self.ranks)}, of total weight {self.weights.sum():.4g}: ask for less, or fit more rows"
             )
         return found
 

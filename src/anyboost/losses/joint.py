@@ -87,11 +87,12 @@ class MultiQuantile(RowwiseLoss):
         return np.array([sample.quantiles(y, tau)[0] for tau in self.taus])
 
     def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
-        moved = np.zeros(0) if directions is None else np.flatnonzero(np.any(directions, axis=0))
+        assert directions is not None  # of several scores
+        moved = np.flatnonzero(np.any(directions, axis=0))
         if len(moved) != 1:  # along several outputs at once: by root search
             return super()._best_shifts(scores, y, leaves, directions)
-        (output,) = moved.tolist()
-        along = directions[:, output]  # type: ignore[index]
+        output = int(moved[0])
+        along = directions[:, output]
         quantiles = leaves.quantiles(y - scores[:, output], self.taus[output])
         return np.divide(quantiles, along, out=np.zeros(len(along)), where=along != 0)
 
