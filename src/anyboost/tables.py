@@ -516,3 +516,18 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def to_frame(columns: dict[str, np.ndarray], like: Any, what: str) -> Any:
+    """Columns as a data frame of the kind that `like` is, else as one of pandas."""
+    import narwhals as nw
+
+    known = _frame(like)
+    if known is not None:
+        return nw.from_dict(columns, backend=known.implementation).to_native()
+    try:
+        return nw.from_dict(columns, backend="pandas").to_native()
+    except ImportError:
+        raise ImportError(
+            f"{what} gives a data frame: pip install pandas, or give X as a data frame"
+        ) from None

@@ -239,7 +239,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         if way is not None:
             rounds = fitted["ensemble_"].n_rounds
             if apart is not None:
-                parts = [Part(targets.encode, run.ensemble, fitting.watched("apart", apart, False))]
+                parts = [Part(targets, run.ensemble, fitting.watched("apart", apart, False))]
             elif found is not None:
                 parts = found.parts
             else:

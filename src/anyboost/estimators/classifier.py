@@ -9,14 +9,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from anyboost import checks, keywords, tables
+from anyboost.boosting import Run
+from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
 from anyboost.estimators.base import GroupedBoosting, shared
-from anyboost.estimators.rows import Targets
+from anyboost.estimators.by_group import ByGroup
+from anyboost.estimators.held_out import CV, HeldOut
+from anyboost.estimators.rows import Labelled, Targets
+from anyboost.explain import calibration
 from anyboost.losses import Loss
 from anyboost.losses.leaves import Leaves
 
 
 def _gives_probabilities(estimator: "BoostingClassifier") -> bool:
+    if getattr(estimator, "calibration_", estimator.calibration) is not None:
+        return True
     loss = getattr(estimator, "loss_", None)
     if loss is None:
         try:
@@ -42,12 +49,12 @@ class _OfProbabilities:
         if not _gives_probabilities(model):
             raise AttributeError(
                 f"{self.method.__name__} needs probabilities, which the loss {getattr(model, 'loss_', model.loss)} "
-                "does not give: use loss='logistic', or sklearn.calibration.CalibratedClassifierCV around the model"
+                "does not give: use loss='logistic', or calibration='temperature' with this one"
             )
         return self.method.__get__(model, owner)
 
 
-class BoostingClassifier(ClassifierMixin, GroupedBoosting):
+class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of classes.
 
     Parameters
@@ -113,6 +120,10 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
         first, on the training rows of the table as it is given.
     class_weight : mapping, str or None, default None
         Weights by class, times the sample weights. "balanced" gives every class the same total weight.
+    calibration : str or None, default None
+        How probabilities are learnt from raw scores of rows that were not fitted (five more fits; none, where folds
+        find the rounds): "temperature", a scale and a shift of each class; "isotonic", any rising function; None: the
+        loss's own, where it has some. With it every loss gives probabilities, and `predict` follows them.
     warm_start : bool, default False
         Whether a second `fit`, on the same data and with a larger `max_iter`, goes on where the first one ended.
         `learning_rate` and the size of trees may change in between.
@@ -146,6 +157,8 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
     ----------
     classes_ : ndarray
         The labels of rows of positive weight, sorted.
+    calibration_ : Calibration or None
+        What makes probabilities of raw scores; None: the loss.
     ensemble_ : Ensemble
         The fitted sum.
     dials_ : dict
@@ -216,6 +229,7 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
         descent: Any = None,
         init: Any = None,
         class_weight: Any = None,
+        calibration: str | None = None,
         warm_start: bool = False,
         early_stopping: bool | str = "auto",
         scoring: Any = "loss",
@@ -229,6 +243,7 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
     ) -> None:
         super().__init__(**shared(locals()))
         self.class_weight = class_weight
+        self.calibration = calibration
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The class of each row.
@@ -354,14 +369,45 @@ class BoostingClassifier(ClassifierMixin, GroupedBoosting):
         return (self._probabilities(scores) for scores in self._staged_raw(X, offset))
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        if self.calibration_ is not None:
+            codes = np.argmax(self._probabilities(scores), axis=1)
+        else:
+            codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[codes]
 
     def _decisions(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(calibration.by_class(scores))
         return self.loss_.probabilities(scores)
+
+    def _calibrates_by(self, loss: Loss) -> str | None:
+        return None if self.calibration is None else CV
+
+    def _calibrate(self, way: str, loss: Loss, held: HeldOut) -> dict[str, Any]:
+        assert self.calibration is not None
+        codes = held.y if loss.domain.classes else (held.y > 0).astype(np.intp)
+        return {"calibration_": calibration.fit(self.calibration, held.scores, codes, held.weights)}
+
+    def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
+        return {"calibration_": None}
+
+    def _as_fitted(self, y: Any) -> np.ndarray:
+        codes = _codes(column_or_1d(np.asarray(y), warn=True), self.classes_)
+        return codes if self.loss_.domain.classes else 2.0 * codes - 1.0
+
+    def _told(
+        self, X: Any, offset: Any, scores: np.ndarray, y: Any, groups: np.ndarray, coverage: float
+    ) -> dict[str, np.ndarray]:
+        codes = _codes(np.asarray(y), self.classes_)
+        wrong = self._labels(scores) != self.classes_[codes]
+        if not _gives_probabilities(self):
+            return {"error": wrong}
+        chances = self._probabilities(scores)
+        brier = ((chances - np.eye(len(self.classes_))[codes]) ** 2).sum(axis=1)
+        return {"error": wrong, "brier": brier, "sureness": chances.max(axis=1) - ~wrong}
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
         labels = column_or_1d(y, warn=True)

@@ -4,12 +4,13 @@
 folds have found that number, they are these models already. "split" sets some units apart from all fitting.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anyboost.ensemble import Ensemble
+from anyboost.estimators.rows import Targets
 from anyboost.watching import Watch
 
 CV, SPLIT = "cv", "split"
@@ -18,9 +19,9 @@ SHARE = 0.2  # of the units that "split" sets apart
 
 
 class Part(NamedTuple):
-    """A model of some rows, how targets are told to its loss, and a set of other rows."""
+    """A model of some rows, their targets, and a set of other rows."""
 
-    encode: Callable[[Any], np.ndarray]
+    targets: Targets
     ensemble: Ensemble
     watched: Any
 
@@ -36,15 +37,11 @@ class HeldOut(NamedTuple):
 
 def held_out(parts: Iterable[Part], rounds: int, n_threads: int) -> HeldOut:
     """The rows of all parts, each by the model of its part after so many rounds."""
-    found = [
-        (
-            part.encode(part.watched.labels),
-            _scores(part.watched, part.ensemble, rounds, n_threads),
-            part.watched.sample_weight,
-            part.watched.groups,
-        )
-        for part in parts
-    ]
+    found = []
+    for targets, ensemble, watched in parts:
+        y = targets.encode(watched.labels)
+        weights = targets.weigh(y, watched.sample_weight)
+        found.append((y, _scores(watched, ensemble, rounds, n_threads), weights, watched.groups))
     return HeldOut(*(_joined(values) for values in zip(*found, strict=True)))
 
 

@@ -23,6 +23,7 @@ from anyboost.descent import Descent
 from anyboost.estimators import intervals
 from anyboost.estimators.dials import Dials
 from anyboost.estimators.encoding import WAYS
+from anyboost.explain import calibration
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic
 from anyboost.losses.names import LOG_LOSS
 from anyboost.tables import Columns
@@ -88,6 +89,8 @@ def check(estimator: Any) -> None:
         checks.choice(own["preset"], "preset", ("paper",))
     if "conformal" in own:
         intervals.check(own["conformal"])
+    if own.get("calibration") is not None:
+        checks.choice(own["calibration"], "calibration", calibration.WAYS)
     checks.flag(own["warm_start"], "warm_start")
     unless_auto("early_stopping", checks.flag, ' or "auto"')
     if own["validation_fraction"] is not None:

@@ -12,12 +12,13 @@ from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
 from anyboost.estimators.base import GroupedBoosting, shared
+from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.intervals import Intervals, levels_of
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.losses import Cox, Multioutput
 
 
-class BoostingRegressor(RegressorMixin, Intervals, GroupedBoosting):
+class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
     """Boosted trees, or any other weak learner, for any convex loss of real targets.
 
     The weights are the measure: a row of weight 2 is that row twice, a row of weight 0 is no row. What is drawn is
@@ -328,6 +329,25 @@ class BoostingRegressor(RegressorMixin, Intervals, GroupedBoosting):
             return loss.check(_one_column(np.asarray(values)))
 
         return Targets(loss, encode(y), encode)
+
+    def _as_fitted(self, y: Any) -> np.ndarray:
+        return self.loss_.check(_one_column(np.asarray(y)))
+
+    def _told(
+        self, X: Any, offset: Any, scores: np.ndarray, y: Any, groups: np.ndarray, coverage: float
+    ) -> dict[str, np.ndarray]:
+        predictions, levels = self._predictions(scores), levels_of(self.loss_)
+        targets = np.asarray(y, dtype=np.float64)
+        if levels is not None:
+            middle = int(np.argmin(np.abs(np.array(levels) - 0.5)))
+            told = {"bias": predictions[:, middle] - targets}
+        else:
+            told = {"bias": (predictions - targets).reshape(len(targets), -1).mean(axis=1)}
+        if levels is not None or self.conformal_ is not None:
+            own = groups if self.conformal_ is not None and self.conformal_.labels else None
+            low, high = self.predict_interval(X, coverage, offset, own).T
+            told |= {"coverage": (low <= targets) & (targets <= high), "width": high - low}
+        return told
 
     def _predictions(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(self.loss_.link(scores), dtype=np.float64)

@@ -34,7 +34,7 @@ def fit_parts(
         fitting, monitor = begin(dials, rows, targets, sets)
         ensemble = fitting.boost(seed, monitor).ensemble
         monitor.follow(ensemble)
-        yield monitor, Part(targets.encode, ensemble, monitor.sets[0])
+        yield monitor, Part(targets, ensemble, monitor.sets[0])
 
 
 def search(fitted: Iterable[tuple[Monitor, Part]]) -> Found:

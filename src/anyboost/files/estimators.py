@@ -16,6 +16,7 @@ from anyboost.estimators.dials import Dials
 from anyboost.estimators.encoding import Encoding
 from anyboost.estimators.intervals import levels_of
 from anyboost.files import (
+    calibrations,
     certificates,
     conformal,
     encodings,
@@ -74,6 +75,9 @@ def pack(model: BaseBoosting) -> Packed:
     if getattr(model, "conformal_", None) is not None:
         header["conformal"], more = conformal.pack(model.conformal_)
         tensors |= more
+    if getattr(model, "calibration_", None) is not None:
+        header["calibration"], more = calibrations.pack(model.calibration_)
+        tensors |= more
     if hasattr(model, "dials_"):  # the same
         header["dials"] = {name: plain(value) for name, value in model.dials_.items()}
     return header, tensors
@@ -122,6 +126,11 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
         if header.has("conformal"):
             entry, levels = header.take("conformal", Fields), levels_of(loss) or ()
             fitted["conformal_"] = conformal.unpack(entry, tensors, levels)
+    if classes is not None:
+        fitted["calibration_"] = None
+        if header.has("calibration"):
+            entry = header.take("calibration", Fields)
+            fitted["calibration_"] = calibrations.unpack(entry, tensors, len(fitted["classes_"]))
     if header.has("dials"):
         fitted["dials_"] = _unpack_dials(header.take("dials", Fields))
     header.done()

@@ -19,6 +19,7 @@ LEFT_OUT = ("callbacks",)
 LATER = {
     "quantile": None,
     "conformal": None,
+    "calibration": None,
     "curvature": "auto",
     "preset": None,
     "random_thresholds": False,
