@@ -9,13 +9,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from anyboost import checks, keywords, tables
-from anyboost.boosting import Run
-from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters
 from anyboost.estimators.base import GroupedBoosting, shared
 from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.held_out import CV, HeldOut
-from anyboost.estimators.rows import Labelled, Targets
+from anyboost.estimators.rows import Targets
 from anyboost.explain import calibration
 from anyboost.losses import Loss
 from anyboost.losses.leaves import Leaves
@@ -391,9 +389,6 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         codes = held.y if loss.domain.classes else (held.y > 0).astype(np.intp)
         return {"calibration_": calibration.fit(self.calibration, held.scores, codes, held.weights)}
 
-    def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
-        return {"calibration_": None}
-
     def _as_fitted(self, y: Any) -> np.ndarray:
         codes = _codes(column_or_1d(np.asarray(y), warn=True), self.classes_)
         return codes if self.loss_.domain.classes else 2.0 * codes - 1.0
@@ -441,7 +436,11 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
             return by_class[y if loss.domain.classes else (y > 0).astype(np.intp)]
 
         return Targets(
-            loss, number(codes), encode, None if by_class is None else factors, {"classes_": classes}
+            loss,
+            number(codes),
+            encode,
+            None if by_class is None else factors,
+            {"classes_": classes, "calibration_": None},
         )
 
     def _class_factors(

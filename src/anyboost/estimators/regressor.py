@@ -328,7 +328,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         def encode(values: Any) -> np.ndarray:
             return loss.check(_one_column(np.asarray(values)))
 
-        return Targets(loss, encode(y), encode)
+        return Targets(loss, encode(y), encode, fitted={"conformal_": None})
 
     def _as_fitted(self, y: Any) -> np.ndarray:
         return self.loss_.check(_one_column(np.asarray(y)))
@@ -354,12 +354,12 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
 
     def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         if not isinstance(targets.loss, Cox):
-            return {"conformal_": None}
+            return {}
         scores = run.scores
         if ensemble.n_rounds < run.ensemble.n_rounds:
             scores = run.state.start + ensemble.predict(rows.X) - ensemble.start
         times, hazard = baseline_hazard(targets.y, scores, rows.sample_weight)
-        return {"conformal_": None, "event_times_": times, "baseline_hazard_": hazard}
+        return {"event_times_": times, "baseline_hazard_": hazard}
 
 
 def baseline_hazard(
