@@ -10,6 +10,7 @@
 
 from anyboost.online.base import OnlineLearner, Stage
 from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
+from anyboost.online.intervals import AdaptiveIntervals
 from anyboost.online.linear import LinearLearner
 from anyboost.online.nets import NetLearner
 from anyboost.online.regret import Regret
@@ -17,6 +18,7 @@ from anyboost.online.stumps import FeatureStumpLearner
 from anyboost.online.trees import TreeLearner
 
 __all__ = [
+    "AdaptiveIntervals",
     "FeatureStumpLearner",
     "HullBooster",
     "LinearLearner",

@@ -1,0 +1,106 @@
+"""Intervals on streams: a theorem bounds what they cover, for any labels; ends are quantiles of recent residuals."""
+
+import math
+
+import numpy as np
+import pytest
+
+import anyboost as ab
+from anyboost.online.intervals import AdaptiveIntervals
+
+
+class Echo:
+    """Answers what it is told to."""
+
+    def __init__(self, answer=lambda x: 0.0):
+        self.answer, self.seen = answer, []
+
+    def predict_one(self, x):
+        return self.answer(x)
+
+    def learn_one(self, x, y):
+        self.seen.append(y)
+
+
+def labels(kind, n, intervals):
+    """Row by row; the adversary looks at the interval and puts the label outside, or inside, as it likes."""
+    random = np.random.default_rng(0)
+    for t in range(n):
+        high = intervals.predict_interval_one({})[1]
+        if kind == "outside":
+            yield high + 1.0 if math.isfinite(high) else 1e6
+        elif kind == "inside":
+            yield 0.0
+        elif kind == "growing":
+            yield random.normal() * 1.01**t
+        else:  # the noise changes its size
+            yield random.normal() * (10.0 if (t // 300) % 2 else 1.0)
+
+
+@pytest.mark.parametrize("kind", ["outside", "inside", "growing", "changing"])
+@pytest.mark.parametrize("rate", [0.01, 0.1])
+def test_the_long_run_coverage_is_bounded_for_any_labels(kind, rate):
+    intervals = AdaptiveIntervals(Echo(), coverage=0.8, rate=rate, window=100)
+    for y in labels(kind, 2000, intervals):
+        intervals.learn_one({}, y)
+    assert intervals.off_by_at_most() == pytest.approx((0.8 + rate) / (rate * 2000))
+    assert abs(intervals.covered - 0.8) <= intervals.off_by_at_most()
+
+
+def test_ends_are_quantiles_of_the_last_residuals():
+    intervals = AdaptiveIntervals(Echo(lambda x: x["at"]), coverage=0.8, rate=1e-9, window=50)
+    random = np.random.default_rng(1)
+    residuals = random.normal(size=200)
+    for residual in residuals:
+        intervals.learn_one({"at": 3.0}, 3.0 + residual)
+    low, high = intervals.predict_interval_one({"at": 3.0})
+    last = np.sort(residuals[-50:])
+    # A tenth beyond either end, of 50 and the new one: the fifth from outside
+    assert low == pytest.approx(3.0 + last[4])
+    assert high == pytest.approx(3.0 + last[-5])
+
+
+def test_real_coverage_under_drift_is_close():
+    random = np.random.default_rng(2)
+    model = AdaptiveIntervals(ab.OnlineBoostingRegressor(learner="linear"), coverage=0.9, rate=0.02)
+    inside = []
+    for t in range(3000):
+        x = {"a": random.normal(), "b": random.normal()}
+        y = (x["a"] if t < 1500 else -2 * x["a"]) + (1 + 2 * (t > 1500)) * random.normal()
+        low, high = model.predict_interval_one(x)
+        inside.append(low <= y <= high)
+        model.learn_one(x, y)
+    assert model.covered == np.mean(inside)
+    assert abs(np.mean(inside[:1500]) - 0.9) < 0.03
+    assert abs(np.mean(inside[1500:]) - 0.9) < 0.03
+
+
+def test_before_anything_is_known_ends_are_infinite():
+    intervals = AdaptiveIntervals(Echo())
+    assert intervals.predict_interval_one({}) == (-math.inf, math.inf)
+    assert math.isnan(intervals.covered)
+    assert intervals.off_by_at_most() == math.inf
+
+
+def test_a_refused_row_changes_nothing():
+    intervals = AdaptiveIntervals(ab.OnlineBoostingRegressor(learner="linear"))
+    intervals.learn_one({"a": 1.0}, 2.0)
+    with pytest.raises(ValueError, match="a"):
+        intervals.learn_one({"a": math.nan}, 2.0)
+    with pytest.raises((TypeError, ValueError), match="y must be"):
+        intervals.learn_one({"a": 1.0}, "two")
+    assert intervals.rows == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"coverage": 1.0}, "coverage must be"),
+        ({"rate": 0.0}, "rate must be"),
+        ({"window": 0}, "window must be"),
+        ({"model": object()}, "model must have learn_one"),
+    ],
+)
+def test_bad_arguments_are_refused(given, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        AdaptiveIntervals(**{"model": Echo()} | given)
