@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from anyboost.backends import elementary
+from anyboost.backends.simd import WIDTH, load, store
 
 random = np.random.default_rng(0)
 POINTS = {
@@ -101,6 +102,25 @@ def test_at_the_ends_of_the_range(name, points):
     found = whole(name)(np.array(points))
     np.testing.assert_allclose(found, expected, rtol=1e-15)
     np.testing.assert_array_equal(np.signbit(found[:2]), np.signbit(expected[:2]))
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_lanes_have_the_bits_of_numbers(name):
+    function = getattr(elementary, name)
+
+    @numba.njit(error_model="numpy")
+    def side_by_side(x):
+        found = np.empty(len(x))
+        for row in range(0, len(x), WIDTH):
+            store(found, 0, row, function(load(x, 0, row)))
+        return found
+
+    edges = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e3, -1e3, -745.13, -1.0, 1.0, 5e-324, 1.7e308]
+    points = np.concatenate([edges, POINTS[name]])
+    found, alone = side_by_side(points), whole(name)(points)
+    nan = np.isnan(alone)
+    np.testing.assert_array_equal(nan, np.isnan(found))
+    np.testing.assert_array_equal(found[~nan].view(np.int64), alone[~nan].view(np.int64))
 
 
 @pytest.mark.parametrize("name", POINTS)

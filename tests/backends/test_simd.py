@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from anyboost.backends.compiler import kernel, part
+from anyboost.backends.elementary import bits_of, number_of
 from anyboost.backends.simd import (
     WIDTH,
     alone,
+    apart,
+    beside,
     every,
     fill,
     load,
@@ -121,3 +124,34 @@ def test_loading_and_storing(dtype):
     np.testing.assert_array_equal(out[WIDTH + 5 :], 7 * np.eye(WIDTH))
     first = table[0].astype(np.float64)
     assert out[WIDTH + 4, 0] == dtype((first[0] + first[1]) + (first[2] + first[3]))
+
+
+@kernel
+def doubled(a, b, c, d):
+    return apart(beside(a, b, c, d) * 2.0)
+
+
+def test_numbers_beside_each_other_and_apart_again():
+    assert doubled(1.0, 2.0, 3.0, 4.0) == (2.0, 4.0, 6.0, 8.0)
+
+
+@part
+def formulas_of_bits(a, b):
+    return ((a - b) >> 3) + ((b & 0xFFF) << 7) + 5
+
+
+@kernel
+def bits_by_lanes(x, out):
+    for column in range(0, len(x) - WIDTH, WIDTH):
+        found = formulas_of_bits(bits_of(load(x, 0, column)), bits_of(load(x, 0, column + WIDTH)))
+        store(out, 0, column, number_of(found))
+
+
+def test_whole_numbers_in_lanes():
+    numbers = np.random.default_rng(2).integers(-(2**40), 2**40, 40)
+    out = np.zeros(40 - WIDTH)
+    bits_by_lanes(numbers.view(np.float64), out)
+    expected = [
+        formulas_of_bits.py_func(a, b) for a, b in zip(numbers[:-WIDTH], numbers[WIDTH:], strict=True)
+    ]
+    assert out.view(np.int64).tolist() == expected

@@ -18,6 +18,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from anyboost.backends.compiler import kernel, part
+from anyboost.backends.simd import lanes, select, wholes
 
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest whole number in the lowest bits
 _LOG2_E = 1.4426950408889634
@@ -32,24 +33,20 @@ _EXP_DOWN = tuple(1.0 / math.factorial(k) for k in range(12, -1, -1))
 _ATANH = tuple(2.0 / k for k in range(3, 22, 2))
 
 
-@intrinsic
-def bits_of(_context, _number):
-    """The bits of a float as a whole number."""
-
-    def generate(context, builder, _signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
-
-    return types.int64(types.float64), generate
+def _read_as(context, builder, signature, arguments):
+    return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
 
 
 @intrinsic
-def number_of(_context, _bits):
-    """The float with these bits."""
+def bits_of(_context, number):
+    """The bits of a float as a whole number; or lanes of them."""
+    return wholes(lanes) if number == lanes else types.int64(types.float64), _read_as
 
-    def generate(context, builder, _signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
 
-    return types.float64(types.int64), generate
+@intrinsic
+def number_of(_context, bits):
+    """The float with these bits; or lanes of them."""
+    return lanes(wholes) if bits == wholes else types.float64(types.int64), _read_as
 
 
 def _in_pairs(x, terms, multiply, add):
@@ -62,15 +59,17 @@ def _in_pairs(x, terms, multiply, add):
 
 
 @intrinsic
-def _polynomial(_context, _x, coefficients):
+def _polynomial(_context, x, coefficients):
     """One operation to Numba, whose work on each of its many would take most of the compiling."""
+    kind = lanes if x == lanes else types.float64
 
-    def generate(_context, builder, _signature, arguments):
+    def generate(context, builder, _signature, arguments):
         x, given = arguments
         terms = [builder.extract_value(given, place) for place in range(len(coefficients))]
+        terms = [context.cast(builder, term, types.float64, kind) for term in terms]
         return _in_pairs(x, terms, builder.fmul, builder.fadd)
 
-    return types.float64(types.float64, coefficients), generate
+    return kind(kind, coefficients), generate
 
 
 @part
@@ -85,8 +84,8 @@ def exp(x):
     whole = bits_of(shifted) - bits_of(_ROUND)
     half = whole >> 1
     power = (1.0 + p) * number_of(_ONE + (half << 52)) * number_of(_ONE + ((whole - half) << 52))
-    power = math.inf if x > _LARGEST else power  # NaN is none of these, and stays what it is
-    return 0.0 if x < _SMALLEST else power
+    power = select(x > _LARGEST, math.inf, power)  # NaN is none of these, and stays what it is
+    return select(x < _SMALLEST, 0.0, power)
 
 
 @intrinsic
@@ -118,10 +117,10 @@ def exp_down(x):
 def _log(x, lost):
     """log(x) + lost / x, for x > 0 and a lost that rounding took from x."""
     tiny = x < 2.2250738585072014e-308
-    bits = bits_of(x * 18014398509481984.0 if tiny else x)  # 2^54
+    bits = bits_of(select(tiny, x * 18014398509481984.0, x))  # 2^54
     above = bits - _SQRT_HALF
     n = number_of((above >> 52) + bits_of(_ROUND)) - _ROUND
-    n = n - 54.0 if tiny else n
+    n = select(tiny, n - 54.0, n)
     f = number_of((above & _MANTISSA) + _SQRT_HALF) - 1.0
     s = f / (2.0 + f)
     z = s * s
@@ -135,21 +134,21 @@ def _log(x, lost):
 def log(x):
     """ln x, within one unit in the last place; -inf at 0, NaN below."""
     found = _log(x, 0.0)
-    found = math.inf if x == math.inf else found
-    found = -math.inf if x == 0.0 else found
-    return found if x >= 0.0 else math.nan
+    found = select(x == math.inf, math.inf, found)
+    found = select(x == 0.0, -math.inf, found)
+    return select(x >= 0.0, found, math.nan)
 
 
 @part
 def log1p(x):
     """ln(1 + x), within two units in the last place; -inf at -1, NaN below."""
     u = 1.0 + x
-    lost = x - (u - 1.0) if x < 1.0 else 1.0 - (u - x)
+    lost = select(x < 1.0, x - (u - 1.0), 1.0 - (u - x))
     found = _log(u, lost)
-    found = x if u == 1.0 else found
-    found = math.inf if x == math.inf else found
-    found = -math.inf if x == -1.0 else found
-    return found if x >= -1.0 else math.nan
+    found = select(u == 1.0, x, found)
+    found = select(x == math.inf, math.inf, found)
+    found = select(x == -1.0, -math.inf, found)
+    return select(x >= -1.0, found, math.nan)
 
 
 @kernel

@@ -2,8 +2,9 @@
 
 Lanes are WIDTH doubles. They add, subtract, multiply, divide and compare lane by lane, also with a float, which then
 counts for each; `min`, `max`, `abs`, `sqrt`, `select`, `every` and `some` take them too. Every lane has the very bits
-that the formula has for its number alone: nothing is contracted or reordered. Loops that Numba vectorizes by itself
-need none of this; it is for those with so many arrays, or so few turns, that the compiler gives up on them.
+that the formula has for its number alone: nothing is contracted or reordered. Their bits (`elementary.bits_of`) are
+lanes of whole numbers, which add, subtract and shift. Loops that Numba vectorizes by itself need none of this; it is
+for those with so many arrays, or so few turns, that the compiler gives up on them.
 """
 
 import math
@@ -31,7 +32,12 @@ class _Mask(types.Type):
         super().__init__(name="LaneMask")
 
 
-lanes, mask = _Lanes(), _Mask()
+class _Wholes(types.Type):
+    def __init__(self):
+        super().__init__(name="LaneWholes")
+
+
+lanes, mask, wholes = _Lanes(), _Mask(), _Wholes()
 
 
 @register_model(_Lanes)
@@ -44,6 +50,12 @@ class _LanesModel(models.PrimitiveModel):
 class _MaskModel(models.PrimitiveModel):
     def __init__(self, manager, kind):
         super().__init__(manager, kind, _FLAGS)
+
+
+@register_model(_Wholes)
+class _WholesModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.VectorType(ir.IntType(64), WIDTH))
 
 
 def _fill(builder, value):
@@ -64,6 +76,11 @@ def _from_float(context, builder, kind, _to, value):
 @lower_cast(types.Integer, _Lanes)
 def _from_integer(context, builder, kind, _to, value):
     return _fill(builder, context.cast(builder, value, kind, types.float64))
+
+
+@lower_cast(types.Integer, _Wholes)
+def _from_whole(context, builder, kind, _to, value):
+    return _fill(builder, context.cast(builder, value, kind, types.int64))
 
 
 def _of_two(function, result, generate, operands=lanes):
@@ -92,6 +109,11 @@ _of_two(operator.gt, mask, lambda builder, a, b: builder.fcmp_ordered(">", a, b)
 _of_two(operator.ge, mask, lambda builder, a, b: builder.fcmp_ordered(">=", a, b))
 _of_two(operator.and_, mask, lambda builder, a, b: builder.and_(a, b), mask)
 _of_two(operator.or_, mask, lambda builder, a, b: builder.or_(a, b), mask)
+_of_two(operator.add, wholes, lambda builder, a, b: builder.add(a, b), wholes)
+_of_two(operator.sub, wholes, lambda builder, a, b: builder.sub(a, b), wholes)
+_of_two(operator.and_, wholes, lambda builder, a, b: builder.and_(a, b), wholes)
+_of_two(operator.lshift, wholes, lambda builder, a, b: builder.shl(a, b), wholes)
+_of_two(operator.rshift, wholes, lambda builder, a, b: builder.ashr(a, b), wholes)
 
 
 # As Numba has them for numbers: the first of equals.
@@ -135,6 +157,33 @@ _of_one(math.sqrt, lambda builder, a: _by_llvm(builder, f"llvm.sqrt.v{WIDTH}f64"
 def fill(_context, number):  # noqa: ARG001
     """The number in all lanes."""
     return lanes(types.float64), lambda _context, builder, _signature, arguments: _fill(builder, arguments[0])
+
+
+@intrinsic
+def beside(_context, a, b, c, d):  # noqa: ARG001
+    """Four numbers, a lane each."""
+
+    def generate(_context, builder, _signature, arguments):
+        value = ir.Constant(_NUMBERS, ir.Undefined)
+        for lane, number in enumerate(arguments):
+            value = builder.insert_element(value, number, ir.Constant(ir.IntType(32), lane))
+        return value
+
+    return lanes(*[types.float64] * WIDTH), generate
+
+
+@intrinsic
+def apart(_context, value):  # noqa: ARG001
+    """The number of each lane."""
+    found = types.UniTuple(types.float64, WIDTH)
+
+    def generate(context, builder, _signature, arguments):
+        numbers = [
+            builder.extract_element(arguments[0], ir.Constant(ir.IntType(32), k)) for k in range(WIDTH)
+        ]
+        return context.make_tuple(builder, found, numbers)
+
+    return found(lanes), generate
 
 
 @intrinsic

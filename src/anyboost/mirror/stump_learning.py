@@ -10,39 +10,45 @@ its leaves from left to right.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import bare, inner, kernel, part
 from anyboost.backends.elementary import exp, log, log1p
 from anyboost.backends.numbered import slope_of_sum
 from anyboost.backends.reductions import sum_between
+from anyboost.backends.simd import apart, beside, select
 from anyboost.mirror.learning import LONGEST, add, descend, scaling, temperature
 from anyboost.mirror.state import DOUBLING
 
 
-@kernel
+@part
 def _log_add(a, b):
-    """log(exp(a) + exp(b))."""
+    """log(exp(a) + exp(b)), of numbers or lanes."""
     high, low = max(a, b), min(a, b)
-    return high if low == -np.inf else high + log1p(exp(low - high))
+    return select(low == -np.inf, high, high + log1p(exp(low - high)))
 
 
-# Nodes ----------------------------------------------------------------------------------------------------------
+# Nodes, two at a time: the numbers of both signs of both fill a register. The two may be one and the same. ----------
 
 
-@kernel
-def _apply(node, shift, late_plus, late_minus):
-    """To a subtree: sum += factor * weight, then weight *= exp(shift), for both signs; and remember it."""
-    node.sum += exp(late_plus + node.plus) - exp(late_minus + node.minus)
-    node.late_plus = _log_add(node.late_plus, late_plus + node.shift)
-    node.late_minus = _log_add(node.late_minus, late_minus - node.shift)
-    node.plus += shift
-    node.minus -= shift
-    node.shift += shift
+@inner
+def _apply(a, b, shift_a, shift_b, late_plus, late_minus):
+    """To subtrees: sum += factor * weight, then weight *= exp(shift), for both signs; and remember it."""
+    late = beside(late_plus, late_minus, late_plus, late_minus)
+    weights = beside(a.plus, a.minus, b.plus, b.minus)
+    waiting = beside(a.late_plus, a.late_minus, b.late_plus, b.late_minus)
+    waiting = _log_add(waiting, late + beside(a.shift, -a.shift, b.shift, -b.shift))
+    plus_a, minus_a, plus_b, minus_b = apart(exp(late + weights))
+    a.sum, b.sum = a.sum + (plus_a - minus_a), b.sum + (plus_b - minus_b)
+    a.late_plus, a.late_minus, b.late_plus, b.late_minus = apart(waiting)
+    moved = weights + beside(shift_a, -shift_a, shift_b, -shift_b)
+    a.plus, a.minus, b.plus, b.minus = apart(moved)
+    a.shift, b.shift = a.shift + shift_a, b.shift + shift_b
 
 
-@kernel
+@part
 def _forget(node):
     """Nothing waits for its children."""
     node.shift = 0.0
@@ -50,32 +56,54 @@ def _forget(node):
     node.late_minus = -np.inf
 
 
-@kernel
+@inner
 def _hand_down(nodes, root, k):
     node = nodes[root + k - 1]
     if node.shift != 0.0 or node.late_plus != -np.inf or node.late_minus != -np.inf:
-        _apply(nodes[root + 2 * k - 1], node.shift, node.late_plus, node.late_minus)
-        _apply(nodes[root + 2 * k], node.shift, node.late_plus, node.late_minus)
+        left, right = nodes[root + 2 * k - 1], nodes[root + 2 * k]
+        _apply(left, right, node.shift, node.shift, node.late_plus, node.late_minus)
         _forget(node)
 
 
-@kernel
-def _sum_up(nodes, root, k):
-    node, left, right = nodes[root + k - 1], nodes[root + 2 * k - 1], nodes[root + 2 * k]
-    node.plus = _log_add(left.plus, right.plus)
-    node.minus = _log_add(left.minus, right.minus)
-    node.sum = left.sum + right.sum
+@inner
+def _sum_up(nodes, root_a, k_a, root_b, k_b):
+    left_a, right_a = nodes[root_a + 2 * k_a - 1], nodes[root_a + 2 * k_a]
+    left_b, right_b = nodes[root_b + 2 * k_b - 1], nodes[root_b + 2 * k_b]
+    left = beside(left_a.plus, left_a.minus, left_b.plus, left_b.minus)
+    right = beside(right_a.plus, right_a.minus, right_b.plus, right_b.minus)
+    a, b = nodes[root_a + k_a - 1], nodes[root_b + k_b - 1]
+    a.plus, a.minus, b.plus, b.minus = apart(_log_add(left, right))
+    a.sum, b.sum = left_a.sum + right_a.sum, left_b.sum + right_b.sum
 
 
-@kernel
-def _net(node, top):
-    return exp(node.plus - top) - exp(node.minus - top)
+@part
+def _net(a, b, top):
+    """Weights of +h less those of -h, up to exp(top)."""
+    plus_a, minus_a, plus_b, minus_b = apart(exp(beside(a.plus, a.minus, b.plus, b.minus) - top))
+    return plus_a - minus_a, plus_b - minus_b
 
 
 # Trees ----------------------------------------------------------------------------------------------------------
 
 
-@kernel
+class Walk(NamedTuple):
+    """A row's way from the roots to a leaf of each tree."""
+
+    above: np.ndarray  # how many of a feature's thresholds the row is above; -1 where its value is missing
+    ends: (
+        np.ndarray
+    )  # k of the leaf, whose ancestors are k >> 1, k >> 2, up to 1; 0 where the value is missing
+    heights: np.ndarray  # of the trees
+    highest: int
+
+    @classmethod
+    def of(cls, leaves):
+        """Memory for it, in trees with so many leaves."""
+        heights = np.log2(leaves).astype(np.int64)
+        return cls(np.empty_like(heights), np.empty_like(heights), heights, int(heights.max()))
+
+
+@inner
 def _place(stumps, x, above):
     """How many of each feature's thresholds the row is above; -1 where its value is missing."""
     for f in range(len(above)):
@@ -89,49 +117,71 @@ def _place(stumps, x, above):
         above[f] = -1 if np.isnan(x[f]) else low - stumps.starts[f]
 
 
-@kernel
-def _read(nodes, root, leaves, above, top):
+@inner
+def _go_down(trees, walk):
+    """Leave nothing waiting on the way. All trees side by side, as in `_go_up`: they need not wait for each other."""
+    for f in range(len(walk.ends)):
+        end = trees.leaves[f] + min(walk.above[f], trees.leaves[f] - 1)
+        walk.ends[f] = end if walk.above[f] >= 0 else 0
+    for up in range(walk.highest, 0, -1):
+        for f in range(len(walk.ends)):
+            if walk.ends[f] >> up > 0:
+                _hand_down(trees.nodes, trees.roots[f], walk.ends[f] >> up)
+
+
+@inner
+def _go_up(trees, walk):
+    """Sum up on the way, two trees at a time."""
+    for up in range(1, walk.highest + 1):
+        single = -1
+        for f in range(len(walk.ends)):
+            if walk.ends[f] >> up > 0:
+                if single >= 0:
+                    _sum_up_two(trees, walk, up, single, f)
+                single = f if single < 0 else -1
+        if single >= 0:
+            _sum_up_two(trees, walk, up, single, single)
+
+
+@part
+def _sum_up_two(trees, walk, up, f, g):
+    _sum_up(trees.nodes, trees.roots[f], walk.ends[f] >> up, trees.roots[g], walk.ends[g] >> up)
+
+
+@part
+def _beside_way(trees, walk, f, i):
+    """The node of the i-th subtree beside the way, from below, and h(x) of all its stumps; -1: of the leaf itself."""
+    k, above = walk.ends[f] >> max(i, 0), walk.above[f] == trees.leaves[f]
+    if i >= 0:
+        k, above = k ^ 1, k & 1 == 1
+    return trees.roots[f] + k - 1, 1.0 if above else -1.0
+
+
+@inner
+def _read(trees, walk, f, top):
     """sum over a feature's stumps of h(x) theta, up to exp(top), and of h(x) times the sum so far."""
-    last, mean, k, half = 0.0, 0.0, 1, leaves
-    while half > 1:
-        _hand_down(nodes, root, k)
-        half //= 2
-        left = nodes[root + 2 * k - 1]
-        right = nodes[root + 2 * k]
-        if above >= half:
-            last += _net(left, top)
-            mean += left.sum
-            above -= half
-            k = 2 * k + 1
-        else:
-            last -= _net(right, top)
-            mean -= right.sum
-            k = 2 * k
-    leaf = nodes[root + k - 1]
-    sign = 1.0 if above > 0 else -1.0
-    return last + sign * _net(leaf, top), mean + sign * leaf.sum
+    last, mean = 0.0, 0.0
+    for i in range(walk.heights[f] - 1, -2, -2):
+        number_a, sign_a = _beside_way(trees, walk, f, i)
+        number_b, sign_b = _beside_way(trees, walk, f, max(i - 1, -1))
+        a, b = trees.nodes[number_a], trees.nodes[number_b]
+        net_a, net_b = _net(a, b, top)
+        last, mean = last + sign_a * net_a, mean + sign_a * a.sum
+        if i >= 0:
+            last, mean = last + sign_b * net_b, mean + sign_b * b.sum
+    return last, mean
 
 
-@kernel
-def _write(nodes, root, leaves, above, shift, late):
+@inner
+def _write(trees, walk, f, shift, late):
     """The step: every weight goes into its sum times exp(late), then +h gains `shift` where h = 1 and loses it else."""
-    k, half = 1, leaves
-    while half > 1:
-        half //= 2
-        if above >= half:
-            _apply(nodes[root + 2 * k - 1], shift, late, late)
-            above -= half
-            k = 2 * k + 1
-        else:
-            _apply(nodes[root + 2 * k], -shift, late, late)
-            k = 2 * k
-    _apply(nodes[root + k - 1], shift if above > 0 else -shift, late, late)
-    while k > 1:
-        k //= 2
-        _sum_up(nodes, root, k)
+    for i in range(walk.heights[f] - 1, -2, -2):
+        a, sign_a = _beside_way(trees, walk, f, i)
+        b, sign_b = _beside_way(trees, walk, f, max(i - 1, -1))
+        _apply(trees.nodes[a], trees.nodes[b], sign_a * shift, sign_b * shift, late, late)
 
 
-@kernel
+@inner
 def _log_total(trees):
     """log of the sum of all weights."""
     total = -np.inf
@@ -141,7 +191,7 @@ def _log_total(trees):
     return total
 
 
-@kernel
+@inner
 def _hand_all_down(trees):
     """To the leaves."""
     for f in range(len(trees.roots)):
@@ -151,7 +201,15 @@ def _hand_all_down(trees):
             _forget(trees.nodes[trees.roots[f] + k - 1])
 
 
-@kernel
+@inner
+def _sum_all_up(trees, f):
+    """From the leaves."""
+    root = trees.roots[f]
+    for k in range(trees.leaves[f] - 1, 0, -2):
+        _sum_up(trees.nodes, root, k, root, max(k - 1, 1))
+
+
+@inner
 def _change_temperature(trees, ratio):
     """Log weights are -zeta/beta."""
     _hand_all_down(trees)
@@ -161,8 +219,7 @@ def _change_temperature(trees, ratio):
             if leaf.plus != -np.inf:
                 leaf.plus *= ratio
                 leaf.minus *= ratio
-        for k in range(trees.leaves[f] - 1, 0, -1):
-            _sum_up(trees.nodes, trees.roots[f], k)
+        _sum_all_up(trees, f)
 
 
 @kernel
@@ -177,8 +234,7 @@ def plant(trees):
             leaf.plus = -0.0 if inside else -np.inf  # -zeta/beta
             leaf.minus = 0.0 if inside else -np.inf
             leaf.sum = 0.0
-        for k in range(trees.leaves[f] - 1, 0, -1):
-            _sum_up(trees.nodes, trees.roots[f], k)
+        _sum_all_up(trees, f)
 
 
 @kernel
@@ -189,14 +245,15 @@ def read_all(trees, radius, theta, total):
     for f in range(len(trees.roots)):
         for i in range(trees.starts[f + 1] - trees.starts[f]):
             leaf = trees.nodes[trees.roots[f] + trees.leaves[f] + i - 1]
-            theta[trees.starts[f] + i] = radius * _net(leaf, top)
+            net, _ = _net(leaf, leaf, top)
+            theta[trees.starts[f] + i] = radius * net
             total[trees.starts[f] + i] = leaf.sum
 
 
 # Batches --------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inner
 def _step(terms, settings, numbers, weight, last, y):
     """What a row adds to zeta where h = 1, and takes where h = -1; the clock moves on."""
     g = slope_of_sum(terms, last, y)
@@ -207,26 +264,26 @@ def _step(terms, settings, numbers, weight, last, y):
     return weight * math.copysign(length, g)
 
 
-@kernel
-def _score_by_trees(trees, radius, above, top):
+@inner
+def _score_by_trees(trees, radius, walk, top):
     last, mean = 0.0, 0.0
-    for f in range(len(above)):
-        if above[f] >= 0:
-            a, b = _read(trees.nodes, trees.roots[f], trees.leaves[f], above[f], top)
+    for f in range(len(walk.above)):
+        if walk.above[f] >= 0:
+            a, b = _read(trees, walk, f, top)
             last += a
             mean += b
     return last * radius, mean
 
 
-@kernel
-def learn_by_trees(X, y, weights, terms, settings, trees, scores):
+@bare
+def learn_by_trees(X, y, weights, terms, settings, trees, walk, scores):
     """Learn from rows in order, in O(log M) a feature and step."""
     numbers, radius = trees.numbers[0], settings.radius
-    above = np.empty(len(trees.roots), dtype=np.int64)
     for i in range(len(y)):
-        _place(trees, X[i], above)
+        _place(trees, X[i], walk.above)
+        _go_down(trees, walk)
         top = _log_total(trees)
-        last, mean = _score_by_trees(trees, radius, above, top)
+        last, mean = _score_by_trees(trees, radius, walk, top)
         scores[i] = (mean + last) / (numbers.clock + 1.0) if settings.averages else last
         left = weights[i]
         while left > 0.0:
@@ -238,25 +295,27 @@ def learn_by_trees(X, y, weights, terms, settings, trees, scores):
             late = log(weight * radius) - top
             # A change of temperature acts on zeta with this row in it, so the row's own shift is at the old one.
             shift = -step / (before if before > 0.0 else beta)
-            for f in range(len(above)):
-                if above[f] >= 0:
-                    _write(trees.nodes, trees.roots[f], trees.leaves[f], above[f], shift, late)
+            for f in range(len(walk.above)):
+                if walk.above[f] >= 0:
+                    _write(trees, walk, f, shift, late)
                 else:
-                    _apply(trees.nodes[trees.roots[f]], 0.0, late, late)
+                    root = trees.nodes[trees.roots[f]]
+                    _apply(root, root, 0.0, 0.0, late, late)
+            _go_up(trees, walk)
             if before > 0.0 and beta != before:
                 _change_temperature(trees, before / beta)
             if left > 0.0:
                 top = _log_total(trees)
-                last, _ = _score_by_trees(trees, radius, above, top)
+                last, _ = _score_by_trees(trees, radius, walk, top)
 
 
-@kernel
+@inner
 def _shift(amount, vector, begin, end):
     for j in range(begin, end):
         vector[j] += amount
 
 
-@kernel
+@inner
 def _score_by_arrays(arrays, above, averages):
     last, mean = 0.0, 0.0
     for f in range(len(above)):

@@ -318,7 +318,8 @@ class Trees(NamedTuple):
     ) -> None:
         from anyboost.mirror import stump_learning
 
-        stump_learning.learn_by_trees(X, y, weights, terms, settings, self, scores)
+        walk = stump_learning.Walk.of(self.leaves)
+        stump_learning.learn_by_trees(X, y, weights, terms, settings, self, walk, scores)
 
 
 class Arrays(NamedTuple):

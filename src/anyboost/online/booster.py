@@ -182,7 +182,7 @@ class OnlineBooster(NamedFront):
         ndarray (n,) or (n, k)
             The scores, of k outputs.
         """
-        return self._score_rows(rows.read(X, self.n_features))
+        return self._scores(rows.read(X, self.n_features))
 
     def regret(self) -> Regret:
         """Cumulative losses so far, in memory that does not grow with the stream.
@@ -304,9 +304,13 @@ class OnlineBooster(NamedFront):
 
     def _score_rows(self, table: Table) -> Floats:
         """The scores of encoded rows."""
+        return self._scores(rows.check_finite(table))
+
+    def _scores(self, table: Table) -> Floats:
+        """The scores of checked rows."""
         if self.state is None:
             return np.zeros(table.n if not self.loss.vector else (table.n, self.outputs or 1))
-        return self.state.predict(rows.check_finite(table).within(self.n_features))
+        return self.state.predict(table.within(self.n_features))
 
 
 class SpanBooster(OnlineBooster):

@@ -149,14 +149,12 @@ def learn_row(model, known, now, row, y, work):
         if settings.greedy:
             gain = learners.gain(learner, arrays, row, i) if settings.code == SQUARED else -1.0
             goal = scores.goal(kind, link, scores.of_stage(kind, raw, i), new_z, gain, calm, then)
-            scores.slope(kind, goal.point, calm, slopes)
-            for k in range(len(slopes)):
-                slopes[k] *= link.inverse
+            scores.slope(kind, goal.point, calm, link.inverse, slopes)
             aim = Aim(ease, unit * link.inverse, goal.least, goal.most)
             learners.learn(learner, arrays, row, i, slopes, aim, raw)
             new_z = scores.arrive(kind, goal, link, new_z, scores.of_stage(kind, raw, i), then)
         elif L > 0.0:
-            scores.slope(kind, scores.at(kind, now, points[i]), calm, slopes)
+            scores.slope(kind, scores.at(kind, now, points[i]), calm, 1.0, slopes)
             for k in range(len(slopes)):
                 slopes[k] /= L
             learners.learn(learner, arrays, row, i, slopes, Aim(now.D, now.D, -now.D, now.D), raw)

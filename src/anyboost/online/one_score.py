@@ -116,8 +116,8 @@ def value(scores, f, y):
 
 
 @part
-def slope(scores, f, y, slopes):
-    slopes[0] = slope_of(scores.code, scores.parameter, f, y)
+def slope(scores, f, y, times, slopes):
+    slopes[0] = slope_of(scores.code, scores.parameter, f, y) * times
 
 
 @part

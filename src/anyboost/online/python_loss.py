@@ -39,8 +39,8 @@ def value(scores, f, y):
     return float(scores.values(f, y)[0])
 
 
-def slope(scores, f, y, slopes):
-    slopes[:] = scores.slopes(f, y).reshape(-1)
+def slope(scores, f, y, times, slopes):
+    slopes[:] = scores.slopes(f, y).reshape(-1) * times
 
 
 def account(scores, chain, now, points, y, calm, weight, keep, shrink_step):

@@ -37,8 +37,8 @@ def value(scores, f, y):
 
 
 @by_type(FORMS)
-def slope(scores, f, y, slopes):
-    """Fill in its slopes, one an output."""
+def slope(scores, f, y, times, slopes):
+    """Fill in its slopes, one an output, times a number."""
 
 
 @by_type(FORMS)

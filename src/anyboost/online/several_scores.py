@@ -103,8 +103,10 @@ def value(scores, f, y):
 
 
 @part
-def slope(scores, f, y, slopes):
+def slope(scores, f, y, times, slopes):
     value_and_slopes(scores.code, scores.parameters, f, y, slopes)
+    for k in range(len(slopes)):
+        slopes[k] *= times
 
 
 @part
