@@ -44,7 +44,7 @@ ROOMS: dict[str, tuple[str, ...] | None] = {
     "anyboost.mirror.regret": ("Combination", "Regret", "regret", "best_switching", "best_combination"),
     "anyboost.online": None,
     "anyboost.planning": None,
-    "anyboost.plot": ("text", "tree", "rounds", "paths"),
+    "anyboost.plot": None,
     "anyboost.space": ("Binned", "Space"),
     "anyboost.steps": ("Constant", "InverseSqrt", "InverseT", "FrankWolfe", "LineSearch", "get", "size"),
     "anyboost.validation": ("CrossValidation", "cv"),
