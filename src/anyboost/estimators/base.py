@@ -21,7 +21,7 @@ from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import encoding, measures, parameters
+from anyboost.estimators import encoding, marginals, measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.dials import Circumstances, Dials, choose
 from anyboost.estimators.explained import Explained
@@ -226,6 +226,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, BaseEstimator):
         if found is not None:
             fitted |= {"validation_scores_": found.values, "validation_score_": found.scores}
         fitted |= self._after(run, fitted["ensemble_"], fitting.rows, fitting.targets)
+        fitted["_marginals"] = marginals.measured(fitting, columns, fitted["ensemble_"])
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
             if name not in self.get_params(deep=False):

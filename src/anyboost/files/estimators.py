@@ -14,7 +14,7 @@ from anyboost.estimators import parameters as rules
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.dials import Dials
 from anyboost.estimators.encoding import Encoding
-from anyboost.files import encodings, ensembles, fields, history, labels, parameters, parts
+from anyboost.files import encodings, ensembles, fields, history, labels, marginals, parameters, parts
 from anyboost.files.codec import plain
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors, finite
@@ -58,6 +58,9 @@ def pack(model: BaseBoosting) -> Packed:
     if model._encoding.values:
         header["encoding"], more = encodings.pack(model._encoding, model._columns)
         tensors |= more
+    if model._known():  # trees of many columns ask for none
+        header["marginals"], more = marginals.pack(model._known())
+        tensors |= more
     if hasattr(model, "dials_"):  # a model of an older file has none
         header["dials"] = {name: plain(value) for name, value in model.dials_.items()}
     return header, tensors
@@ -98,6 +101,9 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     fitted |= _unpack_rounds(header, tensors, ensemble.n_rounds)
     if isinstance(loss, Cox):
         fitted |= _unpack_survival(tensors)
+    if header.has("marginals"):
+        entry = header.take("marginals", Fields)
+        fitted["_marginals"] = marginals.unpack(entry, tensors, fitted["_columns"], ensemble.n_features)
     if header.has("dials"):
         fitted["dials_"] = _unpack_dials(header.take("dials", Fields))
     header.done()
