@@ -14,7 +14,7 @@ from explain.test_shap import brute_force
 
 def table(n=120, seed=0):
     random = np.random.default_rng(seed)
-    X = random.normal(size=(n, 4)) + [0.0, 5.0, -1.0, 0.0]
+    X = random.normal([0.0, 5.0, -1.0, 0.0], size=(n, 4))
     X[:, 3] = X[:, 0] + 0.5 * X[:, 1]  # of columns that depend on each other, too
     return X, X[:, 0] * X[:, 1] + X[:, 2] + 0.1 * random.normal(size=n)
 
@@ -55,7 +55,7 @@ def test_the_means_are_those_under_the_weights_and_are_kept_in_files(tmp_path):
     ab.save(model, tmp_path / "model.anyboost")
     np.testing.assert_array_equal(ab.load(tmp_path / "model.anyboost").shap_values(X), model.shap_values(X))
     del model._marginals  # as after loading a file of an older version
-    with pytest.raises(ValueError, match="older version, .* give background rows"):
+    with pytest.raises(ValueError, match=r"older version, .* give background rows"):
         model.shap_values(X)
     model.shap_values(X, X)
 

@@ -74,7 +74,7 @@ def test_intercept_curves_and_pairs_add_up_to_the_score(name):
     assert sorted((shape.share for shape in shapes), reverse=True) == [shape.share for shape in shapes]
     assert all(len(shape.features) == 1 for shape in shapes) == (name in ("stumps", "one column a tree"))
     for shape in shapes:
-        for axis, name in enumerate(shape.features):
+        for axis in range(len(shape.features)):
             means = np.tensordot(shape.values, shape.mass[axis], axes=(axis, 0))
             np.testing.assert_allclose(means, 0.0, atol=1e-9)
             of_rows = np.bincount(cells(shape, X)[axis], weights, minlength=len(shape.mass[axis]))
@@ -167,7 +167,7 @@ def test_files_keep_shapes(tmp_path):
             np.testing.assert_array_equal(ours.values, theirs.values)
             np.testing.assert_array_equal(ours.mass[0], theirs.mass[0])
     del model._marginals  # as after loading a file of an older version
-    with pytest.raises(ValueError, match="older version, .* fit it anew"):
+    with pytest.raises(ValueError, match=r"older version, .* fit it anew"):
         model.shapes()
 
 
