@@ -1,8 +1,8 @@
 """What Shapley values cost: `python -m benchmarks.explain`.
 
-100 trees of 31 leaves, 10,000 rows of 20 columns, one thread: our path-dependent values beside the compiled code of the
-package shap on the same trees, rebuilt, and LightGBM's `pred_contrib` on trees of its own as large. Medians of calls that
-take turns.
+100 trees of 31 leaves, 10,000 rows of 20 columns, one thread: our path-dependent values beside the compiled code of
+the package shap on the same trees, rebuilt, and LightGBM's `pred_contrib` on trees of its own as large. Medians of
+calls that take turns.
 """
 
 from functools import partial
@@ -52,9 +52,7 @@ def main() -> None:
     X = random.normal(size=(ROWS, COLUMNS))
     y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + X[:, 3:].sum(axis=1) / 4 + 0.1 * random.normal(size=ROWS)
     ours = ab.BoostingRegressor(max_iter=TREES, max_leaf_nodes=LEAVES, learning_rate=0.1, n_jobs=1).fit(X, y)
-    rebuilt = shap.TreeExplainer(
-        as_shap_takes_it(ours.ensemble_), feature_perturbation="tree_path_dependent"
-    )
+    rebuilt = shap.TreeExplainer(as_shap_takes_it(ours.ensemble_), feature_perturbation="tree_path_dependent")
     theirs = lightgbm.LGBMRegressor(n_estimators=TREES, num_leaves=LEAVES, n_jobs=1, verbose=-1).fit(X, y)
     apart = np.abs(rebuilt.shap_values(X[:100]) - ours.shap_values(X[:100])).max()
     found = interleaved(

@@ -31,7 +31,9 @@ def test_values_against_a_background_are_those_of_shap():
     X, y = table()
     model = BoostingClassifier(max_iter=10).fit(X, y > 0)
     background = X[200:240]
-    theirs = shap.TreeExplainer(as_shap_takes_it(model.ensemble_), background, feature_perturbation="interventional")
+    theirs = shap.TreeExplainer(
+        as_shap_takes_it(model.ensemble_), background, feature_perturbation="interventional"
+    )
     told = model.explanation(X[:50], background)
     # Its weights of coalitions are single precision here.
     np.testing.assert_allclose(theirs.shap_values(X[:50]), told.values, atol=1e-7)
@@ -40,7 +42,9 @@ def test_values_against_a_background_are_those_of_shap():
 def test_linear_functions_are_those_of_shap():
     X, y = table()
     model = BoostingRegressor(learner="linear", max_iter=5).fit(X, y)
-    weight = sum(c * h.weight for c, h in zip(model.ensemble_.coefficients, model.ensemble_.hypotheses, strict=True))
+    weight = sum(
+        c * h.weight for c, h in zip(model.ensemble_.coefficients, model.ensemble_.hypotheses, strict=True)
+    )
     masker = shap.maskers.Independent(X[:40], max_samples=40)
     theirs = shap.LinearExplainer((weight[0], 0.0), masker).shap_values(X[:50])
     np.testing.assert_allclose(theirs, model.shap_values(X[:50], X[:40]), atol=1e-9)

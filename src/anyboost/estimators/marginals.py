@@ -42,12 +42,12 @@ def axes(model: Any, names: list[str]) -> dict[int, Axis]:
     for column, marginal in model._marginals.columns.items():
         own = np.flatnonzero(encoding.sources == column).tolist()
         if column not in model._columns.levels:
-            found[column] = Axis.of_numbers(names[column], own[0], marginal.edges, marginal.mass)
+            found[column] = Axis.of_numbers(names[column], own[0], marginal)
             continue
         levels = level_names(model._columns.levels[column])
         told = encoding.values.get(column, np.arange(len(levels), dtype=np.float64)[:, None])
         points = {place: np.append(values, np.nan) for place, values in zip(own, told.T, strict=True)}
-        found[column] = Axis(names[column], None, levels, points, marginal.mass)
+        found[column] = Axis(names[column], None, None, levels, points, marginal.mass)
     return found
 
 

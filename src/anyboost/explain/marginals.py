@@ -20,10 +20,11 @@ MOST_FEATURES = 2  # on a path, of trees whose shapes can be drawn
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """How the training rows are distributed over the cells of a column; `edges` are none for levels."""
+    """How the training rows are distributed over the cells of a column; `edges` and `bounds` say nothing of levels."""
 
     edges: np.ndarray
     mass: np.ndarray  # (cells + 1,), the last of missing values; the sum is one
+    bounds: tuple[float, float] = (0.0, 0.0)  # the least and the largest finite number
 
     @classmethod
     def of(
@@ -33,7 +34,10 @@ class Marginal:
         n_cells = n_levels or len(edges) + 1
         cell = cells_of(values, None if n_levels else edges, n_cells)
         mass = np.bincount(cell, weights, minlength=n_cells + 1)
-        return cls(edges, mass / mass.sum())
+        finite = values[np.isfinite(values)]
+        if n_levels or len(finite) == 0:
+            return cls(edges, mass / mass.sum())
+        return cls(edges, mass / mass.sum(), (float(finite.min()), float(finite.max())))
 
 
 class Marginals(NamedTuple):

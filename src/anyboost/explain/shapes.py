@@ -18,7 +18,7 @@ import numpy as np
 
 from anyboost.ensemble import Ensemble
 from anyboost.explain.games import Games, games_of
-from anyboost.explain.marginals import cells_of, edges_of, trees_with_shapes
+from anyboost.explain.marginals import Marginal, cells_of, edges_of, trees_with_shapes
 from anyboost.trees.table import MISSING
 
 _BLOCK = 2**22  # leaves times cells that are looked at together
@@ -38,6 +38,8 @@ class Shape:
         The column, or the two.
     edges : tuple of (ndarray or None)
         For each column the thresholds between its cells; None for categories.
+    bounds : tuple of ((float, float) or None)
+        For each column the least and the largest number of the training rows; None for categories.
     levels : tuple of (tuple or None)
         For each column its categories; None for numbers.
     values : ndarray (cells,), (cells, cells), and (..., n_outputs) for several outputs
@@ -50,6 +52,7 @@ class Shape:
 
     features: tuple[str, ...]
     edges: tuple[np.ndarray | None, ...]
+    bounds: tuple[tuple[float, float] | None, ...]
     levels: tuple[tuple[str | float, ...] | None, ...]
     values: np.ndarray
     mass: tuple[np.ndarray, ...]
@@ -109,22 +112,24 @@ class Axis(NamedTuple):
 
     feature: str
     edges: np.ndarray | None
+    bounds: tuple[float, float] | None
     levels: tuple[str | float, ...] | None
     points: Mapping[int, np.ndarray]  # (cells + 1,), NaN at last
     mass: np.ndarray  # (cells + 1,)
 
     @classmethod
-    def of_numbers(cls, feature: str, column: int, edges: np.ndarray, mass: np.ndarray) -> "Axis":
-        return cls(feature, edges, None, {column: np.append(edges, [np.inf, np.nan])}, mass)
+    def of_numbers(cls, feature: str, column: int, marginal: Marginal) -> "Axis":
+        points = {column: np.append(marginal.edges, [np.inf, np.nan])}
+        return cls(feature, marginal.edges, marginal.bounds, None, points, marginal.mass)
 
     def within(self, edges: np.ndarray) -> tuple["Axis", np.ndarray]:
         """The cells between some of the edges, and in which of them each cell lies."""
-        if self.edges is None:
+        if self.bounds is None:
             return self, np.arange(len(self.mass))
         ((column, points),) = self.points.items()
         place = cells_of(points, edges, len(edges) + 1)
         mass = np.bincount(place, self.mass, minlength=len(edges) + 2)
-        return Axis.of_numbers(self.feature, column, edges, mass), place
+        return Axis.of_numbers(self.feature, column, Marginal(edges, mass, self.bounds)), place
 
 
 def shapes_of(ensemble: Ensemble, source: np.ndarray, axes: Mapping[int, Axis]) -> Shapes:
@@ -171,6 +176,7 @@ def _sorted(intercept: np.ndarray, terms: list[tuple[tuple[Axis, ...], np.ndarra
         Shape(
             tuple(axis.feature for axis in axes),
             tuple(axis.edges for axis in axes),
+            tuple(axis.bounds for axis in axes),
             tuple(axis.levels for axis in axes),
             values[..., 0] if one else values,
             tuple(axis.mass for axis in axes),

@@ -17,6 +17,7 @@ def pack(marginals: Marginals) -> Packed:
     tensors: dict[str, np.ndarray] = {}
     for column, own in marginals.columns.items():
         tensors[f"marginal.{column}.edges"] = finite(own.edges, "thresholds")
+        tensors[f"marginal.{column}.bounds"] = finite(own.bounds, "bounds")
         tensors[f"marginal.{column}.mass"] = finite(own.mass, "shares of rows")
     if marginals.means is not None:
         tensors["marginal.means"] = finite(marginals.means, "means")
@@ -42,4 +43,7 @@ def _unpack_one(column: int, tensors: Tensors, columns: Columns) -> Marginal:
         raise Fault("its cells are not in order")
     if (mass < 0).any() or abs(mass.sum() - 1) > _ROUNDING:
         raise Fault("its shares of rows are none")
-    return Marginal(edges, mass)
+    low, high = own.floats("bounds", (2,)).tolist()
+    if low > high:
+        raise Fault("its bounds are not in order")
+    return Marginal(edges, mass, (low, high))

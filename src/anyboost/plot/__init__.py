@@ -4,8 +4,10 @@
 `plt.savefig` saves them; with `ax` they are drawn there. They need matplotlib: pip install "anyboost[report]".
 """
 
+from anyboost.plot.answers import importances, why
+from anyboost.plot.curves import shapes
 from anyboost.plot.maps import paths
 from anyboost.plot.progress import rounds
 from anyboost.plot.trees import text, tree
 
-__all__ = ["paths", "rounds", "text", "tree"]
+__all__ = ["importances", "paths", "rounds", "shapes", "text", "tree", "why"]
