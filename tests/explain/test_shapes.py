@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import anyboost as ab
-from anyboost import BoostingClassifier, BoostingRegressor
+from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
 
 
 def frame(n=400, seed=0):
@@ -138,6 +138,29 @@ def test_several_outputs_have_a_curve_each():
     assert_sum(encoded, X)
     several = BoostingRegressor(max_iter=5, max_leaf_nodes=2).fit(X, np.column_stack([y, -y]))
     assert_sum(several, X)
+
+
+def test_curves_of_stumps_are_their_shapley_values():
+    X, y = frame()
+    weights = np.random.default_rng(1).uniform(0, 2, len(y))
+    model = BoostingRegressor(max_iter=40, max_leaf_nodes=2).fit(X, y, sample_weight=weights)
+    shapes, told = model.shapes(), model.explanation(X)
+    np.testing.assert_allclose(told.base_values, shapes.intercept)
+    for shape in shapes:
+        column = list(X.columns).index(shape.features[0])
+        np.testing.assert_allclose(shape.values[cells(shape, X)], told.values[:, column], atol=1e-9)
+
+
+def test_rankers_and_hazards_have_shapes_and_tables_may_be_single_precision():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3)).astype(np.float32)
+    y = np.abs(X[:, 0] * 2 + X[:, 1] + random.normal(size=300)) + 0.1
+    named = pd.DataFrame(X, columns=["a", "b", "c"])
+    ranker = BoostingRanker(max_iter=10, max_leaf_nodes=3)
+    ranker.fit(named, np.digitize(y, [1.0, 2.0]), qid=np.repeat(np.arange(30), 10))
+    assert_sum(ranker, named)
+    stopped = {"early_stopping": True, "validation_fraction": 0.3}
+    assert_sum(BoostingRegressor("cox", max_iter=30, max_leaf_nodes=3, **stopped).fit(named, y), named)
 
 
 def test_many_levels_and_numbers_as_categories():
