@@ -37,6 +37,8 @@ ROOMS: dict[str, tuple[str, ...] | None] = {
     ),
     "anyboost.ensemble": ("Ensemble",),
     "anyboost.estimators": None,
+    "anyboost.explain.explanation": ("Explanation",),
+    "anyboost.explain.shapes": ("Shape", "Shapes"),
     "anyboost.files": None,
     "anyboost.losses": None,
     "anyboost.metrics": ("Metric", "ndcg", "average_precision", "disagreement", "concordance", "get"),

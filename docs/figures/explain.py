@@ -1,4 +1,4 @@
-"""The figures of docs/explain.md: `python docs/figures/explain.py` writes explain-*.svg beside it, of the page's houses."""
+"""The figures of docs/explain.md, of its houses: `python docs/figures/explain.py` writes explain-*.svg beside it."""
 
 from pathlib import Path
 

@@ -26,6 +26,14 @@ class Explanation:
         The rows.
     feature_names : list of str
         The columns.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> told = ab.BoostingRegressor(max_iter=2, min_leaf_weight=1).fit(X, y).explanation(X)
+    >>> told.values.shape, told.feature_names
+    ((3, 1), ['column 0'])
     """
 
     values: np.ndarray

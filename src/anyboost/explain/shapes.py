@@ -47,7 +47,16 @@ class Shape:
     mass : tuple of ndarray (cells,)
         For each column the share of the training rows in each cell.
     share : float
-        The term's share of the variance of all terms.
+        The term's share of the variances of all terms, over all outputs, under the product of the columns' masses.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+    >>> model = ab.BoostingRegressor(max_iter=1, learning_rate=1.0, preset="paper", min_leaf_weight=1).fit(X, y)
+    >>> curve = model.shapes()["column 0"]
+    >>> curve.values, curve.mass[0].round(2)
+    (array([-1.,  2., -1.]), array([0.67, 0.33, 0.  ]))
     """
 
     features: tuple[str, ...]
@@ -84,6 +93,14 @@ class Shapes:
         The mean score, under the product of the training marginals.
     terms : tuple of Shape
         The curves and pairs; with the intercept they add up to the raw score.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], [0.0, 0.0, 3.0]
+    >>> shapes = ab.BoostingRegressor(max_iter=5, max_leaf_nodes=2, min_leaf_weight=1).fit(X, y).shapes()
+    >>> len(shapes), shapes.terms[0].features, shapes["column 0"].share
+    (1, ('column 0',), 1.0)
     """
 
     intercept: float | np.ndarray
