@@ -159,6 +159,7 @@ def test_many_levels_and_columns_that_are_only_missing_or_not():
     words = {text for ax in figure.axes for text in labels(ax.xaxis)}
     assert "missing" in words
     assert len(words & set(table["code"])) >= 15
+    assert "the 15 levels of most rows" in {ax.get_xlabel() for ax in figure.axes}
     figure.canvas.draw()
 
 

@@ -1,5 +1,7 @@
 """Shapley values of linear functions, and of sums of them and trees: against all coalitions."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -8,7 +10,8 @@ import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRegressor
 from anyboost.ensemble import Ensemble
 from anyboost.explain.explanation import explain, interact
-from anyboost.weak import Dictionary, Tree
+from anyboost.weak import Dictionary, Learner, Linear, Tree
+from anyboost.weak.base import safe_support
 from explain.test_shap import brute_force
 
 
@@ -124,6 +127,38 @@ def test_games_of_different_learners_add_up():
     np.testing.assert_allclose(base + values.sum(axis=1)[:, 0], model.predict(rows), atol=1e-10)
     pairs = interact(model, rows, source, means, 1)
     np.testing.assert_allclose(pairs.sum(axis=2), values, atol=1e-10)
+
+
+@dataclass(frozen=True)
+class Turns(Learner):
+    """Linear functions and trees, by turns: what a learner of one's own may do."""
+
+    seen: list = field(default_factory=list)
+
+    @property
+    def takes(self):
+        return Linear().takes
+
+    def project(self, space, target):
+        self.seen.append(None)
+        return (Linear(penalty=0.5) if len(self.seen) % 2 else Tree(4)).project(space, target)
+
+    def support(self, space, target, search=True):
+        return safe_support(self, space, target, search)
+
+
+def test_a_learner_may_give_functions_of_different_classes(tmp_path):
+    X, y = table()
+    run = ab.boost(X, y, "squared", Turns(), ab.descent.Naive(0.5), rounds=4, valid=(X, y))
+    assert len({type(term) for term in run.ensemble.hypotheses}) == 2
+    assert run.steps[-1].valid_loss == pytest.approx(run.steps[-1].loss)
+    assert ((run.ensemble.predict(X) - y) ** 2).mean() / 2 == pytest.approx(run.steps[-1].loss)
+    model = BoostingRegressor(learner=Turns(), max_iter=4, early_stopping=False).fit(X, y)
+    for background in (None, X[:20]):
+        told = model.explanation(X, background)
+        np.testing.assert_allclose(told.base_values + told.values.sum(axis=1), model.predict(X), atol=1e-10)
+    with pytest.raises(ValueError, match=r"sum of LinearFunction, TreeFunction; .* one kind in a sum"):
+        ab.save(model, tmp_path / "model")
 
 
 def test_a_sum_of_nothing_has_values_of_zero():

@@ -202,6 +202,8 @@ def _curve(above: "Axes", below: "Axes", shape: Shape, outputs: Sequence[int], n
     below.set_ylabel("rows", fontsize=7)
     below.tick_params(labelsize=8)
     _ticks(below.xaxis, scale, numbers)
+    if not numbers and np.count_nonzero(shape.mass[0][:-1]) > _MOST_LEVELS:
+        below.set_xlabel(f"the {_MOST_LEVELS} levels of most rows", fontsize=7)
     for ax in (above, below):
         ax.spines[["top", "right"]].set_visible(False)
 
