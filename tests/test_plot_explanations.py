@@ -178,6 +178,7 @@ def test_bad_input_gets_a_sentence():
         (lambda: plot.why(several, X[:1]), "model has 2 outputs: say which one to explain, output=0 to 1"),
         (lambda: plot.why(several, X[:1], output=2), "output must be"),
         (lambda: plot.why(run, X[:1]), "model must be a fitted boosting estimator, got Run"),
+        (lambda: plot.why(BoostingRegressor(), X[:1]), "not fitted yet"),
         (lambda: plot.importances(run), "model must be a fitted boosting estimator, got Run"),
         (lambda: plot.importances(MODEL, "gains"), "kind must be"),
         (lambda: plot.shapes(run), "model must be a fitted boosting estimator, got Run"),

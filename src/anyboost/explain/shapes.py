@@ -114,7 +114,7 @@ class Shapes:
 
     def __getitem__(self, key: int | str | tuple[str, str]) -> Shape:
         """A term by its place, by the name of its column, or by those of its two."""
-        if isinstance(key, int):
+        if isinstance(key, int | np.integer):
             return self.terms[key]
         names = {key} if isinstance(key, str) else set(key)
         for term in self.terms:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, tables
 from anyboost.estimators.explained import Explained
@@ -119,6 +120,7 @@ def why(
 def _check(model: Any) -> None:
     if not isinstance(model, Explained):
         raise TypeError(f"model must be a fitted boosting estimator, got {type(model).__name__}")
+    check_is_fitted(model)
 
 
 def _one_row(row: Any, n_features: int) -> Any:
