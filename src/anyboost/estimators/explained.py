@@ -166,7 +166,7 @@ class Explained:
         For trees with one or two columns on every path, as those of two or three leaves have, and those of any size
         under `interaction_cst="pairwise"`. Curves are centered under the training rows, pairs have no part that a
         curve could have, and every term has its share of the variance, under the product of the columns'
-        distributions. Scores of an `offset` or `init` are not part of it.
+        distributions. Scores of an `offset`, or of an `init` estimator, are not part of it.
 
         Returns
         -------
