@@ -213,7 +213,7 @@ class Ensemble:
         )
 
     def _begin(self, X: Any, offset: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        sparse = not self.hypotheses or getattr(self.hypotheses[0], "sparse", False)
+        sparse = hasattr(X, "tocsr") and all(getattr(part, "sparse", False) for part in self.hypotheses)
         table = checks.table(X, "X", n_features=self.n_features, sparse=sparse)
         n = table.shape[0]
         scores = np.empty((n, self.outputs))
@@ -230,23 +230,37 @@ class Ensemble:
         """The sum of all hypotheses as one function, joined once where their class can."""
         size = len(self.hypotheses), self.n_rounds
         if self._joined is None or self._joined[0] != size:
-            kind, coefficients = type(self.hypotheses[0]), self.coefficients
-            if hasattr(kind, "join"):
-                self._joined = size, kind.join(self.hypotheses, coefficients)
-            else:
-                parts = self.hypotheses[:]
-                self._joined = (
-                    size,
-                    lambda X, out, n_threads: kind.combine(parts, coefficients, X, out, n_threads),
-                )
+            sums = [_joined(*part) for part in _by_class(self.hypotheses, self.coefficients)]
+
+            def add(X: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+                for one in sums:
+                    one(X, out, n_threads)
+
+            self._joined = size, sums[0] if len(sums) == 1 else add
         return self._joined[1]
 
     def _combine(
         self, X: np.ndarray, part: slice, coefficients: np.ndarray, out: np.ndarray, n_threads: int | None
     ) -> None:
-        hypotheses = self.hypotheses[part]
-        if hypotheses:
-            type(hypotheses[0]).combine(hypotheses, coefficients, X, out, n_threads or threads.available())
+        for kind, hypotheses, own in _by_class(self.hypotheses[part], coefficients):
+            kind.combine(hypotheses, own, X, out, n_threads or threads.available())
 
     def _shaped(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 0] if self.outputs == 1 else scores
+
+
+def _by_class(hypotheses: list[Any], coefficients: np.ndarray) -> list[tuple[Any, list[Any], np.ndarray]]:
+    """The terms of a sum, those of one class together, in the order in which classes come."""
+    found: dict[type, list[int]] = {}
+    for number, hypothesis in enumerate(hypotheses):
+        found.setdefault(type(hypothesis), []).append(number)
+    return [
+        (kind, [hypotheses[number] for number in numbers], coefficients[numbers])
+        for kind, numbers in found.items()
+    ]
+
+
+def _joined(kind: Any, parts: list[Any], coefficients: np.ndarray) -> Any:
+    if hasattr(kind, "join"):
+        return kind.join(parts, coefficients)
+    return lambda X, out, n_threads: kind.combine(parts, coefficients, X, out, n_threads)

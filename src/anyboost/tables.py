@@ -487,11 +487,12 @@ def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
 def _all_words(values: list[Any]) -> bool:
     """Whether a list holds text, apart from what is missing."""
     return any(isinstance(value, str) for value in values) and all(
-        isinstance(value, str) or _is_missing(value) for value in values
+        isinstance(value, str) or is_missing(value) for value in values
     )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value of a table stands for none: None, NaN, or what a library has for them."""
     if value is None:
         return True
     try:
@@ -502,7 +503,7 @@ def _is_missing(value: Any) -> bool:
 
 def _numbers_of_objects(values: list[Any], column: Column) -> np.ndarray:
     try:
-        return np.array([math.nan if _is_missing(value) else float(value) for value in values])
+        return np.array([math.nan if is_missing(value) else float(value) for value in values])
     except (TypeError, ValueError):
         bad = next(value for value in values if not _is_number(value))
         raise column.refusal(
@@ -512,7 +513,7 @@ def _numbers_of_objects(values: list[Any], column: Column) -> np.ndarray:
 
 def _is_number(value: Any) -> bool:
     try:
-        float(math.nan if _is_missing(value) else value)
+        float(math.nan if is_missing(value) else value)
     except (TypeError, ValueError):
         return False
     return True

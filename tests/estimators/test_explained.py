@@ -97,11 +97,13 @@ def test_what_cannot_be_told_is_said():
         model.shap_values(X, X[:0])
     with pytest.raises(ValueError, match="feature"):
         model.shap_values(X, X[["size"]])
-    lines = BoostingRegressor(learner="linear", max_iter=3).fit(X[["size"]], y)
-    assert not hasattr(lines, "feature_importances_")
-    with pytest.raises(TypeError, match="Shapley values are computed of trees"):
-        lines.shap_values(X[["size"]])
-    assert lines.importances("permutation", X[["size"]], y).shape == (1,)
+    with pytest.raises(ValueError, match="background must be rows with the columns of the fit"):
+        model.shap_values(X, X.rename(columns={"size": "length"}))
+    nets = BoostingRegressor(learner="net", max_iter=3).fit(X[["size"]], y)
+    assert not hasattr(nets, "feature_importances_")
+    with pytest.raises(TypeError, match=r"sum of NetFunction, .* use a model-agnostic explainer"):
+        nets.shap_values(X[["size"]])
+    assert nets.importances("permutation", X[["size"]], y).shape == (1,)
 
 
 def test_rankers_are_explained_too():

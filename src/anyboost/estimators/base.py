@@ -21,7 +21,7 @@ from anyboost import checks, keywords, quick_tables, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import encoding, measures, parameters
+from anyboost.estimators import encoding, marginals, measures, parameters
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.certified import Certified
 from anyboost.estimators.dials import Circumstances, Dials, choose
@@ -247,6 +247,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
                 folds = fit_parts(self._parts(rows, targets, seed, still), still, seed, begin)
                 parts = [part for _, part in folds]
             fitted |= self._calibrate(way, targets.loss, held_out(parts, rounds, fitting.n_threads))
+        fitted["_marginals"] = marginals.measured(fitting, columns, fitted["ensemble_"])
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
             if name not in self.get_params(deep=False):

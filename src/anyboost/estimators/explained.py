@@ -1,4 +1,4 @@
-"""What estimators tell about their models: importances and Shapley values."""
+"""What estimators tell about their models: importances, Shapley values and shapes."""
 
 from typing import Any
 
@@ -6,8 +6,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks
+from anyboost.estimators.marginals import axes
 from anyboost.explain import importances as importances_of
 from anyboost.explain.explanation import Explanation, explain, interact
+from anyboost.explain.marginals import Marginals, trees_with_shapes
+from anyboost.explain.shapes import Shapes, shapes_of
 
 KINDS = ("gain", "split", "shap", "permutation")
 REPEATS = 5  # of each permutation
@@ -121,19 +124,15 @@ class Explained:
         >>> model.explanation(X).base_values
         array([1., 1., 1.])
         """
-        check_is_fitted(self)
-        if background is not None and len(background) == 0:
-            raise ValueError("background must have one row or more, got none")
         table = self._table(X)
-        behind = None if background is None else self._table(background)
-        values, base = explain(self.ensemble_, table, self._sources(), behind, checks.n_threads(self.n_jobs))
+        behind = None if background is None else self._behind(background)
+        means, n_threads = self._known().means, checks.n_threads(self.n_jobs)
+        values, base = explain(self.ensemble_, table, self._sources(), behind, means, n_threads)
         bases = np.tile(base, (len(values), 1))
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"column {number}" for number in range(self.n_features_in_)]
         if len(base) == 1:
             values, bases = values[:, :, 0], bases[:, 0]
-        return Explanation(values, bases, np.asarray(X), [str(name) for name in names])
+        data = X.toarray() if hasattr(X, "tocsr") else np.asarray(X)
+        return Explanation(values, bases, data, self._feature_names())
 
     def shap_interaction_values(self, X: Any) -> np.ndarray:
         """How much each pair of columns adds to the raw score of each row beyond what they add alone.
@@ -157,9 +156,59 @@ class Explained:
         >>> model.shap_interaction_values(X)[:, 0, 0]
         array([-1., -1.,  2.])
         """
-        check_is_fitted(self)
-        found = interact(self.ensemble_, self._table(X), self._sources(), checks.n_threads(self.n_jobs))
+        table, means = self._table(X), self._known().means
+        found = interact(self.ensemble_, table, self._sources(), means, checks.n_threads(self.n_jobs))
         return found[..., 0] if found.shape[-1] == 1 else found
+
+    def shapes(self) -> Shapes:
+        """The model as a sum of curves: what each column adds to the raw score, exactly, and what pairs add beyond.
+
+        For trees with one or two columns on every path, as those of two or three leaves have, and those of any size
+        under `interaction_cst="pairwise"`. Curves are centered under the training rows, pairs have no part that a
+        curve could have, and every term has its share of the variance, under the product of the columns'
+        distributions. Scores of an `offset`, or of an `init` estimator, are not part of it.
+
+        Returns
+        -------
+        Shapes
+            The intercept and the terms, which add up to the raw score, by falling share.
+
+        Examples
+        --------
+        >>> import anyboost as ab
+        >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 0.0, 3.0]
+        >>> model = ab.BoostingRegressor(max_iter=1, learning_rate=1.0, preset="paper", min_leaf_weight=1).fit(X, y)
+        >>> curve = model.shapes()["column 0"]
+        >>> curve.edges[0], curve.values[:-1]
+        (array([1.5]), array([-1.,  2.]))
+        """
+        check_is_fitted(self)
+        trees = trees_with_shapes(self.ensemble_.hypotheses, self._sources())
+        if not self._known().columns and any(len(tree.feature) > 1 for tree in trees):
+            raise ValueError(
+                "model comes from a file of an older version, which does not know how the training rows were "
+                "distributed: fit it anew"
+            )
+        return shapes_of(self.ensemble_, self._sources(), axes(self, self._feature_names()))
+
+    def _known(self) -> Marginals:
+        """What is known of the training rows; nothing, of a model of an older file."""
+        return getattr(self, "_marginals", Marginals({}))
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"column {number}" for number in range(self.n_features_in_)]
+        return [str(name) for name in names]
+
+    def _behind(self, background: Any) -> Any:
+        """Background rows as numbers; a sentence that speaks of them where they are no rows of the fit's columns."""
+        if np.shape(background)[:1] == (0,):
+            raise ValueError("background must have one row or more, got none")
+        try:
+            return self._table(background)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"background must be rows with the columns of the fit: {error}") from None
 
     def _table(self, X: Any) -> Any:
         raise NotImplementedError

@@ -52,7 +52,7 @@ class Fitting:
     ) -> None:
         self.estimator, self.dials = estimator, dials
         self.n_threads = checks.n_threads(estimator.n_jobs)
-        self.given = rows
+        self.given, self.given_weights = rows, targets.weigh(targets.y, rows.sample_weight)
         self.encoding, rows, targets = cross_fit(rows, targets, encoded, columns, seed, self.n_threads)
         self.rows, self.targets, self.columns = rows, targets, self.encoding.columns(columns)
         loss = targets.loss

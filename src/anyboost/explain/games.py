@@ -120,7 +120,7 @@ def _write(feature, threshold, left, missing_left, category_set, bits, cover, pa
 def games_of(terms: Sequence[tuple[float, Any]], start: np.ndarray, source: np.ndarray) -> Games:
     """The games of start + sum of coefficient times tree, in which column c is of the player source[c]."""
     trees = [(c, *own) for c, term in terms for own in _trees(term)]
-    rooms = [_leaves(tree, source) for _, tree, _ in trees]
+    rooms = [_nothing(), *(_leaves(tree, source) for _, tree, _ in trees)]
     values = np.zeros((sum(len(room.sizes) for room in rooms), len(start)))
     first = 0
     for coefficient, tree, output in trees:
@@ -156,6 +156,13 @@ def games_of(terms: Sequence[tuple[float, Any]], start: np.ndarray, source: np.n
 _LENGTHS = ("player", "column", "sets")
 
 
+def _nothing() -> Room:
+    """The leaves of no tree: a sum of none is a game too."""
+    none = np.zeros(0, dtype=np.int64)
+    numbers, flags, sets = np.zeros(0), np.zeros(0, dtype=np.bool_), np.zeros((0, BINS), dtype=np.bool_)
+    return Room(none, none, numbers, none, none, numbers, numbers, flags, none, sets)
+
+
 def _leaves(tree: TreeFunction, source: np.ndarray) -> Room:
     parent = np.full(len(tree.feature), -1)
     inner = np.flatnonzero(tree.feature >= 0)
@@ -188,7 +195,7 @@ def _trees(term: Any) -> list[tuple[TreeFunction, slice]]:
         found = [(term, slice(None))]
     else:
         raise TypeError(
-            f"model is a sum of {type(term).__name__}, and Shapley values are computed of trees: "
+            f"model is a sum of {type(term).__name__}, and Shapley values are computed of trees and linear functions: "
             "use a model-agnostic explainer, such as shap.PermutationExplainer, on its predict"
         )
     for tree, _ in found:

@@ -33,7 +33,7 @@ def trees_of(term: Any) -> tuple[TreeFunction, ...]:
     if isinstance(term, TreeFunction):
         return (term,)
     raise TypeError(
-        f'model is a sum of {type(term).__name__}, which has no cuts: use importances(X, y, kind="permutation")'
+        f'model is a sum of {type(term).__name__}, which has no cuts: use importances("permutation", X, y)'
     )
 
 

@@ -24,6 +24,7 @@ from anyboost.files import (
     fields,
     history,
     labels,
+    marginals,
     parameters,
     parts,
 )
@@ -78,7 +79,10 @@ def pack(model: BaseBoosting) -> Packed:
     if getattr(model, "calibration_", None) is not None:
         header["calibration"], more = calibrations.pack(model.calibration_)
         tensors |= more
-    if hasattr(model, "dials_"):  # the same
+    if model._known():  # trees of many columns ask for none
+        header["marginals"], more = marginals.pack(model._known())
+        tensors |= more
+    if hasattr(model, "dials_"):  # a model of an older file has none
         header["dials"] = {name: plain(value) for name, value in model.dials_.items()}
     return header, tensors
 
@@ -131,6 +135,9 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
         if header.has("calibration"):
             entry = header.take("calibration", Fields)
             fitted["calibration_"] = calibrations.unpack(entry, tensors, len(fitted["classes_"]))
+    if header.has("marginals"):
+        entry = header.take("marginals", Fields)
+        fitted["_marginals"] = marginals.unpack(entry, tensors, fitted["_columns"], ensemble.n_features)
     if header.has("dials"):
         fitted["dials_"] = _unpack_dials(header.take("dials", Fields))
     header.done()

@@ -36,7 +36,8 @@ def pack(functions: list[Any]) -> tuple[str, dict[str, np.ndarray]]:
             return name, form.pack(functions)
     names = ", ".join(sorted(cls.__name__ for cls in found))
     raise ValueError(
-        f"model cannot be saved: it is a sum of {names}; trees, linear functions, nets and columns of X can be saved"
+        f"model cannot be saved: it is a sum of {names}; trees, linear functions, nets and columns of X can be saved, "
+        "one kind in a sum"
     )
 
 

@@ -1,8 +1,4 @@
-"""What people look at: a tree as text and as a figure, the losses of a fit round by round, planned paths on a map.
-
-`model` is an estimator, a Run, or an Ensemble. Figures are those of pyplot, so that a notebook shows them and
-`plt.savefig` saves them; with `ax` they are drawn there. They need matplotlib: pip install "anyboost[report]".
-"""
+"""A tree as text and as a figure: the question of each node, and what a leaf adds to the score."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,16 +7,14 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.ensemble import Ensemble
+from anyboost.plot import figures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from anyboost.tables import Columns
 
-# Okabe and Ito's colors, which stay apart for color-blind readers.
 SPLIT, LEAF = "#56B4E9", "#F0E442"
-LINES = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00")
 _MOST_LEVELS = 6
 
 
@@ -101,7 +95,9 @@ def tree(
 
     root = _drawn(model, tree, feature_names)
     nodes = _walk(root)
-    ax = _axes(ax, (max(4.0, 1.5 * sum(not node.children for node in nodes)), 1.4 * (1 + _depth(nodes))))
+    ax = figures.axes(
+        ax, (max(4.0, 1.5 * sum(not node.children for node in nodes)), 1.4 * (1 + _depth(nodes)))
+    )
     for node in nodes:
         for answer, child in zip(("yes", "no"), node.children, strict=False):
             ax.plot([node.place, child.place], [-node.depth, -child.depth], color="#777777", zorder=1)
@@ -116,149 +112,6 @@ def tree(
     ax.update_datalim(Bbox([[min(leaves) - 0.5, -_depth(nodes) - 0.5], [max(leaves) + 0.5, 0.5]]))
     ax.autoscale_view()
     return ax
-
-
-def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
-    """The training loss, and every score on every validation set, round by round.
-
-    Parameters
-    ----------
-    model : estimator or Run
-        What was fitted.
-    ax : Axes or None, default None
-        Where to draw; None: a new figure.
-
-    Returns
-    -------
-    Axes
-        The drawing.
-
-    Examples
-    --------
-    >>> import anyboost as ab
-    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=5)
-    >>> ab.plot.rounds(run).get_xlabel()
-    'round'
-    """
-    steps = getattr(model, "steps_", None) or getattr(model, "steps", None)
-    if not steps:
-        raise TypeError(f"model must be a fitted estimator or a run with rounds, got {type(model).__name__}")
-    curves = {"training loss": ([step.round for step in steps], [step.loss for step in steps])}
-    for name, found in getattr(model, "validation_scores_", {}).items():
-        for scoring, values in found.items():
-            curves[f"{name} {scoring}"] = (list(range(1, len(values))), list(values[1:]))
-    watched = [step.valid_loss for step in steps if getattr(step, "valid_loss", None) is not None]
-    if watched and not getattr(
-        model, "validation_scores_", None
-    ):  # those have it, or what was asked for instead
-        curves["validation loss"] = (list(range(1, 1 + len(watched))), watched)
-    ax = _axes(ax, (6.0, 4.0))
-    for number, (name, (x, y)) in enumerate(curves.items()):
-        ax.plot(x, y, label=name, color=LINES[number % len(LINES)])
-    best = getattr(model, "best_iteration_", None)
-    if best is not None and best < len(steps):
-        ax.axvline(best, color="#777777", linestyle=":", label=f"best round, {best}")
-    ax.set_xlabel("round")
-    ax.legend(frameon=False)
-    return ax
-
-
-def paths(
-    model: Any,
-    features: Any,
-    demonstrations: Any,
-    terrain: Any = None,
-    *,
-    passable: Any = None,
-    name: str = "terrain",
-) -> "Figure":
-    """A map with the paths that were shown and those that a `MaxMarginPlanner` plans, beside the costs it learned.
-
-    Parameters
-    ----------
-    model : MaxMarginPlanner
-        A fitted planner.
-    features : array_like (rows, columns, d)
-        The map.
-    demonstrations : array_like (length, 2) or list of them
-        One path of cells, or several.
-    terrain : array_like (rows, columns) or None, default None
-        What to draw at the left; None: the first feature.
-    passable : array_like (rows, columns) or None, default None
-        Which cells can be entered; None: all.
-    name : str, default "terrain"
-        What the left side is called.
-
-    Returns
-    -------
-    Figure
-        The drawing.
-
-    Examples
-    --------
-    >>> import anyboost as ab
-    >>> import numpy as np
-    >>> field = np.zeros((3, 4, 1))
-    >>> field[1, 1:3] = 1.0
-    >>> path = np.array([[1, 0], [0, 1], [0, 2], [1, 3]])
-    >>> model = ab.MaxMarginPlanner("stump", planner="lattice", max_iter=20).fit([field], [path])
-    >>> figure = ab.plot.paths(model, field, path)
-    """
-    from matplotlib.colors import LogNorm
-
-    shown = [np.asarray(path) for path in _several(demonstrations)]
-    mask = None if passable is None else [passable]
-    ends = [np.array([path[side] for path in shown]) for side in (0, -1)]
-    cost, planned = (part[0] for part in model.predict([features], [ends[0]], [ends[1]], passable=mask))
-    ground = np.asarray(features)[:, :, 0] if terrain is None else np.asarray(terrain)
-    figure = _figure((8.6, 4.3))
-    left, right = figure.subplots(1, 2)
-    left.imshow(ground, cmap="gray")
-    left.set_title(name, loc="left")
-    finite = np.where(np.isfinite(cost), cost, np.nan)
-    scale = LogNorm() if np.nanmin(finite) > 0 else None
-    image = right.imshow(finite, cmap="cividis", norm=scale)
-    right.set_title("learned cost", loc="left")
-    figure.colorbar(image, ax=right, shrink=0.8)
-    for ax in (left, right):
-        for path in shown:
-            _trace(ax, path, "#000000", "-", 2.4, "demonstrated")
-        for path in planned:
-            _trace(ax, path, LINES[1], (0, (2.5, 1.2)), 1.8, "planned")
-        ax.set_xticks([])
-        ax.set_yticks([])
-    handles = left.get_legend_handles_labels()[0]
-    figure.legend(handles=[handles[0], handles[-1]], loc="outside lower left", ncols=2, frameon=False)
-    return figure
-
-
-def _trace(ax: "Axes", path: np.ndarray, color: str, style: Any, width: float, label: str) -> None:
-    """A path over a picture, cased in white so that it shows on any ground."""
-    from matplotlib import patheffects
-
-    cased = [patheffects.withStroke(linewidth=width + 1.8, foreground="#FFFFFF")] if style == "-" else None
-    ax.plot(
-        path[:, 1], path[:, 0], linestyle=style, color=color, linewidth=width, label=label, path_effects=cased
-    )
-
-
-def _several(demonstrations: Any) -> list[Any]:
-    one = np.ndim(demonstrations[0]) == 1
-    return [demonstrations] if one else list(demonstrations)
-
-
-def _figure(size: tuple[float, float]) -> "Figure":
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError('figures need matplotlib: pip install "anyboost[report]"') from None
-    return pyplot.figure(figsize=size, layout="constrained")
-
-
-def _axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
-    if ax is not None:
-        return ax
-    return _figure(size).add_subplot()
 
 
 def _ensemble(model: Any) -> Ensemble:

@@ -1,0 +1,24 @@
+"""What all figures share: pyplot's own, so that a notebook shows them, and colors that stay apart for everyone."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colors, which stay apart for color-blind readers.
+LINES = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00")
+
+
+def new(size: tuple[float, float]) -> "Figure":
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError('figures need matplotlib: pip install "anyboost[report]"') from None
+    return pyplot.figure(figsize=size, layout="constrained")
+
+
+def axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
+    if ax is not None:
+        return ax
+    return new(size).add_subplot()
