@@ -146,8 +146,7 @@ def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
     from anyboost.losses import domains
-    from anyboost.online.classifier import OnlineBoostingClassifier
-    from anyboost.online.estimators import OnlineBoostingRegressor
+    from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
 
     kind: type[OnlineBoosting] = OnlineBoostingRegressor
     domain = losses.get(options.get("loss", "squared")).domain

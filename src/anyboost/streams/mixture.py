@@ -13,7 +13,7 @@ from anyboost.online import labels
 from anyboost.streams.mixing import Parts, State, Totals, mix_classes, mix_numbers, top_weights
 
 FLOOR = 1e-5  # the least probability that an expert is heard to give a class
-SHARES = (0.001, 0.01, 0.05)
+SHARES = (0.0001, 0.001, 0.01, 0.05)
 BOLD = (1.0, 0.125)  # rates by the answers' own mean loss, and an eighth of that
 BOLD_SHARES = (0.001, 0.01)
 BOLD_PRIOR = 0.9  # of all bold parts together
@@ -109,6 +109,12 @@ class Mixture:
         )
         self.moves: list[Move] = []
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a pickle, whose arrays may lie in memory that cannot be written."""
+        self.__dict__.update(state)
+        self.state = State(*(np.require(array, requirements="W") for array in self.state))
+        self.parts = Parts(*(np.require(array, requirements="W") for array in self.parts))
+
     @property
     def totals(self) -> Totals:
         """The sums so far, by name."""
@@ -162,6 +168,7 @@ class Mixture:
 
     def _mix(self, forecasts: Floats, y: np.ndarray, weights: Floats, learning: bool) -> Floats:
         y = y.astype(np.int64 if self.loss is None else np.float64)
+        weights = np.require(weights, requirements="W")  # kernels are compiled for memory that can be written
         leaders = np.empty(len(forecasts), dtype=np.int64)
         before, rows = int(self.totals.leader), self.rows
         answers: Floats = np.empty((len(forecasts), *forecasts.shape[2:]))
