@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from anyboost import files
 from anyboost.backends import compiler
@@ -21,6 +22,7 @@ from anyboost.mirror import MirrorAverager, Tracker
 from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
 from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import ChainRegressor
+from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
 
 # Takes the work that begins, the pieces done, and all; "" at the end.
 Progress = Callable[[str, int, int], None]
@@ -172,6 +174,17 @@ def _streams() -> None:
         for row, label in zip(rows[:9], labels.tolist(), strict=False):
             one.learn_one(row, label)
             one.predict_proba_one(row)
+        _team(OnlineBoostingClassifier(), X, labels, {"classes": range(classes)})
+    _team(OnlineBoostingRegressor(), X, y, {})
+
+
+def _team(model: Any, X: np.ndarray, labels: np.ndarray, known: dict[str, Any]) -> None:
+    """Batch experts on arrays, and on names with texts and missing cells."""
+    clone(model).partial_fit(X[:600], labels[:600], **known).predict(X)
+    for i, (row, label) in enumerate(zip(X[:ROWS].tolist(), labels.tolist(), strict=False)):
+        x = dict(zip("abcd", row, strict=True)) | {"b": "uvw"[i % 3], "c": None if i % 4 else 1.0}
+        model.predict_one(x)
+        model.learn_one(x, label)
 
 
 def _average() -> None:

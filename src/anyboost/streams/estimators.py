@@ -167,7 +167,7 @@ class StreamBoosting(OnlineBoosting):
         ----------
         x : mapping or None, default None
             Names and values of features; None with a `key`.
-        y : object
+        y : object, default None
             The target: a number, or a class.
         w : float, default 1.0
             The weight.

@@ -63,6 +63,8 @@ class TeamRegret(NamedTuple):
         What the theorem lets `best_expert_regret` be at most; None where rows weighed more than 1.
     fixed_weights_bound : float
         The regret against the best fixed weights in hindsight is at most this.
+    leader : str or None
+        Who leads now; see `drift_`.
     best_constant_loss : float or None
         Of the constant that is best in hindsight.
 
@@ -82,6 +84,7 @@ class TeamRegret(NamedTuple):
     best_expert_regret: float
     bound: float | None
     fixed_weights_bound: float
+    leader: str | None
     best_constant_loss: float | None = None
 
 
@@ -226,6 +229,7 @@ class Mixture:
             best_expert_regret=0.0 if best is None else float(gaps[best]),
             bound=self.bound(),
             fixed_weights_bound=max(0.0, float(state.slopes.max(initial=0.0))),
+            leader=None if found.leader < 0 else self.names[int(found.leader)],
         )
 
 
