@@ -23,16 +23,16 @@ if TYPE_CHECKING:
         plot,
         space,
         steps,
+        streams,
         weak,
     )
     from anyboost.boosting import Run, boost
     from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
     from anyboost.files import Checkpoint, ModelFileError, load, save
     from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
-    from anyboost.online.classifier import OnlineBoostingClassifier
-    from anyboost.online.estimators import OnlineBoostingRegressor
     from anyboost.planning.estimator import MaxMarginPlanner
     from anyboost.space import Binned
+    from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
     from anyboost.validation import cv
     from anyboost.warming import warmup
 
@@ -47,8 +47,8 @@ _NAMES = {
     "MirrorAveragingClassifier": "anyboost.mirror.estimators",
     "MirrorAveragingRegressor": "anyboost.mirror.estimators",
     "ModelFileError": "anyboost.files",
-    "OnlineBoostingClassifier": "anyboost.online.classifier",
-    "OnlineBoostingRegressor": "anyboost.online.estimators",
+    "OnlineBoostingClassifier": "anyboost.streams.estimators",
+    "OnlineBoostingRegressor": "anyboost.streams.estimators",
     "Run": "anyboost.boosting",
     "boost": "anyboost.boosting",
     "cv": "anyboost.validation",
@@ -88,6 +88,7 @@ __all__ = [
     "save",
     "space",
     "steps",
+    "streams",
     "warmup",
     "weak",
 ]

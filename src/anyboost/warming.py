@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from anyboost import files
 from anyboost.backends import compiler
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
 from anyboost.mirror import MirrorAverager, Tracker
 from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
-from anyboost.online.classifier import OnlineBoostingClassifier
-from anyboost.online.estimators import OnlineBoostingRegressor
+from anyboost.online.classifier import ChainClassifier
+from anyboost.online.estimators import ChainRegressor
+from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
 
 # Takes the work that begins, the pieces done, and all; "" at the end.
 Progress = Callable[[str, int, int], None]
@@ -157,21 +159,32 @@ def _streams() -> None:
     X, y = _numbers(rows=2_000)  # for which threads work together
     rows = [dict(zip("abcd", row, strict=True)) for row in X[:ROWS].tolist()]
     for learner in ("linear", "stumps", "net", "tree"):
-        model = OnlineBoostingRegressor(learner)
+        model = ChainRegressor(learner)
         model.partial_fit(X, y).predict(X)
-        model = OnlineBoostingRegressor(learner)
+        model = ChainRegressor(learner)
         for row, label in zip(rows[:3], y.tolist(), strict=False):
             model.learn_one(row, label)
             model.predict_one(row)
         model.learn_many(rows, y[:ROWS])
     for classes in (2, 3):
         labels = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
-        many = OnlineBoostingClassifier().partial_fit(X, labels, classes=range(classes))
+        many = ChainClassifier().partial_fit(X, labels, classes=range(classes))
         many.predict_proba(X)
-        one = OnlineBoostingClassifier()
+        one = ChainClassifier()
         for row, label in zip(rows[:9], labels.tolist(), strict=False):
             one.learn_one(row, label)
             one.predict_proba_one(row)
+        _team(OnlineBoostingClassifier(), X, labels, {"classes": range(classes)})
+    _team(OnlineBoostingRegressor(), X, y, {})
+
+
+def _team(model: Any, X: np.ndarray, labels: np.ndarray, known: dict[str, Any]) -> None:
+    """Batch experts on arrays, and on names with texts and missing cells."""
+    clone(model).partial_fit(X[:600], labels[:600], **known).predict(X)
+    for i, (row, label) in enumerate(zip(X[:ROWS].tolist(), labels.tolist(), strict=False)):
+        x = dict(zip("abcd", row, strict=True)) | {"b": "uvw"[i % 3], "c": None if i % 4 else 1.0}
+        model.predict_one(x)
+        model.learn_one(x, label)
 
 
 def _average() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anyboost.online import SpanBooster
-from anyboost.online.classifier import OnlineBoostingClassifier
+from anyboost.online.classifier import ChainClassifier
 
 
 def sample(n=400, seed=0):
@@ -21,7 +21,7 @@ def dicts(X):
 def test_two_classes_are_one_booster():
     X, y = sample()
     y = y > 0
-    model = OnlineBoostingClassifier().partial_fit(X, y)
+    model = ChainClassifier().partial_fit(X, y)
     booster = SpanBooster(model.boosters_.members[0][0].learner, loss="logistic")
     booster.partial_fit(X, np.where(y, 1.0, -1.0))
     np.testing.assert_array_equal(model.decision_function(X), booster.predict(X))
@@ -33,7 +33,7 @@ def test_a_third_class_finds_the_first_ones_booster_trained():
     """The copy with labels turned round is the booster that class 0 would have had."""
     X, y = sample()
     two = y != 2
-    model = OnlineBoostingClassifier()
+    model = ChainClassifier()
     model.learn_many(dicts(X[two]), y[two])
     first = model.classes_[0]
     model.learn_one({"a": 9.0}, 2)
@@ -52,7 +52,7 @@ def test_a_third_class_finds_the_first_ones_booster_trained():
 def test_classes_come_as_they_like():
     X, y = sample()
     names = np.array(["low", "middle", "high"])[y]
-    model = OnlineBoostingClassifier()
+    model = ChainClassifier()
     assert model.predict_one({"a": 1.0}) is None
     assert model.predict_proba_one({"a": 1.0}) == {}
     seen = []
@@ -69,7 +69,7 @@ def test_classes_come_as_they_like():
 
 def test_a_class_that_was_not_named_is_refused():
     X, y = sample(50)
-    model = OnlineBoostingClassifier().partial_fit(X[y < 2], y[y < 2], classes=[0, 1])
+    model = ChainClassifier().partial_fit(X[y < 2], y[y < 2], classes=[0, 1])
     with pytest.raises(ValueError, match=r"y holds the class 2 at row 0, and the classes are \[0, 1\]"):
         model.partial_fit(X[y == 2], y[y == 2])
     with pytest.raises(ValueError, match="classes must be those of the first call"):
@@ -85,7 +85,7 @@ def test_labels_come_back_as_they_came():
         y > 0,
         np.array([None, 1.5, "x"], dtype=object)[1 + y // 2],
     ):
-        model = OnlineBoostingClassifier()
+        model = ChainClassifier()
         model.learn_many(dicts(X), labels)
         answers = {model.predict_one(x) for x in dicts(X)}
         assert answers <= set(labels.tolist())
@@ -96,7 +96,7 @@ def test_labels_come_back_as_they_came():
 
 def test_losses_are_those_of_the_definition():
     X, y = sample(100)
-    model = OnlineBoostingClassifier()
+    model = ChainClassifier()
     model.learn_many(dicts(X[:50]), y[:50])
     seen = model.observe(dicts(X), y, learn=False)
     scores = np.array([model._score_one(x) for x in dicts(X)])
@@ -108,7 +108,7 @@ def test_losses_are_those_of_the_definition():
 
 def test_regret_is_the_sum_of_progressive_losses():
     X, y = sample()
-    model = OnlineBoostingClassifier()
+    model = ChainClassifier()
     total = sum(model.observe(dicts(X[i : i + 7]), y[i : i + 7]).losses.sum() for i in range(0, 400, 7))
     regret = model.regret()
     assert regret.rows == 400
@@ -122,11 +122,11 @@ def test_regret_is_the_sum_of_progressive_losses():
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "exponential"])
 def test_other_two_class_losses(loss):
     X, y = sample()
-    model = OnlineBoostingClassifier(loss=loss, max_iter=3).fit(X, y)
+    model = ChainClassifier(loss=loss, max_iter=3).fit(X, y)
     assert model.score(X, y) > 0.7
     assert hasattr(model, "predict_proba") == (loss != "hinge")
     if loss == "hinge":
-        named = OnlineBoostingClassifier(loss=loss)
+        named = ChainClassifier(loss=loss)
         named.learn_many(dicts(X), y)
         with pytest.raises(NotImplementedError, match="the loss hinge gives no probabilities"):
             named.predict_proba_one(dicts(X)[0])

@@ -8,15 +8,14 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import anyboost as ab
 from anyboost.online import HullBooster, LinearLearner, SpanBooster
-from anyboost.online.classifier import OnlineBoostingClassifier
-from anyboost.online.estimators import OnlineBoostingRegressor
+from anyboost.online.classifier import ChainClassifier
+from anyboost.online.estimators import ChainRegressor
 
 CHECKED = [
-    OnlineBoostingRegressor(),
-    OnlineBoostingRegressor(algorithm="hull", loss="huber"),
-    OnlineBoostingClassifier(),
+    ChainRegressor(),
+    ChainRegressor(algorithm="hull", loss="huber"),
+    ChainClassifier(),
 ]
 
 
@@ -31,9 +30,9 @@ def river_checks():
     from river import checks
 
     for model in (
-        OnlineBoostingRegressor(),
-        OnlineBoostingRegressor(hash_bits=12),
-        OnlineBoostingClassifier(),
+        ChainRegressor(),
+        ChainRegressor(hash_bits=12),
+        ChainClassifier(),
     ):
         for number, check in enumerate(checks.yield_checks(model)):
             yield pytest.param(
@@ -71,10 +70,10 @@ def same(first, second):
 
 @pytest.mark.parametrize("cuts", [[], [7, 8, 100], list(range(0, 300, 13))])
 @pytest.mark.parametrize("learner", ["linear", "stumps", "net", "tree"])
-@pytest.mark.parametrize("make", [OnlineBoostingRegressor, OnlineBoostingClassifier])
+@pytest.mark.parametrize("make", [ChainRegressor, ChainClassifier])
 def test_a_batch_is_the_loop(make, learner, cuts):
     pandas = pytest.importorskip("pandas")
-    X, y = (classes if make is OnlineBoostingClassifier else regression)()
+    X, y = (classes if make is ChainClassifier else regression)()
     loop, lists, tables = (make(learner, n_learners=5) for _ in range(3))
     for x, label in zip(dicts(X), y.tolist(), strict=True):
         loop.learn_one(x, label)
@@ -86,10 +85,10 @@ def test_a_batch_is_the_loop(make, learner, cuts):
 
 
 @pytest.mark.parametrize("learner", ["linear", "stumps", "net", "tree"])
-@pytest.mark.parametrize("make", [OnlineBoostingRegressor, OnlineBoostingClassifier])
+@pytest.mark.parametrize("make", [ChainRegressor, ChainClassifier])
 def test_a_batch_is_the_loop_where_names_and_classes_come_late(make, learner):
     pandas = pytest.importorskip("pandas")
-    X, y = (classes if make is OnlineBoostingClassifier else regression)(80)
+    X, y = (classes if make is ChainClassifier else regression)(80)
     X = [{**x, f"new{i % 40}": 1.0, "color": f"c{i % 7}"} for i, x in enumerate(dicts(X))]
     names = list(dict.fromkeys(name for x in X for name in x))
     X = [{name: x[name] for name in names if name in x} for x in X]
@@ -105,17 +104,17 @@ def test_a_batch_is_the_loop_where_names_and_classes_come_late(make, learner):
     same(loop, table)
 
 
-@pytest.mark.parametrize("make", [OnlineBoostingRegressor, OnlineBoostingClassifier])
+@pytest.mark.parametrize("make", [ChainRegressor, ChainClassifier])
 def test_arrays_sparse_matrices_and_dicts_give_one_model(make):
-    X, y = (classes if make is OnlineBoostingClassifier else regression)()
-    known = {"classes": [0, 1, 2]} if make is OnlineBoostingClassifier else {}
+    X, y = (classes if make is ChainClassifier else regression)()
+    known = {"classes": [0, 1, 2]} if make is ChainClassifier else {}
     arrays, rows = make().partial_fit(X[:100], y[:100], **known), make()
     arrays.partial_fit(sparse.csr_matrix(X[100:]), y[100:])
     for row, label in zip(X, y, strict=True):
         rows.partial_fit(row[None], [label], **known)
     np.testing.assert_array_equal(arrays.predict(X), rows.predict(X))
     assert arrays.regret() == rows.regret()
-    if make is OnlineBoostingRegressor:
+    if make is ChainRegressor:
         named = make()
         named.learn_many(dicts(X), y)
         np.testing.assert_array_equal(named.predict_many(dicts(X)), arrays.predict(X))
@@ -142,12 +141,12 @@ def test_boosters_have_the_same_front_end(loss):
 def test_weights_on_both_faces():
     X, y = regression(50)
     w = np.random.default_rng(1).integers(0, 3, 50).astype(float)
-    arrays, named, loop = (OnlineBoostingRegressor() for _ in range(3))
+    arrays, named, loop = (ChainRegressor() for _ in range(3))
     arrays.partial_fit(X, y, sample_weight=w)
     named.learn_many(dicts(X), y, w)
     for x, label, weight in zip(dicts(X), y.tolist(), w.tolist(), strict=True):
         loop.learn_one(x, label, w=weight)
-    kept = OnlineBoostingRegressor()
+    kept = ChainRegressor()
     kept.learn_many(dicts(X[w > 0]), y[w > 0], w[w > 0])
     same(named, loop)
     same(named, kept)
@@ -156,7 +155,7 @@ def test_weights_on_both_faces():
 
 def test_features_may_appear_and_disappear():
     X, y = regression(400)
-    model = OnlineBoostingRegressor()
+    model = ChainRegressor()
     for row, label in zip(X, y, strict=True):
         x = dict(zip("abcd", row.tolist(), strict=True))
         gone = "abcd"[len(y) % 4]
@@ -170,7 +169,7 @@ def test_features_may_appear_and_disappear():
 
 def test_hashed_features_are_named_ones_in_other_columns():
     X, y = regression()
-    named, hashed = OnlineBoostingRegressor(), OnlineBoostingRegressor(hash_bits=16)
+    named, hashed = ChainRegressor(), ChainRegressor(hash_bits=16)
     for x, label in zip(dicts(X), y.tolist(), strict=True):
         named.learn_one(x, label)
         hashed.learn_one(x, label)
@@ -190,9 +189,9 @@ REFUSED = [
 
 @pytest.mark.parametrize("learnt", [0, 20])
 @pytest.mark.parametrize(("x", "label", "weight", "reason"), REFUSED)
-@pytest.mark.parametrize("make", [OnlineBoostingRegressor, OnlineBoostingClassifier])
+@pytest.mark.parametrize("make", [ChainRegressor, ChainClassifier])
 def test_a_refused_example_leaves_no_trace(make, x, label, weight, reason, learnt):
-    X, y = (classes if make is OnlineBoostingClassifier else regression)()
+    X, y = (classes if make is ChainClassifier else regression)()
     model, other = make(), make()
     for each in (model, other):
         each.learn_many(dicts(X[:learnt]), y[:learnt])
@@ -212,7 +211,7 @@ def test_a_refused_example_leaves_no_trace(make, x, label, weight, reason, learn
 
 def test_the_two_faces_are_kept_apart():
     X, y = regression(20)
-    named, arrays = OnlineBoostingRegressor(), OnlineBoostingRegressor()
+    named, arrays = ChainRegressor(), ChainRegressor()
     named.learn_many(dicts(X), y)
     arrays.partial_fit(X, y)
     with pytest.raises(ValueError, match="has learnt from named features: use learn_many"):
@@ -228,7 +227,7 @@ def test_the_two_faces_are_kept_apart():
 def test_names_of_a_data_frame_carry_over_to_dicts():
     pandas = pytest.importorskip("pandas")
     X, y = regression(50)
-    model = OnlineBoostingRegressor().partial_fit(pandas.DataFrame(X, columns=list("abcd")), y)
+    model = ChainRegressor().partial_fit(pandas.DataFrame(X, columns=list("abcd")), y)
     expected = model.predict(pandas.DataFrame(X, columns=list("abcd")))
     assert [model.predict_one(x) for x in dicts(X)] == expected.tolist()
 
@@ -252,20 +251,15 @@ def test_names_of_a_data_frame_carry_over_to_dicts():
 def test_wrong_parameters_are_refused_before_any_work(options, reason):
     X, y = regression(10)
     for work in ("fit", "partial_fit", "learn_many"):
-        model = OnlineBoostingRegressor(**options)
+        model = ChainRegressor(**options)
         with pytest.raises(ValueError, match=reason):
             getattr(model, work)(dicts(X) if work == "learn_many" else X, y)
 
 
 def test_passes_of_fit_are_calls_of_partial_fit():
     X, y = regression()
-    often, called = OnlineBoostingRegressor(max_iter=3).fit(X, y), OnlineBoostingRegressor()
+    often, called = ChainRegressor(max_iter=3).fit(X, y), ChainRegressor()
     for _ in range(3):
         called.partial_fit(X, y)
     np.testing.assert_array_equal(often.predict(X), called.predict(X))
     assert often.n_iter_ == 3
-
-
-def test_public_names():
-    assert ab.OnlineBoostingRegressor is OnlineBoostingRegressor
-    assert ab.OnlineBoostingClassifier is OnlineBoostingClassifier

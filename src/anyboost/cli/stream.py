@@ -37,11 +37,13 @@ def command(
     loss: Annotated[
         str | None, typer.Option(help="Any row-wise loss, e.g. absolute, quantile:0.9, logistic.")
     ] = None,
-    learner: Annotated[str | None, typer.Option(help="linear (the default), stumps, net or tree.")] = None,
-    learners: Annotated[
-        int | None, typer.Option(min=1, help="How many learners are boosted; 20 unless given.")
+    learner: Annotated[
+        str | None, typer.Option(help="team (the default), or a chain of: linear, stumps, net or tree.")
     ] = None,
-    algorithm: Annotated[str | None, typer.Option(help="span (the default) or hull.")] = None,
+    learners: Annotated[
+        int | None, typer.Option(min=1, help="How many learners a chain has; 20 unless given.")
+    ] = None,
+    algorithm: Annotated[str | None, typer.Option(help="Of a chain: span (the default) or hull.")] = None,
     weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
@@ -74,7 +76,8 @@ def command(
     """Learn from a stream in one pass and bounded memory, and print its progressive loss.
 
     Each example is scored before it is learnt, so the average loss is an honest one. Lines come at 1, 2, 4, 8, ...
-    examples, in Vowpal Wabbit's layout, with the loss of the best constant and of one learner alone beside it.
+    examples, in Vowpal Wabbit's layout, with the loss of the best constant and of the best expert beside it, and who of
+    the team leads (with a chain of learners: of one learner alone).
     """
     from anyboost.cli.passes.learning import LearningPass
     from anyboost.cli.passes.predictions import Predictions
@@ -146,8 +149,7 @@ def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
     from anyboost.losses import domains
-    from anyboost.online.classifier import OnlineBoostingClassifier
-    from anyboost.online.estimators import OnlineBoostingRegressor
+    from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
 
     kind: type[OnlineBoosting] = OnlineBoostingRegressor
     domain = losses.get(options.get("loss", "squared")).domain
@@ -210,10 +212,11 @@ def _finish(stream: LearningPass) -> None:
     lines = stream.table.ending()
     beside = stream.beside()
     if beside:
-        names = ("best constant's loss", "single learner's loss")
+        team = len(beside) > 2
+        names = ("best constant's loss", "best expert's loss" if team else "single learner's loss", "leader")
         lines[-1:-1] = [
-            (name, "n.a." if value is None else f"{value:.6f}")
-            for name, value in zip(names, beside, strict=True)
+            (name, "n.a." if value is None else value if isinstance(value, str) else f"{value:.6f}")
+            for name, value in zip(names, beside, strict=False)
         ]
     if stream.save_path is not None:
         lines.append(("saved", f"{stream.saved} examples in {stream.save_path}"))

@@ -67,6 +67,14 @@ def pack_features(names: list[Any]) -> np.ndarray:
 
 def unpack_features(tensors: Tensors, tensor: str) -> list[Any]:
     """Names of features, each once, that are text or whole numbers."""
+    names = unpack_texts(tensors, tensor)
+    if len(set(names)) != len(names):
+        raise Fault(f"its tensor {tensor!a} names a feature twice")
+    return names
+
+
+def unpack_texts(tensors: Tensors, tensor: str) -> list[Any]:
+    """Names that are text or whole numbers."""
     raw = tensors.indices(tensor, None, 0, 255).astype(np.uint8).tobytes()
     try:
         names = json.loads(raw.decode())
@@ -74,6 +82,4 @@ def unpack_features(tensors: Tensors, tensor: str) -> list[Any]:
         names = None
     if not isinstance(names, list) or not all(type(each) in (str, int) for each in names):
         raise Fault(f"its tensor {tensor!a} holds no names")
-    if len(set(names)) != len(names):
-        raise Fault(f"its tensor {tensor!a} names a feature twice")
     return names

@@ -5,52 +5,83 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files import fields, labels, online_boosters, parts
+from anyboost.files import fields, labels, members, online_boosters, parts, teams
 from anyboost.files.fields import Fault, Fields, make
+from anyboost.files.members import MOST_CLASSES
 from anyboost.files.parameters import simple
-from anyboost.files.tensors import Packed, Tensors, finite
-from anyboost.online.classifier import OnlineBoostingClassifier
-from anyboost.online.estimators import OnlineBoosting, OnlineBoostingRegressor
+from anyboost.files.tensors import Packed, Tensors, unsigned
+from anyboost.losses import RowwiseLoss
+from anyboost.online.classifier import ChainClassifier
+from anyboost.online.estimators import OnlineBoosting
+from anyboost.online.features import Features
 from anyboost.online.one_vs_rest import OneForAll, OneVsRest
+from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
+from anyboost.streams.team import Team
 
-MOST_CLASSES = 1000
 _PARAMETERS: dict[str, fields.Check] = {
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
     **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
 }
 _WRITTEN = ("learner", "loss")  # strings are kept as the user wrote them
+# Written only where they are something else: older files have none, and mean these
+_LATER: dict[str, Any] = {"max_rows_kept": 20_000, "refit": "inline", "max_waiting": 10_000}
 
 
 def pack(model: OnlineBoosting) -> Packed:
     """Header and tensors of an estimator."""
     if not model.__sklearn_is_fitted__():
         raise ValueError("model cannot be saved: it has learnt nothing yet")
-    _check(model)
-    classifier = model if isinstance(model, OnlineBoostingClassifier) else None
-    headers: list[dict[str, Any]] = []
-    tensors: dict[str, np.ndarray] = {}
-    members = [each[0] for each in classifier.boosters_.members] if classifier else [model.booster_]
-    for place, booster in enumerate(members):
-        header, own = online_boosters.pack(booster)
-        headers.append(header)
-        tensors |= {f"{place}.{name}": array for name, array in own.items()}
-    features, frame = model.__dict__.get("features_"), getattr(model, "feature_names_in_", None)
-    if features is not None:
-        tensors["features"] = labels.pack_features(features.names)
-    if frame is not None:
-        tensors["frame"] = labels.pack_features(frame.tolist())
-    header = {
-        "parameters": {name: getattr(model, name) for name in _PARAMETERS},
+    team = model._team() if isinstance(model, StreamBoosting) else None
+    if team is None:
+        _check(model)
+    classifier = model if isinstance(model, ChainClassifier) else None
+    header: dict[str, Any] = {
+        "parameters": {name: getattr(model, name) for name in _PARAMETERS} | _later(model),
         "written": {name: _text(getattr(model, name)) for name in _WRITTEN},
         "columns": getattr(model, "n_features_in_", None),
         "passes": getattr(model, "n_iter_", None),
-        "boosters": headers,
+        "boosters": [],
         "stream": model._stream,
     }
+    tensors = _pack_features(model)
+    if team is not None:
+        header["team"], more = _pack_team(model, team)
+        tensors |= more
+    else:
+        chains = [each[0] for each in classifier.boosters_.members] if classifier else [model.booster_]
+        for place, booster in enumerate(chains):
+            own_header, own = online_boosters.pack(booster)
+            header["boosters"].append(own_header)
+            tensors |= {f"{place}.{name}": array for name, array in own.items()}
+    if "_waiting" in model.__dict__:
+        tensors |= teams.pack_waiting(model._waiting)
     if classifier:
         header["classes"], more = _pack_classes(classifier)
         tensors |= more
     return header, tensors
+
+
+def _later(model: OnlineBoosting) -> dict[str, Any]:
+    found = {name: getattr(model, name, usual) for name, usual in _LATER.items()}
+    return {name: value for name, value in found.items() if value != _LATER[name]}
+
+
+def _pack_features(model: OnlineBoosting) -> dict[str, np.ndarray]:
+    features, frame = model.__dict__.get("features_"), getattr(model, "feature_names_in_", None)
+    tensors = {} if features is None else {"features": labels.pack_features(features.names)}
+    return tensors if frame is None else tensors | {"frame": labels.pack_features(frame.tolist())}
+
+
+def _pack_team(model: OnlineBoosting, team: Team) -> Packed:
+    """The team, its loss, and which features are texts."""
+    header, tensors = teams.pack(team)
+    found = {"team." + name: array for name, array in tensors.items()}
+    features = model.__dict__.get("features_")
+    if features is not None:
+        columns = sorted(features.texts)
+        found["texts.columns"] = unsigned(columns)
+        found["texts.names"] = labels.pack_features([features.texts[column] for column in columns])
+    return header | {"loss": parts.encode_loss(model.loss_)}, found
 
 
 def _check(model: OnlineBoosting) -> None:
@@ -70,52 +101,82 @@ def _text(value: Any) -> str | None:
     return "" if value is None else value if isinstance(value, str) else None
 
 
-def _pack_classes(model: OnlineBoostingClassifier) -> Packed:
+def _pack_classes(model: ChainClassifier) -> Packed:
     for label in model.codes_:
         if not isinstance(label, str | int | float | bool):
             raise ValueError(f"model cannot be saved: its class {label!r} is neither text nor a number")
     header: dict[str, Any] = {"labels": list(model.codes_), "open": model.open_}
-    own = model.boosters_
-    if isinstance(own, OneForAll):
+    if not isinstance(model.boosters_, OneVsRest):
         return header, {}
-    return header | {"rows": own.rows, "signs": own.signs}, {
-        "classes.weights": finite(own.weights, "weights"),
-        "classes.past": finite(own.past, "losses"),
-        "classes.before": finite(own.before, "losses").reshape(-1, 3),
-    }
+    more, tensors = members.pack(model.boosters_)
+    return header | more, tensors
 
 
 def unpack(header: Fields, tensors: Tensors) -> OnlineBoosting:
     """The estimator."""
     classes = header.take("classes", Fields) if header.has("classes") else None
     kind = OnlineBoostingRegressor if classes is None else OnlineBoostingClassifier
-    model = kind(**header.take("parameters", fields.record(**_PARAMETERS)))
+    checks = _PARAMETERS | dict.fromkeys(_LATER, simple)
+    model = kind(**header.take("parameters", fields.record(list(_LATER), **checks)))
     entries = header.take("boosters", fields.items(MOST_CLASSES, Fields))
     boosters = [
         online_boosters.unpack(entry, tensors.under(f"{place}.")) for place, entry in enumerate(entries)
     ]
-    if not boosters:
-        raise Fault("it has no booster")
+    team = header.take("team", Fields) if header.has("team") else None
+    if bool(boosters) == (team is not None):
+        raise Fault("it has no booster, or one beside its team")
     written = header.take(
         "written", fields.record(learner=fields.optional(fields.text), loss=fields.optional(fields.text))
     )
+    loss = boosters[0].loss if team is None else parts.decode_loss(team.take("loss"), None)
     for name, value in written.items():
-        setattr(model, name, getattr(boosters[0], name) if value is None else value or None)
+        own = loss if name == "loss" else None if team is not None else boosters[0].learner
+        setattr(model, name, own if value is None else value or None)
+    if team is None and model.learner is None and make(model._is_team, {}):
+        model.learner = "linear"  # what None meant before there was a team
     make(model.check_parameters, {})
+    if make(model._is_team, {}) != (team is not None):
+        raise Fault("it has a team where it says something else, or none")
     _unpack_features(model, header.take("columns", fields.optional(fields.count(1))), tensors, boosters)
     model._stream = header.take("stream", fields.optional(_STREAM))
     if header.take("passes") is not None:
         model.n_iter_ = model.max_iter
     header.done()
-    model.loss_ = boosters[0].loss
-    if isinstance(model, OnlineBoostingClassifier):
-        assert classes is not None
-        _unpack_classes(model, classes, tensors, boosters)
+    if not isinstance(loss, RowwiseLoss):
+        raise Fault("its loss is not one of rows")
+    model.loss_ = loss
+    _unpack_learners(model, classes, team, tensors, boosters)
+    if tensors.has("waiting.examples"):
+        model._waiting = teams.unpack_waiting(tensors, model.max_waiting, model._team())
+    return model
+
+
+def _unpack_learners(
+    model: Any, classes: Fields | None, entry: Fields | None, tensors: Tensors, boosters: list[Any]
+) -> None:
+    """The boosters, or the team in their place, and the classes."""
+    team = None
+    if entry is not None:
+        features = model.__dict__.get("features_")
+        if features is not None:
+            _unpack_texts(features, tensors)
+        team = teams.unpack(entry, tensors.under("team."), model.loss_, classes is not None, features)
+    if classes is not None:
+        _unpack_classes(model, classes, tensors, boosters, team)
+    elif team is not None:
+        model.booster_, model.guard_ = team, None
     elif len(boosters) == 1:
         model.booster_, model.guard_ = boosters[0], None
     else:
         raise Fault("it has several boosters where one predicts numbers")
-    return model
+
+
+def _unpack_texts(features: Features, tensors: Tensors) -> None:
+    columns = tensors.indices("texts.columns", None, 0, max(0, len(features.names) - 1)).tolist()
+    names = labels.unpack_texts(tensors, "texts.names")
+    if len(names) != len(columns) or len(set(columns)) != len(columns):
+        raise Fault("its texts are of features that it has not")
+    features.texts.update(zip(columns, names, strict=True))
 
 
 def _unpack_features(model: OnlineBoosting, columns: Any, tensors: Tensors, boosters: list[Any]) -> None:
@@ -136,27 +197,22 @@ def _unpack_features(model: OnlineBoosting, columns: Any, tensors: Tensors, boos
 
 
 def _unpack_classes(
-    model: OnlineBoostingClassifier, header: Fields, tensors: Tensors, boosters: list[Any]
+    model: Any, header: Fields, tensors: Tensors, boosters: list[Any], team: Team | None
 ) -> None:
     names = labels.check_labels(header.take("labels", fields.items(MOST_CLASSES)))
     model.open_ = header.take("open", fields.flag)
     own = (OneForAll if model.loss_.vector else OneVsRest)(model._new_member, model.loss_)
-    model.boosters_ = own
-    own.members = [(booster, None) for booster in boosters]
-    if isinstance(own, OneForAll):
+    model.boosters_ = own if team is None else team
+    if team is not None:
+        if team.classes != len(names):
+            raise Fault("its team knows other classes")
+    elif isinstance(own, OneForAll):
+        own.members = [(booster, None) for booster in boosters]
         own.classes = max(2, len(names))
         if len(boosters) != 1 or (boosters[0].state and boosters[0].state.outputs != own.classes):
             raise Fault("its booster has not a score for each class")
     else:
-        if len(boosters) != (1 if len(names) <= 2 else len(names)):
-            raise Fault("it has not a booster for each class")
-        own.classes, own.rows = len(names), header.take("rows", fields.count())
-        own.signs = header.take("signs", fields.items(MOST_CLASSES, fields.real))
-        if len(own.signs) != len(boosters) or any(abs(sign) != 1 for sign in own.signs):
-            raise Fault("its boosters have signs that are none")
-        own.weights = tensors.floats("classes.weights", (len(names),))
-        own.past = tensors.floats("classes.past", (3,))
-        own.before = list(tensors.floats("classes.before", (len(boosters), 3)))
+        members.unpack(own, header, tensors, boosters, len(names))
     header.done()
     model.codes_ = {label: code for code, label in enumerate(names)}
     model.classes_ = model._class_array()

@@ -29,12 +29,12 @@ from anyboost.online.rows import Table, sparse_table
 from anyboost.online.rows import weights as checked_weights
 
 
-def _has_probabilities(model: OnlineBoostingClassifier) -> bool:
+def _has_probabilities(model: ChainClassifier) -> bool:
     loss = losses.get(model._usual_loss if model.loss is None else model.loss)
     return isinstance(loss, losses.RowwiseLoss) and loss.link_.probabilities is not None
 
 
-class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
+class ChainClassifier(ClassifierMixin, OnlineBoosting):
     """Online gradient boosting of classes: `partial_fit` on arrays, `learn_one` on dicts of features.
 
     Parameters
@@ -88,8 +88,8 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
 
     Examples
     --------
-    >>> import anyboost as ab
-    >>> model = ab.OnlineBoostingClassifier()
+    >>> from anyboost.online.classifier import ChainClassifier
+    >>> model = ChainClassifier()
     >>> for i in range(200):
     ...     model.learn_one({"x": i % 10}, "high" if i % 10 > 4 else "low")
     >>> model.predict_one({"x": 8})
@@ -134,7 +134,7 @@ class OnlineBoostingClassifier(ClassifierMixin, OnlineBoosting):
 
         Returns
         -------
-        OnlineBoostingClassifier
+        ChainClassifier
             Itself.
         """
         first = not self.__sklearn_is_fitted__()
@@ -415,4 +415,4 @@ def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-register("MiniBatchClassifier", OnlineBoostingClassifier)
+register("MiniBatchClassifier", ChainClassifier)

@@ -196,7 +196,7 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
         return tags
 
 
-class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
+class ChainRegressor(RegressorMixin, OnlineBoosting):
     """Online gradient boosting of numbers: `partial_fit` on arrays, `learn_one` on dicts of features.
 
     Parameters
@@ -244,8 +244,8 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
 
     Examples
     --------
-    >>> import anyboost as ab
-    >>> model = ab.OnlineBoostingRegressor()
+    >>> from anyboost.online.estimators import ChainRegressor
+    >>> model = ChainRegressor()
     >>> for i in range(200):
     ...     model.learn_one({"x": i % 10, "kind": "a"}, 2.0 * (i % 10))
     >>> round(model.predict_one({"x": 4, "kind": "a"}))
@@ -271,7 +271,7 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
 
         Returns
         -------
-        OnlineBoostingRegressor
+        ChainRegressor
             Itself.
         """
         first = not self.__sklearn_is_fitted__()
@@ -384,4 +384,4 @@ class OnlineBoostingRegressor(RegressorMixin, OnlineBoosting):
         return self.booster_._score_rows(rows)
 
 
-register("MiniBatchRegressor", OnlineBoostingRegressor)
+register("MiniBatchRegressor", ChainRegressor)

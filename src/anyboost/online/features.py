@@ -41,13 +41,17 @@ class Features:
     def __init__(self, bits: int | None = None) -> None:
         self.bits = None if bits is None else checks.count(bits, "hash_bits", 1, MOST_BITS)
         self.names: list[Name] = []
+        self.texts: dict[int, Name] = {}  # the name of the feature behind each column that stands for a text
         self._columns: dict[Name, int] = {}
         self._plans: dict[tuple[Any, ...], Known] = {}
 
     @classmethod
-    def of(cls, names: Iterable[Name], bits: int | None = None) -> Features:
+    def of(
+        cls, names: Iterable[Name], bits: int | None = None, texts: Mapping[int, Name] | None = None
+    ) -> Features:
         """The features of a model that was saved."""
         features = cls(bits)
+        features.texts.update(texts or {})
         for name in names:
             features._columns[name] = len(features.names)
             features.names.append(name)
@@ -62,7 +66,7 @@ class Features:
         """Forget the names after the first `width`: what came with rows that were then refused."""
         if self.bits is None and width < len(self.names):
             for name in self.names[width:]:
-                del self._columns[name]
+                self.texts.pop(self._columns.pop(name), None)
             del self.names[width:]
             self._plans.clear()
 
@@ -95,7 +99,7 @@ class Features:
         pairs = _named_values(x)
         _check_finite(pairs)
         if grow:
-            self._name([name for name, _ in pairs])
+            self._name([name for name, _ in pairs], x)
         found: dict[int, float] = {}
         for name, value in pairs:
             column = self._column(name)
@@ -162,20 +166,20 @@ class Features:
 
     def _name_in_order(self, columns: Mapping[Any, np.ndarray], filled: dict[Any, np.ndarray]) -> None:
         """Give new names their columns in the order in which a loop over the rows would meet them."""
-        new: list[tuple[int, Any]] = []
+        new: list[tuple[int, Any, dict[Any, str]]] = []
         for name, cells in columns.items():
             rows = filled[name]
             if cells.dtype == np.float64:
                 if len(rows) and name not in self._columns:
-                    new.append((int(rows[0]), name))
+                    new.append((int(rows[0]), name, {}))
                 continue
             first: dict[str, int] = {}
             for row, cell in zip(rows.tolist(), cells[rows].tolist(), strict=True):
                 first.setdefault(cell, row)
-            named = ((row, text_feature(name, cell)) for cell, row in first.items())
+            named = ((row, text_feature(name, cell), {name: cell}) for cell, row in first.items())
             new.extend(each for each in named if each[1] not in self._columns)
-        for _, name in sorted(new, key=lambda each: (each[0], str(each[1]))):
-            self._name([name])
+        for _, feature, x in sorted(new, key=lambda each: (each[0], str(each[1]))):
+            self._name([feature], x)
 
     def _text_column(self, name: Any, cells: np.ndarray) -> np.ndarray:
         """The column of each text; -1 where it has none."""
@@ -198,7 +202,7 @@ class Features:
     def _column(self, name: Any) -> int | None:
         return self._columns.get(name) if self.bits is None else hashed(name, self.bits)
 
-    def _name(self, names: list[Any]) -> None:
+    def _name(self, names: list[Any], x: Mapping[Any, Any]) -> None:
         """Give those of one row that are new a column each, in an order that is not the dict's."""
         if self.bits is None:
             new = [name for name in dict.fromkeys(names) if name not in self._columns]
@@ -207,12 +211,16 @@ class Features:
             for name in sorted(new, key=str):
                 self._columns[name] = len(self.names)
                 self.names.append(name)
+            if new:
+                texts = {text_feature(name, cell): name for name, cell in x.items() if isinstance(cell, str)}
+                self.texts |= {self._columns[name]: texts[name] for name in new if name in texts}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"bits": self.bits, "names": self.names}
+        return {"bits": self.bits, "names": self.names, "texts": self.texts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(Features.of(state["names"], state["bits"]).__dict__)
+        restored = Features.of(state["names"], state["bits"], state.get("texts"))
+        self.__dict__.update(restored.__dict__)
 
 
 def _width(names: int) -> int:

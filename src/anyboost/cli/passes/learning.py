@@ -20,13 +20,16 @@ from anyboost.cli.passes.progressive import ProgressTable, Tally
 from anyboost.cli.rows import examples as reading
 from anyboost.cli.rows.examples import Examples, ExampleSource
 from anyboost.cli.rows.tables import TableError
+from anyboost.streams.mixture import TeamRegret
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predictions import Predictions
     from anyboost.online.estimators import OnlineBoosting
 
 LABEL = "label"  # what Vowpal Wabbit's format has for a target
-OWN = [("constant", "loss"), ("single", "loss")]
+CONSTANT = ("constant", "loss")
+OF_CHAIN = [CONSTANT, ("single", "loss")]
+OF_TEAM = [CONSTANT, ("expert", "loss"), ("who", "leads")]
 
 
 @dataclass
@@ -144,7 +147,7 @@ class LearningPass:
 
     def run(self) -> None:
         """All examples up to the end, or up to a bad one; what was learnt is saved in either case."""
-        self.table = ProgressTable([] if self.test else OWN, self.position.tally)
+        self.table = ProgressTable([], self.position.tally)
         if not self.test:
             self.position.source = self.position.source or reading.fingerprint(self.source.path)
         try:
@@ -169,7 +172,12 @@ class LearningPass:
         if self.reached is not None:
             self.reached.open()
         self.begun = True
+        if not self.test:
+            self.table.own = tuple(OF_TEAM if self._has_team() else OF_CHAIN)
         self.echo(self.table.heading())
+
+    def _has_team(self) -> bool:
+        return self.model is not None and isinstance(self.model.regret(), TeamRegret)
 
     def _open_predictions(self) -> None:
         if self.predictions is None:
@@ -283,15 +291,19 @@ class LearningPass:
         self.position.examples += len(examples)
         self._write(predictions)
 
-    def beside(self) -> list[float | None]:
-        """The mean losses of the best constant and of one learner alone, so far."""
+    def beside(self) -> list[float | str | None]:
+        """The mean losses of the best constant and of one learner alone, so far; of a team, its best expert's and who
+        leads."""
         if self.test:
             return []
         if self.model is None or not self.table.tally.rows:
             return [None, None]
-        regret, weight = self.model.regret(), self.table.tally.weight
-        losses = (regret.best_constant_loss, regret.first_learner_loss)
-        return [None if loss is None or not weight else loss / weight for loss in losses]
+        regret: Any = self.model.regret()
+        weight, team = self.table.tally.weight, isinstance(regret, TeamRegret)
+        single = regret.loss - regret.best_expert_regret if team else regret.first_learner_loss
+        losses = (regret.best_constant_loss, single)
+        means = [None if loss is None or not weight else loss / weight for loss in losses]
+        return [*means, regret.leader or "none"] if team else means
 
     def _write(self, predictions: Any) -> None:
         if self.predictions is not None:

@@ -120,7 +120,7 @@ class ProgressTable:
             " ".join(f"{names[which]:{names[2]}}" for names in columns).rstrip() for which in (0, 1)
         )
 
-    def line(self, *own: float | None) -> str:
+    def line(self, *own: float | str | None) -> str:
         """The line of this count, with the values of the caller's columns (None: unknown)."""
         tally = self.tally
         since = tally.weight - tally.last_weight

@@ -1,0 +1,442 @@
+"""The public estimators of streams: the team with nothing said, and by name one chain of online learners.
+
+They have the faces of online boosting, scikit-learn's on arrays and River's on dicts; a team stands where a booster
+would. Labels may come late: an example that was asked about by a key is learnt when its label is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from inspect import signature
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from anyboost import checks
+from anyboost.losses import Logistic, RowwiseLoss
+from anyboost.online.classifier import ChainClassifier
+from anyboost.online.estimators import ChainRegressor, OnlineBoosting
+from anyboost.online.features import Features
+from anyboost.online.river import register
+from anyboost.online.settings import compiled_loss
+from anyboost.streams.kinds import ClassTeam, NumberTeam
+from anyboost.streams.mixture import Move
+from anyboost.streams.team import REFITS, Team
+from anyboost.streams.waiting import Waiting
+
+LEAST_ROWS = 100
+TEAM = "team"
+CHAIN = (
+    *("n_learners", "algorithm", "step", "mode", "output_bound", "label_bound", "prefix", "forget"),
+    "drift",
+)  # what belongs to one chain
+
+
+class StreamBoosting(OnlineBoosting):
+    """What the regressor and the classifier share: who learns, and labels that come late."""
+
+    def __init__(
+        self,
+        learner: Any = None,
+        n_learners: int = 20,
+        loss: Any = None,
+        algorithm: str = "span",
+        step: float | None = None,
+        mode: str = "greedy",
+        output_bound: float | None = None,
+        label_bound: float | None = None,
+        prefix: str = "best",
+        forget: float = 0.0,
+        drift: Any = None,
+        hash_bits: int | None = None,
+        max_iter: int = 1,
+        random_state: int = 0,
+        max_rows_kept: int = 20_000,
+        refit: str = "inline",
+        max_waiting: int = 10_000,
+    ) -> None:
+        super().__init__(
+            *(
+                learner,
+                n_learners,
+                loss,
+                algorithm,
+                step,
+                mode,
+                output_bound,
+                label_bound,
+                prefix,
+                forget,
+                drift,
+            ),
+            hash_bits=hash_bits,
+            max_iter=max_iter,
+            random_state=random_state,
+        )
+        self.max_rows_kept = max_rows_kept
+        self.refit = refit
+        self.max_waiting = max_waiting
+
+    def check_parameters(self) -> None:
+        """Refuse wrong parameters in a sentence, before any data are seen."""
+        checks.count(self.max_rows_kept, "max_rows_kept", LEAST_ROWS)
+        checks.choice(self.refit, "refit", REFITS)
+        checks.count(self.max_waiting, "max_waiting", 1)
+        if not self._is_team():
+            super().check_parameters()
+            return
+        checks.count(self.random_state, "random_state", least=0)
+        Features(self.hash_bits)
+        checks.count(self.max_iter, "max_iter", 1)
+
+    def _is_team(self) -> bool:
+        """Whether the team learns; refused where it is asked for with what it has not."""
+        said = [name for name in CHAIN if self._says(name)]
+        if self.learner is None:
+            return not said and self._mixes(self._checked_loss())
+        if not isinstance(self.learner, str) or self.learner != TEAM:
+            return False
+        if said:
+            raise ValueError(
+                f"{said[0]} belongs to one chain, got {getattr(self, said[0])!r} with learner 'team': leave it out, or "
+                "name a learner such as 'linear'"
+            )
+        if not self._mixes(self._checked_loss()):
+            raise ValueError(
+                f"loss {self._checked_loss()} is not mixed by the team: name a learner such as 'linear'"
+            )
+        return True
+
+    def _says(self, name: str) -> bool:
+        usual, value = signature(type(self)).parameters[name].default, getattr(self, name)
+        return value is not usual and (usual is None or not isinstance(value, type(usual)) or value != usual)
+
+    @staticmethod
+    def _mixes(loss: RowwiseLoss) -> bool:
+        raise NotImplementedError
+
+    def _team(self) -> Team | None:
+        """Where the team stands, if there is one."""
+        raise NotImplementedError
+
+    def _team_given(self) -> tuple[Any, ...]:
+        return self.loss_, self.__dict__.get("features_"), self.max_rows_kept, self.refit, self.random_state
+
+    def _restart(self) -> None:
+        self.__dict__.pop("_waiting", None)
+        super()._restart()
+
+    @property
+    def drift_(self) -> list[Move]:
+        """When the weights moved, and to whom: the changes of leader, the last 1000 of them."""
+        return list(self._fitted_team("drift_").mixture.moves)
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """The weight of each expert of the team."""
+        mixture = self._fitted_team("weights_").mixture
+        return dict(zip(mixture.names, mixture.weights.tolist(), strict=True))
+
+    def _fitted_team(self, name: str) -> Team:
+        team = self._team() if self.__sklearn_is_fitted__() else None
+        if team is None:
+            raise AttributeError(f"{name} belongs to a team that has learnt: this model has none")
+        return team
+
+    def _ask(self, x: Mapping[Any, Any], key: Hashable) -> None:
+        """Keep an example until its label comes."""
+        features = self._named()
+        columns, values = features.row(x, False)
+        team = self._team()
+        heard = None if team is None else team.answers_to_one(columns, values, features.width)
+        if "_waiting" not in self.__dict__:
+            self._waiting = Waiting(self.max_waiting)
+        self._waiting.put(key, x, heard)
+
+    def learn_one(
+        self,
+        x: Mapping[Any, Any] | None = None,
+        y: Any = None,
+        w: float = 1.0,
+        *,
+        key: Hashable | None = None,
+    ) -> None:
+        """Learn from one example; a name that was never seen gets a column of its own.
+
+        Parameters
+        ----------
+        x : mapping or None, default None
+            Names and values of features; None with a `key`.
+        y : object, default None
+            The target: a number, or a class.
+        w : float, default 1.0
+            The weight.
+        key : hashable or None, default None
+            That of an example that `predict_one(x, key=...)` was asked about, and whose label comes now: it is learnt
+            with what the experts said then. Labels may come in any order.
+        """
+        if key is None:
+            if x is None:
+                raise ValueError(
+                    "x must be a dict of features, got None: give it, or the key of an earlier prediction"
+                )
+            super().learn_one(x, y, w)
+            return
+        if x is not None:
+            raise ValueError(f"x was given with key {key!r}, whose example is known: leave x out")
+        waiting = self.__dict__.get("_waiting") or Waiting(self.max_waiting)
+        asked, team = waiting.get(key), self._team()
+        if team is not None:
+            team.heard = asked.heard
+        try:
+            super().learn_one(asked.x, y, w)
+        finally:
+            if team is not None:
+                team.heard = None
+        waiting.done(key)
+
+
+class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
+    """Boosting of numbers in a stream: `partial_fit` on arrays, `learn_one` on dicts of features.
+
+    With nothing said it is a team of batch and online boosters, see docs/streams.md.
+
+    Parameters
+    ----------
+    learner : str, learner, estimator or None, default None
+        None, or "team": batch boosters that are refitted as rows come, chains of online learners, and an average that
+        follows the best of them. Else what one chain boosts: "linear", "stumps", "net", "tree", a learner of
+        `anyboost.online`, a River regressor, or a scikit-learn regressor with `partial_fit`. None is "linear" where a
+        parameter of the chain is given, or a loss that the team does not mix.
+    n_learners : int, default 20
+        How many of them.
+    loss : str, Loss or None, default None
+        Any row-wise convex loss of the library for numbers, or its name ("absolute", "quantile:0.9"); None: "squared".
+    algorithm : {"span", "hull"}, default "span"
+        Algorithm 1 of Beygelzimer et al., or Algorithm 2.
+    step : float or None, default None
+        The step of "span"; None: 0.2, or 1/n_learners where that is more.
+    mode : {"greedy", "linear"}, default "greedy"
+        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    output_bound : float or None, default None
+        D of the theorems; None follows the labels.
+    label_bound : float or None, default None
+        Y of the theorems; None follows the labels.
+    prefix : {"best", "all"}, default "best"
+        "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : float, default 0.0
+        The share by which the past fades with each example; 0 keeps all.
+    drift : drift detector or None, default None
+        One of River's; learners begin again where it finds that their loss has risen.
+    hash_bits : int or None, default None
+        Hash named features into 2**hash_bits columns; None gives every name a column.
+    max_iter : int, default 1
+        Passes that `fit` makes; `partial_fit` and `learn_one` make one.
+    random_state : int, default 0
+        Seed of learners that begin at random.
+    max_rows_kept : int, default 20000
+        The most rows that batch boosters are refitted on: the last ones, and a fair sample of those before.
+    refit : {"inline", "background"}, default "inline"
+        Whether rows wait for a refit, or a thread does it, to take effect some rows later. Either way the same rows
+        give the same model.
+    max_waiting : int, default 10000
+        The most examples that wait for their label, see `predict_one`; the oldest is forgotten first.
+
+    Attributes
+    ----------
+    loss_ : Loss
+        The loss.
+    booster_ : Team or OnlineBooster
+        The team, or the chain.
+    guard_ : object or None
+        What watches a chain for drift.
+    n_iter_ : int
+        Passes that `fit` made.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> model = ab.OnlineBoostingRegressor()
+    >>> for i in range(200):
+    ...     model.learn_one({"x": i % 10, "kind": "a"}, 2.0 * (i % 10))
+    >>> round(model.predict_one({"x": 4, "kind": "a"}))
+    8
+    """
+
+    @staticmethod
+    def _mixes(loss: RowwiseLoss) -> bool:
+        return compiled_loss(loss) and not loss.vector
+
+    def _begin(self) -> None:
+        if not self._is_team():
+            super()._begin()
+            return
+        self.loss_ = self._checked_loss()
+        self.booster_: Any = NumberTeam(*self._team_given())
+        self.guard_ = None
+
+    def _team(self) -> Team | None:
+        return self.booster_ if isinstance(self.booster_, Team) else None
+
+    def predict_one(self, x: Mapping[Any, Any], *, key: Hashable | None = None) -> Any:
+        """The prediction for one dict of features; before the first example, that of the score 0.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values of features.
+        key : hashable or None, default None
+            By which the label will come: `learn_one(key=..., y=...)`.
+
+        Returns
+        -------
+        float
+            The prediction.
+        """
+        prediction = super().predict_one(x)
+        if key is not None:
+            self._ask(x, key)
+        return prediction
+
+
+class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
+    """Boosting of classes in a stream: `partial_fit` on arrays, `learn_one` on dicts of features.
+
+    With nothing said it is a team of batch and online boosters, see docs/streams.md.
+
+    Parameters
+    ----------
+    learner : str, learner, estimator or None, default None
+        None, or "team": batch boosters that are refitted as rows come, chains of online learners, and an average that
+        follows the best of them. Else what one chain boosts: "linear", "stumps", "net", "tree", a learner of
+        `anyboost.online`, a River regressor, or a scikit-learn regressor with `partial_fit`. None is "linear" where a
+        parameter of the chain is given, or a loss that the team does not mix.
+    n_learners : int, default 20
+        How many of them.
+    loss : str, Loss or None, default None
+        "logistic" (None), "squared_hinge", "exponential" or "hinge" (more than two classes: one booster a class, and
+        new classes may come at any time), "softmax" or "multiclass_hinge" (one booster for all classes, which the first
+        call of `partial_fit` has to be given).
+    algorithm : {"span", "hull"}, default "span"
+        Algorithm 1 of Beygelzimer et al., or Algorithm 2.
+    step : float or None, default None
+        The step of "span"; None: 0.2, or 1/n_learners where that is more.
+    mode : {"greedy", "linear"}, default "greedy"
+        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    output_bound : float or None, default None
+        D of the theorems; None follows the labels.
+    label_bound : float or None, default None
+        Y of the theorems; None follows the labels.
+    prefix : {"best", "all"}, default "best"
+        "best" answers with the prefix of the chain whose loss so far is least, "all" with the whole chain.
+    forget : float, default 0.0
+        The share by which the past fades with each example; 0 keeps all.
+    drift : drift detector or None, default None
+        One of River's; learners begin again where it finds that their loss has risen.
+    hash_bits : int or None, default None
+        Hash named features into 2**hash_bits columns; None gives every name a column.
+    max_iter : int, default 1
+        Passes that `fit` makes; `partial_fit` and `learn_one` make one.
+    random_state : int, default 0
+        Seed of learners that begin at random.
+    max_rows_kept : int, default 20000
+        The most rows that batch boosters are refitted on: the last ones, and a fair sample of those before.
+    refit : {"inline", "background"}, default "inline"
+        Whether rows wait for a refit, or a thread does it, to take effect some rows later. Either way the same rows
+        give the same model.
+    max_waiting : int, default 10000
+        The most examples that wait for their label, see `predict_one`; the oldest is forgotten first.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of scores.
+    codes_ : dict
+        The place of each class.
+    open_ : bool
+        Whether classes that were not named may come.
+    loss_ : Loss
+        The loss.
+    boosters_ : object
+        The team, or a chain a class, or one for all.
+    n_iter_ : int
+        Passes that `fit` made.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> model = ab.OnlineBoostingClassifier()
+    >>> for i in range(200):
+    ...     model.learn_one({"x": i % 10}, "high" if i % 10 > 4 else "low")
+    >>> model.predict_one({"x": 8})
+    'high'
+    """
+
+    @staticmethod
+    def _mixes(loss: RowwiseLoss) -> bool:
+        return isinstance(loss, Logistic)
+
+    def _begin(self) -> None:
+        super()._begin()
+        if self._is_team():
+            self.boosters_: Any = ClassTeam(*self._team_given())
+
+    def _team(self) -> Team | None:
+        return self.boosters_ if isinstance(self.boosters_, Team) else None
+
+    def predict_one(self, x: Mapping[Any, Any], *, key: Hashable | None = None, **_: Any) -> Any:
+        """The class of one dict of features.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values of features.
+        key : hashable or None, default None
+            By which the label will come: `learn_one(key=..., y=...)`.
+
+        Returns
+        -------
+        object
+            The class; None before the first example.
+        """
+        label = super().predict_one(x)
+        if key is not None:
+            self._ask(x, key)
+        return label
+
+    def predict_proba_one(
+        self, x: Mapping[Any, Any], *, key: Hashable | None = None, **_: Any
+    ) -> dict[Any, float]:
+        """The probability of each class seen so far.
+
+        Parameters
+        ----------
+        x : mapping
+            Names and values of features.
+        key : hashable or None, default None
+            By which the label will come: `learn_one(key=..., y=...)`.
+
+        Returns
+        -------
+        dict
+            The probabilities, by class.
+        """
+        chances = super().predict_proba_one(x)
+        if key is not None:
+            self._ask(x, key)
+        return chances
+
+    def regret(self) -> Any:
+        """Cumulative losses: of the team's answers and its experts, or of a chain's.
+
+        Returns
+        -------
+        TeamRegret or Regret
+            The losses.
+        """
+        check_is_fitted(self)
+        return self.boosters_.regret()
+
+
+register("MiniBatchRegressor", OnlineBoostingRegressor)
+register("MiniBatchClassifier", OnlineBoostingClassifier)

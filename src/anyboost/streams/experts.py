@@ -1,0 +1,148 @@
+"""Who is in the team: chains of online learners, and batch boosters that are refitted as rows come.
+
+An expert answers encoded rows with scores (n,) or, of K classes, probabilities (n, K); NaN while it has no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost.checks import Floats
+from anyboost.estimators import BoostingClassifier, BoostingRegressor
+from anyboost.losses import RowwiseLoss
+from anyboost.online.booster import SpanBooster
+from anyboost.online.features import Features
+from anyboost.online.one_vs_rest import OneVsRest
+from anyboost.online.rows import Table
+from anyboost.streams.layout import Layout, layout_of
+from anyboost.streams.rows_kept import Labelled
+from anyboost.streams.schedules import Schedule
+
+
+class NumberChain:
+    """A chain of online learners that answers scores."""
+
+    def __init__(self, name: str, booster: SpanBooster) -> None:
+        self.name, self.booster = name, booster
+
+    def learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
+        """Learn rows in order; returns the answers from before each."""
+        return self.booster._learn_rows(rows, y, weights)
+
+    def answer(self, rows: Table) -> Floats:
+        """The scores of rows."""
+        return self.booster._score_rows(rows)
+
+    @property
+    def boosters(self) -> list[Any]:
+        """What is learnt."""
+        return [self.booster]
+
+
+class ClassChains:
+    """Chains of online learners, a class against the rest each, that answer probabilities."""
+
+    def __init__(self, name: str, booster: SpanBooster) -> None:
+        self.name, self.model = name, booster
+        self.members = OneVsRest(self._new, booster.loss)
+
+    def _new(self, _: int | None) -> tuple[Any, None]:
+        new = self.model
+        return type(new)(
+            new.learner,
+            new.n_learners,
+            new.loss,
+            new.step,
+            prefix=new.prefix,
+            forget=new.forget,
+            random_state=new.random_state,
+        ), None
+
+    def cover(self, classes: int) -> None:
+        """Have an answer for each of so many classes."""
+        self.members.cover(classes)
+
+    def learn(self, rows: Table, codes: np.ndarray, weights: Floats) -> Floats:
+        """Learn rows in order; returns the answers from before each."""
+        return self.members.probabilities(self.members.learn_rows(rows, codes, weights))
+
+    def answer(self, rows: Table) -> Floats:
+        """The classes' probabilities of rows."""
+        return self.members.probabilities(self.members.scores(rows))
+
+    @property
+    def boosters(self) -> list[Any]:
+        """What is learnt."""
+        return [member[0] for member in self.members.members]
+
+
+class Refit(NamedTuple):
+    """A model that is fitted, and the row from which on it answers."""
+
+    row: int
+    layout: Layout
+    model: Any  # None where there was nothing to fit; or a Future of either
+
+    def settled(self) -> Refit:
+        """With the model itself, waited for where need be."""
+        return self._replace(model=self.model.result()) if isinstance(self.model, Future) else self
+
+
+class Refitted:
+    """A batch booster, fitted anew by its schedule to all rows kept or to the last ones.
+
+    loss : that of scores; None for classes.
+    """
+
+    def __init__(
+        self, name: str, schedule: Schedule, options: Mapping[str, Any], loss: RowwiseLoss | None
+    ) -> None:
+        self.name, self.schedule, self.loss = name, schedule, loss
+        self.options = dict(options)
+        self.due = schedule.first
+        self.layout: Layout | None = None
+        self.model: Any = None
+        self.pending: Refit | None = None
+
+    def begin(self, kept: Labelled, features: Features | None) -> tuple[Layout, Any]:
+        """The layout for a refit on these rows, and the fit: a function of nothing that may run elsewhere."""
+        layout = layout_of(kept.rows, features)
+        X, y, weights = layout.table(kept.rows), kept.y.copy(), kept.weights.copy()
+        return layout, lambda: self.fitted(X, y, weights, layout.categorical)
+
+    def fitted(self, X: Floats, y: Floats, weights: Floats, categorical: list[int]) -> Any:
+        """A booster of the rows; None where they hold one class only."""
+        given = {**self.options, "categorical_features": categorical or None}
+        weighted = None if (weights == 1.0).all() else weights
+        if self.loss is not None:
+            return _timeless(BoostingRegressor(loss=self.loss, **given).fit(X, y, sample_weight=weighted))
+        codes = y.astype(np.int64)
+        if (codes == codes[0]).all():
+            return None
+        return _timeless(BoostingClassifier(**given).fit(X, codes, sample_weight=weighted))
+
+    def accept(self, refit: Refit) -> None:
+        """Answer with a new model from now on."""
+        self.layout, self.model = refit.layout, refit.model
+
+    def answer(self, rows: Table, classes: int) -> Floats:
+        """Scores, or probabilities of so many classes."""
+        shape = (rows.n,) if self.loss is not None else (rows.n, classes)
+        if self.model is None or self.layout is None:
+            return np.full(shape, np.nan)
+        X = self.layout.table(rows)
+        if self.loss is not None:
+            return self.model._raw(X)
+        found = np.zeros(shape)
+        found[:, self.model.classes_] = self.model.predict_proba(X)
+        return found
+
+
+def _timeless(model: Any) -> Any:
+    """Without the seconds that its rounds took: the same rows are to give the same model, also in its file."""
+    model.steps_ = [step._replace(seconds=0.0) for step in model.steps_]
+    return model

@@ -1,0 +1,247 @@
+"""`Mixture`: the experts' weights, who has joined and who leads, and the regret of the answers so far."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost.checks import Floats
+from anyboost.losses import RowwiseLoss
+from anyboost.online import labels
+from anyboost.streams.mixing import Parts, State, Totals, mix_classes, mix_numbers, top_weights
+
+FLOOR = 1e-5  # the least probability that an expert is heard to give a class
+SHARES = (0.0001, 0.001, 0.01, 0.05)
+BOLD = (1.0, 0.125)  # rates by the answers' own mean loss, and an eighth of that
+BOLD_SHARES = (0.001, 0.01)
+BOLD_PRIOR = 0.9  # of all bold parts together
+MOST_MOVES = 1000
+
+
+class Move(NamedTuple):
+    """A change of leader.
+
+    Parameters
+    ----------
+    row : int
+        After how many rows.
+    before : str or None
+        Who led; None: no one.
+    leader : str
+        Who leads.
+
+    Examples
+    --------
+    >>> from anyboost.streams.mixture import Move
+    >>> Move(500, "linear", "last 500").leader
+    'last 500'
+    """
+
+    row: int
+    before: str | None
+    leader: str
+
+
+class TeamRegret(NamedTuple):
+    """Cumulative losses, weighted, of rows that were answered before they were learnt.
+
+    Parameters
+    ----------
+    rows : int
+        How many there were.
+    loss : float
+        Of the team's answers.
+    experts : dict
+        By expert: its loss since it joined, as the team hears it, less the team's on the same rows.
+    best_expert : str or None
+        The one that the team has the largest regret against.
+    best_expert_regret : float
+        That regret; below 0 where the team beats them all.
+    bound : float or None
+        What the theorem lets `best_expert_regret` be at most; None where rows weighed more than 1.
+    fixed_weights_bound : float
+        The regret against the best fixed weights in hindsight is at most this.
+    leader : str or None
+        Who leads now; see `drift_`.
+    best_constant_loss : float or None
+        Of the constant that is best in hindsight.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> model = ab.OnlineBoostingRegressor()
+    >>> model.learn_one({"x": 1.0}, 2.0)
+    >>> model.regret().rows
+    1
+    """
+
+    rows: int
+    loss: float
+    experts: dict[str, float]
+    best_expert: str | None
+    best_expert_regret: float
+    bound: float | None
+    fixed_weights_bound: float
+    leader: str | None
+    best_constant_loss: float | None = None
+
+
+class Mixture:
+    """An average of experts of the given names that follows a changing best.
+
+    loss : None for log loss of probabilities; else the loss of the scores that are mixed.
+    """
+
+    def __init__(self, names: list[str], loss: RowwiseLoss | None = None) -> None:
+        self.names, self.loss = list(names), loss
+        self.parts = class_parts() if loss is None else number_parts()
+        count, experts = len(self.parts.shares), len(names)
+        self.state = State(
+            weights=np.zeros((count, experts)),
+            past=np.zeros(count),
+            rates=np.zeros(count),
+            joined=np.zeros(experts),
+            own=np.zeros(experts),
+            beside=np.zeros(experts),
+            slopes=np.zeros(experts),
+            calm=np.zeros(experts),
+            labels=np.zeros(labels.SIZE),
+            totals=np.array(Totals(*[0.0] * len(Totals._fields))._replace(leader=-1.0)),
+        )
+        self.moves: list[Move] = []
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From a pickle, whose arrays may lie in memory that cannot be written."""
+        self.__dict__.update(state)
+        self.state = State(*(np.require(array, requirements="W") for array in self.state))
+        self.parts = Parts(*(np.require(array, requirements="W") for array in self.parts))
+
+    @property
+    def totals(self) -> Totals:
+        """The sums so far, by name."""
+        return Totals(*self.state.totals.tolist())
+
+    @property
+    def rows(self) -> int:
+        """How many rows were learnt."""
+        return int(self.totals.rows)
+
+    @property
+    def weights(self) -> Floats:
+        """(M,): what the answers are mixed with, all being awake."""
+        return top_weights(self.parts, self.state.past, self._top_rate()) @ self.state.weights
+
+    def _top_rate(self) -> float:
+        if self.loss is None:
+            return 1.0
+        return float(self.state.rates[-1])  # that of a cautious part
+
+    def join(self, expert: int) -> None:
+        """Let an expert in with the weight 1 / M of M members; it has no past."""
+        if self.state.joined[expert]:
+            return
+        members = self.state.joined.sum() + 1.0
+        self.state.weights[:] *= 1.0 - 1.0 / members
+        self.state.weights[:, expert] = 1.0 / members
+        self.state.joined[expert] = 1.0
+        self.state.totals[Totals._fields.index("entry")] += math.log(members / max(members - 1.0, 1.0))
+
+    def leave(self, expert: int) -> None:
+        """Let one go: the others have its weight."""
+        if not self.state.joined[expert]:
+            return
+        self.state.joined[expert] = self.state.weights[:, expert] = 0.0
+        mass = self.state.weights.sum(axis=1, keepdims=True)
+        even = np.broadcast_to(
+            self.state.joined / max(self.state.joined.sum(), 1.0), self.state.weights.shape
+        )
+        np.copyto(
+            self.state.weights, np.where(mass > 0, self.state.weights / np.where(mass > 0, mass, 1.0), even)
+        )
+
+    def answer(self, forecasts: Floats) -> Floats:
+        """Mixed forecasts: (n, K) of (n, M, K) probabilities, or (n,) of (n, M) scores; NaN sleeps."""
+        return self._mix(forecasts, np.zeros(len(forecasts)), np.ones(len(forecasts)), False)
+
+    def learn(self, forecasts: Floats, y: np.ndarray, weights: Floats) -> Floats:
+        """The same, each row answered before its label is learnt from."""
+        return self._mix(forecasts, y, weights, True)
+
+    def _mix(self, forecasts: Floats, y: np.ndarray, weights: Floats, learning: bool) -> Floats:
+        y = y.astype(np.int64 if self.loss is None else np.float64)
+        weights = np.require(weights, requirements="W")  # kernels are compiled for memory that can be written
+        leaders = np.empty(len(forecasts), dtype=np.int64)
+        before, rows = int(self.totals.leader), self.rows
+        answers: Floats = np.empty((len(forecasts), *forecasts.shape[2:]))
+        given: Any = (np.ascontiguousarray(forecasts), y, weights, learning, answers, leaders)
+        if self.loss is None:
+            mix_classes(self.state, self.parts, FLOOR, *given)
+        else:
+            kind = self.loss.number, float(self.loss.parameter), self.loss.located
+            mix_numbers(self.state, self.parts, *kind, *given)
+        if learning:
+            self._note_moves(before, rows, leaders)
+        return answers
+
+    def _note_moves(self, before: int, rows: int, leaders: np.ndarray) -> None:
+        changed = np.flatnonzero(np.diff(leaders, prepend=before))
+        for i in changed.tolist():
+            was = before if i == 0 else int(leaders[i - 1])
+            self.moves.append(
+                Move(rows + i + 1, None if was < 0 else self.names[was], self.names[int(leaders[i])])
+            )
+        del self.moves[:-MOST_MOVES]
+
+    def bound(self, switches: int = 0) -> float | None:
+        """By how much the answers' loss may exceed that of any sequence of experts with so many switches.
+
+        The entrance fee ln M, the switches and the share, over the rate; for losses of numbers also what rates and
+        wild labels have cost. None where a row weighed more than 1: the theorem is about rows.
+        """
+        found, members = self.totals, max(float(self.state.joined.sum()), 1.0)
+        if found.heaviest > 1.0:
+            return None
+        if found.rows == 0:
+            return 0.0
+        largest = 1.0 if self.loss is None else found.largest
+        stays = max(found.rows - 1.0 - switches, 0.0)
+        costs = []
+        for share, bold, prior in zip(*self.parts, strict=True):
+            if bold == 0.0:
+                once = (math.log(1.0 / prior) + found.entry) * (found.closed + largest)
+                moving = switches * math.log(members / share) + stays * math.log(1.0 / (1.0 - share))
+                costs.append(once + moving * largest)
+        return min(costs) + found.price + found.tamed
+
+    def regret(self) -> TeamRegret:
+        """Where the answers stand against the experts."""
+        found, state = self.totals, self.state
+        gaps = state.beside - state.own
+        in_it = np.flatnonzero(state.joined)
+        best = int(in_it[np.argmax(gaps[in_it])]) if len(in_it) else None
+        return TeamRegret(
+            rows=int(found.rows),
+            loss=found.loss,
+            experts={self.names[j]: -float(gaps[j]) for j in in_it.tolist()},
+            best_expert=None if best is None else self.names[best],
+            best_expert_regret=0.0 if best is None else float(gaps[best]),
+            bound=self.bound(),
+            fixed_weights_bound=max(0.0, float(state.slopes.max(initial=0.0))),
+            leader=None if found.leader < 0 else self.names[int(found.leader)],
+        )
+
+
+def class_parts() -> Parts:
+    """Log loss: one rate, which is the right one, and several shares."""
+    return Parts(np.array(SHARES), np.zeros(len(SHARES)), np.full(len(SHARES), 1.0 / len(SHARES)))
+
+
+def number_parts() -> Parts:
+    """Losses of numbers: bold rates, which have most of the say, and cautious ones, which have the bound."""
+    bold = [(share, rate) for rate in BOLD for share in BOLD_SHARES]
+    cautious = [(share, 0.0) for share in BOLD_SHARES]
+    shares, rates = np.array(bold + cautious).T.copy()
+    priors = np.where(rates > 0, BOLD_PRIOR / len(bold), (1.0 - BOLD_PRIOR) / len(cautious))
+    return Parts(shares, rates, priors)

@@ -1,0 +1,48 @@
+"""The experts of a team, in their order: chosen on streams set aside for it (docs/streams.md has the table)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anyboost.losses import RowwiseLoss
+from anyboost.online.booster import SpanBooster
+from anyboost.online.linear import LinearLearner
+from anyboost.online.stumps import FeatureStumpLearner
+from anyboost.online.trees import TreeLearner
+from anyboost.streams.experts import ClassChains, NumberChain, Refitted
+from anyboost.streams.schedules import Schedule
+
+FIRST = 20  # rows of the first batch fit
+WINDOWS = {500: 100, 2000: 500, 5000: 1000}  # rows, and how often they are fitted anew
+CHAINS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "linear": (LinearLearner(), {"n_learners": 20}),
+    "linear, slow": (LinearLearner(rate=0.02), {"n_learners": 5}),
+    "linear, fast": (LinearLearner(rate=1.0), {"n_learners": 5}),
+    "stumps": (FeatureStumpLearner(), {"n_learners": 20}),
+    "tree": (TreeLearner(), {"n_learners": 5}),
+}
+BATCH = {"max_iter": 40, "learning_rate": 0.15, "early_stopping": False, "n_jobs": 1}
+
+
+def longest_window() -> int:
+    """How many of the last rows batch experts need."""
+    return max(WINDOWS)
+
+
+def roster(
+    loss: RowwiseLoss, classifies: bool, most_rows: int, seed: int, names: tuple[str, ...] | None = None
+) -> list[Any]:
+    """New experts; `names` leaves only some of them in."""
+    kind = ClassChains if classifies else NumberChain
+    found: list[Any] = [
+        kind(name, SpanBooster(learner, loss=loss, random_state=seed, **options))
+        for name, (learner, options) in CHAINS.items()
+    ]
+    batch_loss = None if classifies else loss
+    options = BATCH | {"random_state": seed}
+    found.append(Refitted("all rows", Schedule(FIRST), options, batch_loss))
+    for window, every in WINDOWS.items():
+        if window <= most_rows // 2:
+            schedule = Schedule(window, window, every)
+            found.append(Refitted(f"last {window}", schedule, options, batch_loss))
+    return [expert for expert in found if names is None or expert.name in names]

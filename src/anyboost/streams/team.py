@@ -1,0 +1,179 @@
+"""The team: rows in, one answer out; experts learn or are refitted, and an average follows the best of them.
+
+For rows in order: all experts answer, the average answers and learns from the label, chains learn, rows are kept. Where
+a row count says so, batch experts are fitted anew. Rows between two such counts go through together; the model is the
+one of a loop over them, bit for bit.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from anyboost.checks import Floats
+from anyboost.losses import RowwiseLoss
+from anyboost.online.features import Features
+from anyboost.online.rows import Table, sparse_table
+from anyboost.streams import roster
+from anyboost.streams.experts import Refit, Refitted
+from anyboost.streams.mixture import Mixture, TeamRegret
+from anyboost.streams.rows_kept import RowsKept
+
+REFITS = ("inline", "background")
+
+
+class Team:
+    """Experts for one stream, their average, and the rows kept for them.
+
+    loss : that of the chains; classes are mixed by their probabilities. features : the names of columns, which say what
+    is missing and what is text; None where rows are arrays.
+    """
+
+    def __init__(
+        self,
+        loss: RowwiseLoss,
+        classifies: bool,
+        features: Features | None,
+        max_rows_kept: int,
+        refit: str,
+        seed: int,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        self.loss, self.classifies, self.features, self.refit = loss, classifies, features, refit
+        self.experts = roster.roster(loss, classifies, max_rows_kept, seed, names)
+        self.mixture = Mixture([expert.name for expert in self.experts], None if classifies else loss)
+        self.kept = RowsKept(max_rows_kept, min(roster.longest_window(), max_rows_kept // 2), seed)
+        self.classes = 0
+        self.class_weights = np.zeros(0)
+        self.heard: Floats | None = (
+            None  # what experts said of the next row when they were asked, if that was earlier
+        )
+        self._threads: ThreadPoolExecutor | None = None
+        for place, expert in enumerate(self.experts):
+            if not isinstance(expert, Refitted):
+                self.mixture.join(place)
+
+    @property
+    def refitted(self) -> list[Refitted]:
+        """The batch experts."""
+        return [expert for expert in self.experts if isinstance(expert, Refitted)]
+
+    def cover(self, classes: int) -> None:
+        """Have an answer for each of so many classes."""
+        if classes > self.classes:
+            self.class_weights = np.pad(self.class_weights, (0, classes - self.classes))
+            self.classes = classes
+            for expert in self.experts:
+                if not isinstance(expert, Refitted):
+                    expert.cover(classes)
+
+    def answers(self, rows: Table) -> Floats:
+        """What each expert says: (n, M) scores or (n, M, K) probabilities, NaN where it has no answer."""
+        return self._stacked([self._answer(expert, rows) for expert in self.experts])
+
+    def answers_to_one(self, columns: np.ndarray, values: Floats, width: int) -> Floats:
+        """The same for one encoded row."""
+        return self.answers(sparse_table(width, values, columns, np.array([0, len(columns)])))[0]
+
+    def _answer(self, expert: Any, rows: Table) -> Floats:
+        return expert.answer(rows, self.classes) if isinstance(expert, Refitted) else expert.answer(rows)
+
+    def _stacked(self, found: list[Floats]) -> Floats:
+        stacked = np.stack(found, axis=1)
+        wild = ~np.isfinite(stacked)
+        if wild.any():  # an expert that has lost its way sleeps
+            stacked[wild.reshape(*wild.shape[:2], -1).any(axis=2)] = np.nan
+        return stacked
+
+    def predict(self, rows: Table) -> Floats:
+        """The team's scores (n,), or probabilities (n, K)."""
+        return self.mixture.answer(self.answers(rows))
+
+    def learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
+        """Learn rows in order; returns the team's answers from before each. Rows of weight 0 are answered only."""
+        counts = weights > 0
+        edges = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), rows.n]
+        found = []
+        for begin, end in pairwise(edges):
+            part = rows.part(slice(begin, end))
+            if not counts[begin]:
+                found.append(self.predict(part))
+                continue
+            while begin < end:
+                stop = min(end, begin + self._calm_rows())
+                own = slice(begin, stop)
+                found.append(self._learn(rows.part(own), y[own], weights[own]))
+                begin = stop
+        return np.concatenate(found)
+
+    def _calm_rows(self) -> int:
+        """How many rows until a batch expert is fitted, or answers with what was."""
+        counts = [expert.due for expert in self.refitted]
+        counts += [expert.pending.row for expert in self.refitted if expert.pending is not None]
+        return min(counts, default=self.kept.seen + (1 << 16)) - self.kept.seen
+
+    def _learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
+        said = [
+            self._answer(expert, rows) if isinstance(expert, Refitted) else expert.learn(rows, y, weights)
+            for expert in self.experts
+        ]
+        heard = self._stacked(said) if self.heard is None else self._heard_earlier()
+        answers = self.mixture.learn(heard, y, weights)
+        if self.classifies:
+            np.add.at(self.class_weights, y.astype(np.int64), weights)
+        self.kept.add(rows, y, weights)
+        self._refit()
+        return answers
+
+    def _heard_earlier(self) -> Floats:
+        """One row's forecasts of an earlier time; classes that came since then had no chance."""
+        assert self.heard is not None
+        more = self.classes - self.heard.shape[1] if self.classifies else 0
+        return (np.pad(self.heard, ((0, 0), (0, more))) if more else self.heard)[None]
+
+    def _refit(self) -> None:
+        """Begin the fits that are due, and let those answer whose row has come."""
+        row = self.kept.seen
+        for place, expert in enumerate(self.experts):
+            if not isinstance(expert, Refitted):
+                continue
+            if expert.due == row:
+                expert.due = expert.schedule.after(row)
+                layout, fit = expert.begin(self.kept.last(expert.schedule.window), self.features)
+                if self.refit == "inline":
+                    expert.pending = Refit(row, layout, fit())
+                else:
+                    expert.pending = Refit(expert.schedule.effective(row), layout, self._pool().submit(fit))
+            if expert.pending is not None and expert.pending.row == row:
+                expert.accept(expert.pending.settled())
+                expert.pending = None
+                (self.mixture.leave if expert.model is None else self.mixture.join)(place)
+
+    def _pool(self) -> ThreadPoolExecutor:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(1, thread_name_prefix="anyboost-refit")
+        return self._threads
+
+    def settle(self) -> None:
+        """Wait for the fits of the background; they answer from their own row on, as before."""
+        for expert in self.refitted:
+            if expert.pending is not None:
+                expert.pending = expert.pending.settled()
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.settle()
+        return self.__dict__ | {"_threads": None}
+
+    def regret(self) -> TeamRegret:
+        """Where the answers stand against the experts, and the best constant."""
+        return self.mixture.regret()._replace(best_constant_loss=self._constant_loss())
+
+    def _constant_loss(self) -> float | None:
+        if self.classifies:
+            counts = self.class_weights[self.class_weights > 0]
+            return float(-(counts * np.log(counts / counts.sum())).sum())
+        chain = next((expert for expert in self.experts if not isinstance(expert, Refitted)), None)
+        return None if chain is None else chain.boosters[0].regret().best_constant_loss
