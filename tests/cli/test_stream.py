@@ -111,7 +111,7 @@ def test_every_format_gives_the_same_losses(data, tmp_path):
     assert well(vw, "--learner", "linear") == expected
     assert well(table, "--target", "y") == well(tabs, "--target", "y") == well(data, "--target", "y")
     assert well("-", "--target", "y", "--learner", "linear", text=data.read_text()) == expected
-    assert well("-", "--format", "vw", text="".join(lines)) == expected
+    assert well("-", "--format", "vw", "--learner", "linear", text="".join(lines)) == expected
 
 
 def test_a_text_target_is_classified(tmp_path):

@@ -295,7 +295,7 @@ def test_methods_of_another_loss_say_which_one_they_need():
     for name in ("predict_proba", "predict_log_proba", "staged_predict_proba"):
         assert not hasattr(hinge, name)
         with pytest.raises(
-            AttributeError, match=f"{name} needs .* loss hinge .*'logistic', or .*CalibratedCl"
+            AttributeError, match=f"{name} needs .* loss hinge .*'logistic', or calibration='temperature'"
         ):
             getattr(hinge, name)
     assert not hasattr(BoostingClassifier("hinge"), "predict_proba")

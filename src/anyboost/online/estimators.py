@@ -297,7 +297,7 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
             The predictions.
         """
         check_is_fitted(self)
-        return self.loss_.link(self.booster_._scores(self._table(X)))
+        return self.loss_.link(self.booster_._score_rows(self._table(X)))
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The prediction for one dict of features; before the first example, that of the score 0.
