@@ -30,6 +30,17 @@ class Fields:
         value = self._left.pop(name)
         return value if check is None else check(value, name)
 
+    def get(self, name: str, check: Check | None = None, default: Any = None) -> Any:
+        """An entry that not every file has."""
+        return self.take(name, check) if name in self._left else default
+
+    def part(self, name: str, unpack: Callable[..., Any], *given: Any) -> Any:
+        """What `unpack` makes of all the entries of an object, by itself and what else it is given."""
+        inside = self.take(name, Fields)
+        found = unpack(inside, *given)
+        inside.done()
+        return found
+
     def take_all(self, later: Iterable[str] = (), /, **checks: Check) -> dict[str, Any]:
         """These entries, each by its check, and no others; older files have not those of `later`."""
         wanted = {name: check for name, check in checks.items() if name not in later or self.has(name)}
@@ -103,6 +114,17 @@ def items(most: int = MOST_ITEMS, each: Check | None = None) -> Check:
         if not isinstance(value, list) or len(value) > most:
             raise refusal(name)
         return value if each is None else [each(part, name) for part in value]
+
+    return check
+
+
+def row(*checks: Check) -> Check:
+    """A list of as many values as there are checks, each by its own."""
+
+    def check(value: Any, name: str) -> list[Any]:
+        if not isinstance(value, list) or len(value) != len(checks):
+            raise refusal(name)
+        return [own(part, name) for own, part in zip(checks, value, strict=True)]
 
     return check
 

@@ -1,6 +1,5 @@
 """Names in files: the labels of classes, which are text, numbers or truth values, and the names of features."""
 
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -60,11 +59,6 @@ def check_labels(labels: list[Any]) -> list[Any]:
     return labels
 
 
-def pack_features(names: list[Any]) -> np.ndarray:
-    """Names of features as a tensor, JSON in UTF-8: a header is too small for many."""
-    return np.frombuffer(json.dumps(names).encode(), dtype=np.uint8).copy()
-
-
 def unpack_features(tensors: Tensors, tensor: str) -> list[Any]:
     """Names of features, each once, that are text or whole numbers."""
     names = unpack_texts(tensors, tensor)
@@ -75,11 +69,7 @@ def unpack_features(tensors: Tensors, tensor: str) -> list[Any]:
 
 def unpack_texts(tensors: Tensors, tensor: str) -> list[Any]:
     """Names that are text or whole numbers."""
-    raw = tensors.indices(tensor, None, 0, 255).astype(np.uint8).tobytes()
-    try:
-        names = json.loads(raw.decode())
-    except (ValueError, RecursionError):
-        names = None
+    names = tensors.json(tensor)
     if not isinstance(names, list) or not all(type(each) in (str, int) for each in names):
         raise Fault(f"its tensor {tensor!a} holds no names")
     return names

@@ -19,7 +19,7 @@ def pack(own: OneVsRest) -> Packed:
     }
 
 
-def unpack(own: OneVsRest, header: Fields, tensors: Tensors, boosters: list[Any], classes: int) -> None:
+def unpack(header: Fields, own: OneVsRest, tensors: Tensors, boosters: list[Any], classes: int) -> None:
     """Fill in a classifier of so many classes with its boosters."""
     if len(boosters) != (1 if classes <= 2 else classes):
         raise Fault("it has not a booster for each class")

@@ -12,7 +12,8 @@ from anyboost.files import fields, labels, parts
 from anyboost.files.codec import Codec
 from anyboost.files.ensembles import MOST_FEATURES
 from anyboost.files.fields import Fault, Fields, make
-from anyboost.files.tensors import Packed, Tensors, finite
+from anyboost.files.members import MOST_CLASSES
+from anyboost.files.tensors import Packed, Tensors, as_json, finite, under
 from anyboost.online.base import Arrays
 from anyboost.online.booster import OnlineBooster
 from anyboost.online.features import MOST_BITS, Features
@@ -60,7 +61,7 @@ def pack(booster: Any) -> Packed:
         "outputs": 0 if state is None else state.outputs,
         "hash_bits": booster.hash_bits,
     }
-    tensors = {} if booster.features is None else {"features": labels.pack_features(booster.features.names)}
+    tensors = {} if booster.features is None else {"features": as_json(booster.features.names)}
     if state is None:
         return header, tensors
     return header | {"settings": state.settings._asdict()}, tensors | {
@@ -71,6 +72,23 @@ def pack(booster: Any) -> Packed:
         "table": finite(state.arrays.table, "weights", infinite=True),
         **{key: finite(getattr(state.arrays, key), "weights") for key in ("main", "extra", "seen")},
     }
+
+
+def pack_all(boosters: list[Any]) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
+    """Headers and tensors of boosters that belong together."""
+    headers: list[dict[str, Any]] = []
+    tensors: dict[str, np.ndarray] = {}
+    for place, booster in enumerate(boosters):
+        header, own = pack(booster)
+        headers.append(header)
+        tensors |= under(f"{place}.", own)
+    return headers, tensors
+
+
+def unpack_all(holder: Fields, tensors: Tensors) -> list[OnlineBooster]:
+    """Those boosters, of the entry "boosters"."""
+    headers = holder.take("boosters", fields.items(MOST_CLASSES, Fields))
+    return [unpack(header, tensors.under(f"{place}.")) for place, header in enumerate(headers)]
 
 
 def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> OnlineBooster:

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files import fields, labels, members, online_boosters, parts, teams
+from anyboost.files import fields, labels, members, online_boosters, parts, teams, waiting
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.members import MOST_CLASSES
 from anyboost.files.parameters import simple
-from anyboost.files.tensors import Packed, Tensors, unsigned
+from anyboost.files.tensors import Packed, Tensors, as_json, under, unsigned
 from anyboost.losses import RowwiseLoss
 from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import OnlineBoosting
-from anyboost.online.features import Features
 from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
 from anyboost.streams.team import Team
@@ -22,9 +21,11 @@ _PARAMETERS: dict[str, fields.Check] = {
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
     **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
 }
-_WRITTEN = ("learner", "loss")  # strings are kept as the user wrote them
 # Written only where they are something else: older files have none, and mean these
 _LATER: dict[str, Any] = {"max_rows_kept": 20_000, "refit": "inline", "max_waiting": 10_000}
+_ALL_PARAMETERS = fields.record(list(_LATER), **_PARAMETERS, **dict.fromkeys(_LATER, simple))
+_WRITTEN = ("learner", "loss")  # strings are kept as the user wrote them
+_AS_WRITTEN = fields.record(**dict.fromkeys(_WRITTEN, fields.optional(fields.text)))
 
 
 def pack(model: OnlineBoosting) -> Packed:
@@ -34,54 +35,45 @@ def pack(model: OnlineBoosting) -> Packed:
     team = model._team() if isinstance(model, StreamBoosting) else None
     if team is None:
         _check(model)
-    classifier = model if isinstance(model, ChainClassifier) else None
+    later = {name: getattr(model, name, usual) for name, usual in _LATER.items()}
     header: dict[str, Any] = {
-        "parameters": {name: getattr(model, name) for name in _PARAMETERS} | _later(model),
+        "parameters": {name: getattr(model, name) for name in _PARAMETERS}
+        | {name: value for name, value in later.items() if value != _LATER[name]},
         "written": {name: _text(getattr(model, name)) for name in _WRITTEN},
         "columns": getattr(model, "n_features_in_", None),
         "passes": getattr(model, "n_iter_", None),
         "boosters": [],
         "stream": model._stream,
     }
-    tensors = _pack_features(model)
+    tensors = _pack_features(model, team)
     if team is not None:
-        header["team"], more = _pack_team(model, team)
-        tensors |= more
+        found, own = teams.pack(team)
+        header["team"] = found | {"loss": parts.encode_loss(model.loss_)}
+        tensors |= under("team.", own)
     else:
-        chains = [each[0] for each in classifier.boosters_.members] if classifier else [model.booster_]
-        for place, booster in enumerate(chains):
-            own_header, own = online_boosters.pack(booster)
-            header["boosters"].append(own_header)
-            tensors |= {f"{place}.{name}": array for name, array in own.items()}
+        classes = isinstance(model, ChainClassifier)
+        boosters = [each[0] for each in model.boosters_.members] if classes else [model.booster_]
+        header["boosters"], own = online_boosters.pack_all(boosters)
+        tensors |= own
     if "_waiting" in model.__dict__:
-        tensors |= teams.pack_waiting(model._waiting)
-    if classifier:
-        header["classes"], more = _pack_classes(classifier)
-        tensors |= more
+        tensors |= waiting.pack(model._waiting)
+    if isinstance(model, ChainClassifier):
+        header["classes"], own = _pack_classes(model)
+        tensors |= own
     return header, tensors
 
 
-def _later(model: OnlineBoosting) -> dict[str, Any]:
-    found = {name: getattr(model, name, usual) for name, usual in _LATER.items()}
-    return {name: value for name, value in found.items() if value != _LATER[name]}
-
-
-def _pack_features(model: OnlineBoosting) -> dict[str, np.ndarray]:
+def _pack_features(model: OnlineBoosting, team: Team | None) -> dict[str, np.ndarray]:
+    """The names of features and columns; a team also knows which features are texts."""
     features, frame = model.__dict__.get("features_"), getattr(model, "feature_names_in_", None)
-    tensors = {} if features is None else {"features": labels.pack_features(features.names)}
-    return tensors if frame is None else tensors | {"frame": labels.pack_features(frame.tolist())}
-
-
-def _pack_team(model: OnlineBoosting, team: Team) -> Packed:
-    """The team, its loss, and which features are texts."""
-    header, tensors = teams.pack(team)
-    found = {"team." + name: array for name, array in tensors.items()}
-    features = model.__dict__.get("features_")
+    tensors = {} if frame is None else {"frame": as_json(frame.tolist())}
     if features is not None:
-        columns = sorted(features.texts)
-        found["texts.columns"] = unsigned(columns)
-        found["texts.names"] = labels.pack_features([features.texts[column] for column in columns])
-    return header | {"loss": parts.encode_loss(model.loss_)}, found
+        tensors["features"] = as_json(features.names)
+        if team is not None:
+            columns = sorted(features.texts)
+            tensors["texts.columns"] = unsigned(columns)
+            tensors["texts.names"] = as_json([features.texts[column] for column in columns])
+    return tensors
 
 
 def _check(model: OnlineBoosting) -> None:
@@ -105,33 +97,24 @@ def _pack_classes(model: ChainClassifier) -> Packed:
     for label in model.codes_:
         if not isinstance(label, str | int | float | bool):
             raise ValueError(f"model cannot be saved: its class {label!r} is neither text nor a number")
-    header: dict[str, Any] = {"labels": list(model.codes_), "open": model.open_}
-    if not isinstance(model.boosters_, OneVsRest):
-        return header, {}
-    more, tensors = members.pack(model.boosters_)
+    header = {"labels": list(model.codes_), "open": model.open_}
+    more, tensors = members.pack(model.boosters_) if isinstance(model.boosters_, OneVsRest) else ({}, {})
     return header | more, tensors
 
 
 def unpack(header: Fields, tensors: Tensors) -> OnlineBoosting:
     """The estimator."""
-    classes = header.take("classes", Fields) if header.has("classes") else None
-    kind = OnlineBoostingRegressor if classes is None else OnlineBoostingClassifier
-    checks = _PARAMETERS | dict.fromkeys(_LATER, simple)
-    model = kind(**header.take("parameters", fields.record(list(_LATER), **checks)))
-    entries = header.take("boosters", fields.items(MOST_CLASSES, Fields))
-    boosters = [
-        online_boosters.unpack(entry, tensors.under(f"{place}.")) for place, entry in enumerate(entries)
-    ]
-    team = header.take("team", Fields) if header.has("team") else None
+    kind: Any = OnlineBoostingClassifier if header.has("classes") else OnlineBoostingRegressor
+    model = kind(**header.take("parameters", _ALL_PARAMETERS))
+    boosters, team = online_boosters.unpack_all(header, tensors), header.get("team", Fields)
     if bool(boosters) == (team is not None):
         raise Fault("it has no booster, or one beside its team")
-    written = header.take(
-        "written", fields.record(learner=fields.optional(fields.text), loss=fields.optional(fields.text))
-    )
-    loss = boosters[0].loss if team is None else parts.decode_loss(team.take("loss"), None)
-    for name, value in written.items():
-        own = loss if name == "loss" else None if team is not None else boosters[0].learner
-        setattr(model, name, own if value is None else value or None)
+    loss = boosters[0].loss if team is None else parts.decode_loss(team.take("loss"))
+    if not isinstance(loss, RowwiseLoss):
+        raise Fault("its loss is not one of rows")
+    own = {"learner": boosters[0].learner if boosters else None, "loss": loss}
+    for name, value in header.take("written", _AS_WRITTEN).items():
+        setattr(model, name, own[name] if value is None else value or None)
     if team is None and model.learner is None and make(model._is_team, {}):
         model.learner = "linear"  # what None meant before there was a team
     make(model.check_parameters, {})
@@ -141,42 +124,32 @@ def unpack(header: Fields, tensors: Tensors) -> OnlineBoosting:
     model._stream = header.take("stream", fields.optional(_STREAM))
     if header.take("passes") is not None:
         model.n_iter_ = model.max_iter
-    header.done()
-    if not isinstance(loss, RowwiseLoss):
-        raise Fault("its loss is not one of rows")
     model.loss_ = loss
-    _unpack_learners(model, classes, team, tensors, boosters)
+    learner = boosters[0] if team is None else _unpack_team(team, tensors, model, header.has("classes"))
+    if header.has("classes"):
+        header.part("classes", _unpack_classes, model, tensors, boosters, learner)
+    elif len(boosters) > 1:
+        raise Fault("it has several boosters where one predicts numbers")
+    else:
+        model.booster_, model.guard_ = learner, None
+    header.done()
     if tensors.has("waiting.examples"):
-        model._waiting = teams.unpack_waiting(tensors, model.max_waiting, model._team())
+        model._waiting = waiting.unpack(tensors, model.max_waiting, model._team())
     return model
 
 
-def _unpack_learners(
-    model: Any, classes: Fields | None, entry: Fields | None, tensors: Tensors, boosters: list[Any]
-) -> None:
-    """The boosters, or the team in their place, and the classes."""
-    team = None
-    if entry is not None:
-        features = model.__dict__.get("features_")
-        if features is not None:
-            _unpack_texts(features, tensors)
-        team = teams.unpack(entry, tensors.under("team."), model.loss_, classes is not None, features)
-    if classes is not None:
-        _unpack_classes(model, classes, tensors, boosters, team)
-    elif team is not None:
-        model.booster_, model.guard_ = team, None
-    elif len(boosters) == 1:
-        model.booster_, model.guard_ = boosters[0], None
-    else:
-        raise Fault("it has several boosters where one predicts numbers")
-
-
-def _unpack_texts(features: Features, tensors: Tensors) -> None:
-    columns = tensors.indices("texts.columns", None, 0, max(0, len(features.names) - 1)).tolist()
-    names = labels.unpack_texts(tensors, "texts.names")
-    if len(names) != len(columns) or len(set(columns)) != len(columns):
-        raise Fault("its texts are of features that it has not")
-    features.texts.update(zip(columns, names, strict=True))
+def _unpack_team(header: Fields, tensors: Tensors, model: Any, classifies: bool) -> Team:
+    """The team, and which features are texts."""
+    features = model.__dict__.get("features_")
+    if features is not None:
+        columns = tensors.indices("texts.columns", None, 0, max(0, len(features.names) - 1)).tolist()
+        names = labels.unpack_texts(tensors, "texts.names")
+        if len(names) != len(columns) or len(set(columns)) != len(columns):
+            raise Fault("its texts are of features that it has not")
+        features.texts.update(zip(columns, names, strict=True))
+    team = teams.unpack(header, tensors.under("team."), model.loss_, classifies, features)
+    header.done()
+    return team
 
 
 def _unpack_features(model: OnlineBoosting, columns: Any, tensors: Tensors, boosters: list[Any]) -> None:
@@ -196,24 +169,22 @@ def _unpack_features(model: OnlineBoosting, columns: Any, tensors: Tensors, boos
         raise Fault("its boosters have more columns than it has features")
 
 
-def _unpack_classes(
-    model: Any, header: Fields, tensors: Tensors, boosters: list[Any], team: Team | None
-) -> None:
+def _unpack_classes(header: Fields, model: Any, tensors: Tensors, boosters: list[Any], learner: Any) -> None:
     names = labels.check_labels(header.take("labels", fields.items(MOST_CLASSES)))
     model.open_ = header.take("open", fields.flag)
-    own = (OneForAll if model.loss_.vector else OneVsRest)(model._new_member, model.loss_)
-    model.boosters_ = own if team is None else team
-    if team is not None:
-        if team.classes != len(names):
+    if not boosters:
+        own = learner
+        if learner.classes != len(names):
             raise Fault("its team knows other classes")
-    elif isinstance(own, OneForAll):
-        own.members = [(booster, None) for booster in boosters]
-        own.classes = max(2, len(names))
+    elif model.loss_.vector:
+        own = OneForAll(model._new_member, model.loss_)
+        own.members, own.classes = [(booster, None) for booster in boosters], max(2, len(names))
         if len(boosters) != 1 or (boosters[0].state and boosters[0].state.outputs != own.classes):
             raise Fault("its booster has not a score for each class")
     else:
-        members.unpack(own, header, tensors, boosters, len(names))
-    header.done()
+        own = OneVsRest(model._new_member, model.loss_)
+        members.unpack(header, own, tensors, boosters, len(names))
+    model.boosters_ = own
     model.codes_ = {label: code for code, label in enumerate(names)}
     model.classes_ = model._class_array()
 

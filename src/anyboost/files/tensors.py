@@ -1,5 +1,6 @@
 """Reading and writing tensors: each is asked for by the type and shape it has to have, or refused."""
 
+import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -60,6 +61,14 @@ class Tensors:
             return self.floats(name, (length,))
         return self.indices(name, length, 0, 2**32 - 1).astype(np.float64)
 
+    def json(self, name: str) -> Any:
+        """What `as_json` made a tensor of; a Fault where it is no JSON."""
+        raw = self.indices(name, None, 0, 255).astype(np.uint8).tobytes()
+        try:
+            return json.loads(raw.decode())
+        except (ValueError, RecursionError):
+            raise Fault(f"its tensor {self._prefix + name!a} is not JSON") from None
+
     def bits(self, name: str, count: int) -> np.ndarray:
         """`count` bits, eight to a byte; those that fill up the last byte are 0."""
         packed = self._take(name, (-(-count // 8),), ("U8",))
@@ -102,3 +111,13 @@ def finite(values: Any, name: str, infinite: bool = False) -> np.ndarray:
     if np.isnan(array).any() if infinite else not np.isfinite(array).all():
         raise ValueError(f"model cannot be saved: its {name} are not finite")
     return array
+
+
+def under(prefix: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Tensors by names that begin so."""
+    return {prefix + name: array for name, array in tensors.items()}
+
+
+def as_json(value: Any) -> np.ndarray:
+    """Names and values as a tensor, JSON in UTF-8: a header is too small for many."""
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8).copy()

@@ -87,7 +87,7 @@ class Refit(NamedTuple):
     layout: Layout
     model: Any  # None where there was nothing to fit; or a Future of either
 
-    def settled(self) -> Refit:
+    def finished(self) -> Refit:
         """With the model itself, waited for where need be."""
         return self._replace(model=self.model.result()) if isinstance(self.model, Future) else self
 

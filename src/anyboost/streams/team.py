@@ -148,7 +148,7 @@ class Team:
                 else:
                     expert.pending = Refit(expert.schedule.effective(row), layout, self._pool().submit(fit))
             if expert.pending is not None and expert.pending.row == row:
-                expert.accept(expert.pending.settled())
+                expert.accept(expert.pending.finished())
                 expert.pending = None
                 (self.mixture.leave if expert.model is None else self.mixture.join)(place)
 
@@ -157,14 +157,14 @@ class Team:
             self._threads = ThreadPoolExecutor(1, thread_name_prefix="anyboost-refit")
         return self._threads
 
-    def settle(self) -> None:
+    def await_refits(self) -> None:
         """Wait for the fits of the background; they answer from their own row on, as before."""
         for expert in self.refitted:
             if expert.pending is not None:
-                expert.pending = expert.pending.settled()
+                expert.pending = expert.pending.finished()
 
     def __getstate__(self) -> dict[str, Any]:
-        self.settle()
+        self.await_refits()
         return self.__dict__ | {"_threads": None}
 
     def regret(self) -> TeamRegret:
