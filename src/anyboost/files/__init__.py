@@ -109,6 +109,7 @@ def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -
         for name in given.keys() - signature(unpack).parameters:
             raise ValueError(f"{name} {_GIVEN[name]}, and the file holds {_a(kind)}: leave {name} out")
         model = unpack(header, tensors, **given)
+        header.done()
         tensors.done()
         return model
 

@@ -25,10 +25,9 @@ def unpack(header: Fields, tensors: Tensors, classes: int) -> Calibration:
     """The calibration of so many classes; a Fault unless it gives probabilities."""
     way = header.take("way", fields.choice(TEMPERATURE, ISOTONIC))
     if way == TEMPERATURE:
-        scale = header.take("scale", fields.real)
-        header.done()
-        return Temperature(scale, tensors.floats("calibration.shifts", (classes,)))
-    header.done()
+        return Temperature(
+            header.take("scale", fields.real), tensors.floats("calibration.shifts", (classes,))
+        )
     total = tensors.length("calibration.knots")
     sizes = tensors.indices("calibration.sizes", 1 if classes == 2 else classes, 1, total)
     if sizes.sum() != total:

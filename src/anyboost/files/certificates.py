@@ -6,27 +6,29 @@ from functools import partial
 from typing import Any
 
 from anyboost.certificates import WEIGHTINGS, Certificate, Witness
-from anyboost.files.fields import Fault, Fields, items, real
+from anyboost.files.fields import Fault, Fields, choice, count, items, real, row
+from anyboost.files.tensors import Packed
 
 MOST_WITNESSES = 4 * 64  # four at each power of two
 
 
-def pack(certificate: Certificate) -> dict[str, Any]:
-    """The header; what is not known of a model is left out."""
-    numbers = {name: float(getattr(certificate, name)) for name in ("loss", "norm", "infimum")}
-    known = {name: value for name, value in numbers.items() if math.isfinite(value)}
-    return known | {"witnesses": pack_witnesses(certificate.witnesses)}
+def pack(certificate: Certificate) -> Packed:
+    """Header and, of them none, tensors."""
+    numbers = known(**{name: getattr(certificate, name) for name in ("loss", "norm", "infimum")})
+    return numbers | {"witnesses": pack_witnesses(certificate.witnesses)}, {}
+
+
+def known(**numbers: float) -> dict[str, float]:
+    """Numbers that may be unknown, which then are left out."""
+    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
 
 
 def unpack(header: Fields, rounds: int) -> Certificate:
     """The certificate of a fit of so many rounds."""
-    loss = header.take("loss", real)
-    norm = header.take("norm", real) if header.has("norm") else math.nan
-    infimum = header.take("infimum", real) if header.has("infimum") else -math.inf
-    witnesses = header.take(
-        "witnesses", items(MOST_WITNESSES + len(WEIGHTINGS), partial(unpack_witness, rounds))
-    )
-    header.done()
+    loss, norm = header.take("loss", real), header.get("norm", real, math.nan)
+    infimum = header.get("infimum", real, -math.inf)
+    most = MOST_WITNESSES + len(WEIGHTINGS)
+    witnesses = header.take("witnesses", items(most, partial(unpack_witness, rounds)))
     if norm < 0:
         raise Fault("its norm is negative")
     return Certificate(loss, norm, infimum, tuple(witnesses))
@@ -39,9 +41,4 @@ def pack_witnesses(witnesses: Iterable[Witness]) -> list[list[Any]]:
 
 def unpack_witness(rounds: int, values: Any, name: str) -> Witness:
     """A witness of one of so many rounds."""
-    if not isinstance(values, list) or len(values) != 5 or values[3] not in WEIGHTINGS:
-        raise Fault("it has a witness that is none")
-    if type(values[4]) is not int or not 1 <= values[4] <= rounds:
-        raise Fault("it has a witness of a round that was not run")
-    intercept, reach, reach_found = (real(value, name) for value in values[:3])
-    return Witness(intercept, reach, reach_found, values[3], values[4])
+    return Witness(*row(real, real, real, choice(*WEIGHTINGS), count(1, rounds))(values, name))

@@ -25,16 +25,14 @@ def pack(conformal: Conformal) -> Packed:
 def unpack(header: Fields, tensors: Tensors, levels: tuple[float, ...]) -> Conformal:
     """What a model of quantiles at these levels, or of none, is calibrated by."""
     way = header.take("way", fields.choice(CV, SPLIT))
-    tails = header.take("tails", fields.items(2, fields.real))
+    tails = header.take("tails", fields.row(fields.real, fields.real))
     ranks = tensors.floats("conformal.ranks", (None,))
     weights = tensors.floats("conformal.weights", (len(ranks),))
-    if len(tails) != 2 or min(tails) < 0 or (np.diff(ranks) < 0).any() or not (weights > 0).all():
+    if min(tails) < 0 or (np.diff(ranks) < 0).any() or not (weights > 0).all():
         raise Fault("what its intervals are calibrated by is out of order")
     distributions = Distributions(levels, (tails[0], tails[1]))
     if not header.has("groups"):
-        header.done()
         return Conformal(way, distributions, ranks, weights)
     found = labels.unpack_classes(header.take("groups")).tolist()
-    header.done()
     groups = tensors.indices("conformal.groups", len(ranks), 0, len(found) - 1)
     return Conformal(way, distributions, ranks, weights, tuple(found), groups)

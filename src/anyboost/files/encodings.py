@@ -43,7 +43,6 @@ def unpack(header: Fields, tensors: Tensors, n_features: int) -> tuple[Encoding,
         own = tensors.under(f"encoding.{column}.")
         levels[column] = Levels(in_order(_texts(own) if named else _numbers(own)), apart=True)
         values[column] = own.floats("values", (len(levels[column].values) + 1, len(words)))
-    header.done()
     encoding = Encoding(n, words, values)
     if len(encoding.sources) != n_features:
         raise Fault("its encoding has another number of columns than its sum")

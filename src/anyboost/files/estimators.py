@@ -3,12 +3,14 @@
 What only training needs is not stored: callbacks, a scorer that is a function, the state behind `warm_start`.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from anyboost import estimators
+from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures
 from anyboost.estimators import parameters as rules
 from anyboost.estimators.base import BaseBoosting
@@ -68,23 +70,25 @@ def pack(model: BaseBoosting) -> Packed:
         "best_iteration": int(model.best_iteration_),
         "validation": validation,
     }
-    if model._encoding.values:
-        header["encoding"], more = encodings.pack(model._encoding, model._columns)
-        tensors |= more
-    if model._certificate is not None:  # a model of an older file has none
-        header["certificate"] = certificates.pack(model._certificate)
-    if getattr(model, "conformal_", None) is not None:
-        header["conformal"], more = conformal.pack(model.conformal_)
-        tensors |= more
-    if getattr(model, "calibration_", None) is not None:
-        header["calibration"], more = calibrations.pack(model.calibration_)
-        tensors |= more
-    if model._known():  # trees of many columns ask for none
-        header["marginals"], more = marginals.pack(model._known())
-        tensors |= more
-    if hasattr(model, "dials_"):  # a model of an older file has none
-        header["dials"] = {name: plain(value) for name, value in model.dials_.items()}
+    for name, (entry, own) in _pack_later(model):
+        header[name], tensors = entry, tensors | own
     return header, tensors
+
+
+def _pack_later(model: BaseBoosting) -> Iterator[tuple[str, Packed]]:
+    """What not every model has, nor any of an older file."""
+    if model._encoding.values:
+        yield "encoding", encodings.pack(model._encoding, model._columns)
+    if model._certificate is not None:
+        yield "certificate", certificates.pack(model._certificate)
+    if getattr(model, "conformal_", None) is not None:
+        yield "conformal", conformal.pack(model.conformal_)
+    if getattr(model, "calibration_", None) is not None:
+        yield "calibration", calibrations.pack(model.calibration_)
+    if model._known():  # trees of many columns ask for none
+        yield "marginals", marginals.pack(model._known())
+    if hasattr(model, "dials_"):
+        yield "dials", ({name: plain(value) for name, value in model.dials_.items()}, {})
 
 
 def _pack_columns(model: BaseBoosting) -> dict[str, Any]:
@@ -103,56 +107,46 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
     if name not in CLASSES:
         raise Fault(f"its estimator is {name!a}, which this version does not know")
     loss = parts.decode_loss(header.take("loss"), loss)
-    values = parameters.unpack(header.take("parameters", Fields), CLASSES[name])
-    ensemble = ensembles.unpack(header.take("ensemble", Fields), tensors)
-    encoding = Encoding(ensemble.n_features)
-    encoded: dict[int, Levels] = {}
-    if header.has("encoding"):
-        encoding, encoded = encodings.unpack(header.take("encoding", Fields), tensors, ensemble.n_features)
-    fitted: dict[str, Any] = {"loss_": loss, "ensemble_": ensemble, "n_features_in_": encoding.n}
-    fitted |= {"_encoding": encoding} | _unpack_columns(header.take("columns", Fields), encoding.n, encoded)
-    classes = header.take("classes")
+    values = header.part("parameters", parameters.unpack, CLASSES[name])
+    ensemble: Ensemble = header.part("ensemble", ensembles.unpack, tensors)
+    n_features, outputs = ensemble.n_features, ensemble.outputs
+    encoding, encoded = header.part("encoding", encodings.unpack, tensors, n_features, later=True) or (
+        Encoding(n_features),
+        {},
+    )
+    fitted = {"loss_": loss, "ensemble_": ensemble, "_encoding": encoding, "n_features_in_": encoding.n}
+    fitted |= header.part("columns", _unpack_columns, encoding.n, encoded)
+    if (classes := header.take("classes")) is not None:
+        fitted["classes_"] = labels.unpack_classes(classes)
+        if len(fitted["classes_"]) != max(2, outputs):
+            raise Fault("it has not as many classes as outputs")
     if (classes is not None) != (name == "BoostingClassifier"):
         raise fields.refusal("classes")
-    if classes is not None:
-        fitted["classes_"] = labels.unpack_classes(classes)
-        if len(fitted["classes_"]) != max(2, ensemble.outputs):
-            raise Fault("it has not as many classes as outputs")
-    _check_outputs(loss, ensemble.outputs)
+    _check_outputs(loss, outputs)
     fitted |= _unpack_rounds(header, tensors, ensemble.n_rounds)
     if isinstance(loss, Cox):
         fitted |= _unpack_survival(tensors)
-    fitted["_certificate"] = None
-    if header.has("certificate"):
-        fitted["_certificate"] = certificates.unpack(header.take("certificate", Fields), fitted["n_iter_"])
+    fitted["_certificate"] = header.part("certificate", certificates.unpack, fitted["n_iter_"], later=True)
     if name == "BoostingRegressor":
-        fitted["conformal_"] = None
-        if header.has("conformal"):
-            entry, levels = header.take("conformal", Fields), levels_of(loss) or ()
-            fitted["conformal_"] = conformal.unpack(entry, tensors, levels)
-    if classes is not None:
-        fitted["calibration_"] = None
-        if header.has("calibration"):
-            entry = header.take("calibration", Fields)
-            fitted["calibration_"] = calibrations.unpack(entry, tensors, len(fitted["classes_"]))
+        levels = levels_of(loss) or ()
+        fitted["conformal_"] = header.part("conformal", conformal.unpack, tensors, levels, later=True)
+    if name == "BoostingClassifier":
+        number = len(fitted["classes_"])
+        fitted["calibration_"] = header.part("calibration", calibrations.unpack, tensors, number, later=True)
     if header.has("marginals"):
-        entry = header.take("marginals", Fields)
-        fitted["_marginals"] = marginals.unpack(entry, tensors, fitted["_columns"], ensemble.n_features)
+        columns = fitted["_columns"]
+        fitted["_marginals"] = header.part("marginals", marginals.unpack, tensors, columns, n_features)
     if header.has("dials"):
-        fitted["dials_"] = _unpack_dials(header.take("dials", Fields))
-    header.done()
+        fitted["dials_"] = header.part("dials", _unpack_dials)
     model = CLASSES[name](**values)
     make(rules.check, {"estimator": model})
     make(measures.check_scoring, {"scoring": model.scoring})
-    model.__dict__.update(fitted)
-    model._continuation = None
+    model.__dict__.update(fitted | {"_continuation": None})
     return model
 
 
 def _unpack_dials(entry: Fields) -> dict[str, Any]:
-    dials = {name: parameters.simple(entry.take(name), name) for name in Dials._fields if entry.has(name)}
-    entry.done()
-    return dials
+    return {name: entry.take(name, parameters.simple) for name in Dials._fields if entry.has(name)}
 
 
 def _unpack_columns(header: Fields, n: int, encoded: dict[int, Levels]) -> dict[str, Any]:
@@ -166,7 +160,6 @@ def _unpack_columns(header: Fields, n: int, encoded: dict[int, Levels]) -> dict[
         if number in levels:
             raise Fault("it names a column of categories twice")
         levels[number] = Levels(encodings.in_order(values), rest)
-    header.done()
     columns = Columns(n, levels)
     fitted = {"_columns": columns, "is_categorical_": columns.categorical}
     if names is None:
@@ -191,14 +184,12 @@ def _unpack_rounds(header: Fields, tensors: Tensors, kept: int) -> dict[str, Any
         raise Fault("its sum is neither that of its best round nor that of its last")
     scores: dict[str, dict[str, np.ndarray]] = {}
     decides = np.array([])
-    names = header.take("validation", fields.items(each=fields.items(2, fields.text)))
+    names = header.take("validation", fields.items(each=fields.row(fields.text, fields.text)))
     if names:
         values = tensors.floats("validation.scores", (len(names), rounds + 1), nan=True)
         decides = tensors.floats("validation.decides", (rounds + 1,), nan=True)
-        for pair, row in zip(names, values, strict=True):
-            if len(pair) != 2:
-                raise fields.refusal("validation")
-            scores.setdefault(pair[0], {})[pair[1]] = row
+        for (name, scoring), row in zip(names, values, strict=True):
+            scores.setdefault(name, {})[scoring] = row
     return {
         "steps_": history.unpack(tensors, _OF_STEPS, loss=(-train[1:]).tolist()),
         "train_score_": train,

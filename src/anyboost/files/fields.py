@@ -34,8 +34,10 @@ class Fields:
         """An entry that not every file has."""
         return self.take(name, check) if name in self._left else default
 
-    def part(self, name: str, unpack: Callable[..., Any], *given: Any) -> Any:
-        """What `unpack` makes of all the entries of an object, by itself and what else it is given."""
+    def part(self, name: str, unpack: Callable[..., Any], *given: Any, later: bool = False) -> Any:
+        """What `unpack` makes of an object and of what else it is given; None where older files have none of it."""
+        if later and name not in self._left:
+            return None
         inside = self.take(name, Fields)
         found = unpack(inside, *given)
         inside.done()

@@ -83,7 +83,6 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, models: Any = Non
             raise Fault("its feature names are not those of its features")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     classes = header.take("classes")
-    header.done()
     if form == "classifier":
         return _with_classes(estimator, averagers, labels.unpack_classes(classes, exact=True))
     if classes is not None or len(averagers) != 1:

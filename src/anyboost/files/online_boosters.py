@@ -87,8 +87,11 @@ def pack_all(boosters: list[Any]) -> tuple[list[dict[str, Any]], dict[str, np.nd
 
 def unpack_all(holder: Fields, tensors: Tensors) -> list[OnlineBooster]:
     """Those boosters, of the entry "boosters"."""
-    headers = holder.take("boosters", fields.items(MOST_CLASSES, Fields))
-    return [unpack(header, tensors.under(f"{place}.")) for place, header in enumerate(headers)]
+    found = []
+    for place, header in enumerate(holder.take("boosters", fields.items(MOST_CLASSES, Fields))):
+        found.append(unpack(header, tensors.under(f"{place}.")))
+        header.done()
+    return found
 
 
 def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> OnlineBooster:
@@ -114,8 +117,7 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> OnlineBooster:
             raise Fault("its booster has more columns than features")
     outputs = header.take("outputs", fields.count())
     if outputs:
-        booster.state = _unpack_state(header.take("settings", Fields), tensors, booster, outputs)
-    header.done()
+        booster.state = header.part("settings", _unpack_state, tensors, booster, outputs)
     return booster
 
 

@@ -132,7 +132,6 @@ def unpack(header: Fields, tensors: Tensors) -> OnlineBoosting:
         raise Fault("it has several boosters where one predicts numbers")
     else:
         model.booster_, model.guard_ = learner, None
-    header.done()
     if tensors.has("waiting.examples"):
         model._waiting = waiting.unpack(tensors, model.max_waiting, model._team())
     return model

@@ -5,6 +5,7 @@ The demonstrations are not stored: they are the sample.
 
 from sklearn.utils.validation import check_is_fitted
 
+from anyboost.ensemble import Ensemble
 from anyboost.files import ensembles, history, parameters
 from anyboost.files.codec import Codec
 from anyboost.files.fields import Fault, Fields, count, make, optional, text
@@ -38,17 +39,16 @@ def pack(model: MaxMarginPlanner) -> Packed:
 
 def unpack(header: Fields, tensors: Tensors) -> MaxMarginPlanner:
     """The planner; a Fault unless all it predicts with fits together."""
-    values = parameters.unpack(header.take("parameters", Fields), MaxMarginPlanner, LEFT_OUT)
+    values = header.part("parameters", parameters.unpack, MaxMarginPlanner, LEFT_OUT)
     planner = PLANNERS.decode(header.take("planner"))
     name = header.take("named", optional(text))
     if name is not None and make(planners.get, {"planner": name}) != planner:
         raise Fault("its planner is not the one that it names")
-    ensemble = ensembles.unpack(header.take("ensemble", Fields), tensors)
+    ensemble: Ensemble = header.part("ensemble", ensembles.unpack, tensors)
     if ensemble.outputs != 1:
         raise Fault("its cells have several costs")
     steps = history.unpack(tensors, _OF_STEPS)
     best = header.take("best_iteration", count(0, len(steps)))
-    header.done()
     if ensemble.n_rounds not in (best, len(steps)):
         raise Fault("its sum is neither that of its best round nor that of its last")
     model = MaxMarginPlanner(planner=planner if name is None else name, **values)

@@ -9,6 +9,7 @@ import numpy as np
 from anyboost.boosting import Options, Run
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence
 from anyboost.descent import Geometry, State
+from anyboost.ensemble import Ensemble
 from anyboost.files import certificates, ensembles, history, parts
 from anyboost.files.fields import Fault, Fields, choice, count, items, real, record, refusal
 from anyboost.files.tensors import Packed, Tensors, finite
@@ -21,14 +22,13 @@ def pack(run: Run) -> Packed:
     """Header and tensors of a run."""
     made_with = _pack_method(run)
     ensemble, tensors = ensembles.pack(run.ensemble)
-    known = {"norm": float(run.state.norm), "infimum": float(run.infimum)}
     header = {
         "ensemble": ensemble,
         **made_with,
         "needs": _needs(made_with),
         "seed": int(run.seed),
         "start_loss": float(run.start_loss),
-        **{name: value for name, value in known.items() if math.isfinite(value)},
+        **certificates.known(norm=run.state.norm, infimum=run.infimum),
         "options": _pack_options(run.options),
         "evidence": _pack_evidence(run),
     }
@@ -96,10 +96,9 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, descent: Any = No
     if header.take("needs") != _needs(entries):
         raise refusal("needs")
     seed, start_loss = header.take("seed", count()), header.take("start_loss", real)
-    norm = header.take("norm", real) if header.has("norm") else math.nan
-    infimum = header.take("infimum", real) if header.has("infimum") else -math.inf
+    norm, infimum = header.get("norm", real, math.nan), header.get("infimum", real, -math.inf)
     options = Options(**header.take("options", _OPTIONS))
-    ensemble = ensembles.unpack(header.take("ensemble", Fields), tensors)
+    ensemble: Ensemble = header.part("ensemble", ensembles.unpack, tensors)
     rounds, k = ensemble.n_rounds, ensemble.outputs
     n = tensors.length("scores")
     if n == 0:
@@ -121,8 +120,7 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, descent: Any = No
     light, geometry = options.record == "light", []
     if not light:
         geometry = [Geometry(*row) for row in tensors.floats("geometry", (rounds, 3)).tolist()]
-    evidence = _unpack_evidence(header.take("evidence", Fields), tensors, rounds, shape, light)
-    header.done()
+    evidence = header.part("evidence", _unpack_evidence, tensors, rounds, shape, light)
     loss_now = steps[-1].loss if steps else start_loss
     state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, norm, geometry)
     return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps, options, infimum)
@@ -156,7 +154,6 @@ def _unpack_evidence(
     intercept = header.take("intercept", record(**dict.fromkeys(WEIGHTINGS, real)))
     witnesses = header.take("witnesses", items(certificates.MOST_WITNESSES, witness))
     current = header.take("current", items(len(WEIGHTINGS), witness))
-    header.done()
     usable = [(name, rounds) for name in WEIGHTINGS if rounds and (name == "last" or weight[name] > 0)]
     if [(each.weighting, each.rounds) for each in current] != usable:
         raise Fault("it lacks a witness of its last round")

@@ -210,6 +210,7 @@ def _unpack_model(holder: Fields, tensors: Tensors, team: Team) -> tuple[Layout 
     if fitted is None:
         return layout, None
     model = estimators.unpack(fitted, tensors.under("model."))
+    fitted.done()
     codes = getattr(model, "classes_", None)
     if model.n_features_in_ != width or (codes is not None) != team.classifies:
         raise Fault("its batch models are of another table")
