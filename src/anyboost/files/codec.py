@@ -51,7 +51,7 @@ class Codec:
                 entry[name] = plain(value)
         return entry
 
-    def check(self, entry: Any, name: str) -> Any:
+    def __call__(self, entry: Any, name: str) -> Any:
         """The thing an entry describes, asked for as other entries are."""
         return self.decode(entry)
 
@@ -73,6 +73,29 @@ class Codec:
     def _parameters(self, cls: type) -> "dict[str, _Parameter]":
         found = _parameters(cls)
         return {name: found[name] for name in self.order} if set(self.order) == set(found) else found
+
+
+class Record:
+    """Attributes that stand in a file side by side, each by its check or its Codec."""
+
+    def __init__(self, **checks: Check) -> None:
+        self.checks = checks
+
+    def encode(self, thing: Any) -> dict[str, Any]:
+        """The entries of a thing that has these attributes."""
+        values = {name: getattr(thing, name) for name in self.checks}
+        return {
+            name: check.encode(values[name]) if isinstance(check, Codec) else plain(values[name])
+            for name, check in self.checks.items()
+        }
+
+    def take(self, header: Fields) -> dict[str, Any]:
+        """These of a header's entries."""
+        return {name: header.take(name, check) for name, check in self.checks.items()}
+
+    def __call__(self, entry: Any, name: str) -> dict[str, Any]:
+        """The values of an object that has these entries and no others."""
+        return Fields(entry, name).take_all(**self.checks)
 
 
 class _Parameter(NamedTuple):

@@ -5,13 +5,19 @@ from typing import Any
 import numpy as np
 
 from anyboost.files import parts
-from anyboost.files.codec import Codec
+from anyboost.files.codec import Codec, Record
 from anyboost.files.fields import Fault, Fields, choice, flag, items, make, number, real
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.mirror import domains, proxies, schedules
 from anyboost.mirror.averager import MirrorAverager
 from anyboost.mirror.state import N_NUMBERS, NUMBERS, AveragerState
 from anyboost.mirror.tracking import Tracker
+
+
+def lipschitz(value: Any, name: str) -> float | str:
+    """L; 0 stands for a running scale."""
+    return real(value, name) or "running"
+
 
 MOST_EXPERTS = 2**31 - 1
 MOST_GRID = 100
@@ -21,6 +27,8 @@ RULES = {
     "domain": Codec("domain", *domains.NAMED.values()),
     "schedule": Codec("schedule", *schedules.NAMED.values()),
 }
+_AVERAGER = Record(**RULES, lipschitz=lipschitz, output_bound=number, label_bound=number, average=flag)
+_TRACKER = Record(domain=RULES["domain"], **dict.fromkeys(("rates", "shares"), items(MOST_GRID, real)))
 _LEARNED = {"memory": "memories", "theta": "weights", "total": "sums"}
 
 
@@ -39,33 +47,24 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> Any:
 
 def pack_settings(averager: Any) -> dict[str, Any]:
     """What the constructor of an averager or a tracker was given."""
-    loss = {"loss": parts.encode_loss(averager.loss)}
-    if isinstance(averager, Tracker):
-        grid = {"rates": list(averager.rates), "shares": list(averager.shares)}
-        return {**loss, "domain": RULES["domain"].encode(averager.domain), **grid}
-    rules = {name: codec.encode(getattr(averager, name)) for name, codec in RULES.items()}
-    numbers = ("lipschitz", "output_bound", "label_bound", "average")
-    return {**loss, **rules, **{name: getattr(averager, name) for name in numbers}}
+    settings = _TRACKER if isinstance(averager, Tracker) else _AVERAGER
+    return {"loss": parts.encode_loss(averager.loss), **settings.encode(averager)}
 
 
 def unpack_settings(header: Fields, loss: Any) -> Any:
     """An averager or a tracker that has learned nothing."""
-    values: dict[str, Any] = {"loss": parts.decode_loss(header.take("loss"), loss)}
+    loss = parts.decode_loss(header.take("loss"), loss)
     if header.has("rates"):
-        grid = items(MOST_GRID, real)
-        values |= header.take_all(domain=RULES["domain"].check, rates=grid, shares=grid)
-        return make(Tracker, values)
-    output_bound, label_bound = header.take("output_bound", number), header.take("label_bound", number)
-    checks = {name: codec.check for name, codec in RULES.items()}
-    values |= header.take_all(**checks, lipschitz=lipschitz, average=flag)
-    averager = make(MirrorAverager, values)
-    averager.output_bound, averager.label_bound = output_bound, label_bound
+        return make(Tracker, {"loss": loss, **_TRACKER.take(header)})
+    return with_bounds(MirrorAverager, {"loss": loss, **_AVERAGER.take(header)})
+
+
+def with_bounds(cls: Any, values: dict[str, Any]) -> Any:
+    """An averager of these values; the constructor takes L or bounds, and the file has both."""
+    bounds = {name: values.pop(name) for name in ("output_bound", "label_bound") if name in values}
+    averager = make(cls, values)
+    averager.__dict__.update(bounds)
     return averager
-
-
-def lipschitz(value: Any, name: str) -> float | str:
-    """L; 0 stands for a running scale."""
-    return real(value, name) or "running"
 
 
 def pack_states(averagers: list[Any]) -> dict[str, np.ndarray]:

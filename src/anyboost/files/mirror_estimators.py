@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.files import fields, labels, mirror_averagers
-from anyboost.files.codec import plain
+from anyboost.files.codec import Record
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors
 from anyboost.mirror import estimators, pool
@@ -24,13 +24,13 @@ def _word_or_number(value: Any, name: str) -> Any:
     return value if isinstance(value, str) else fields.number(value, name)
 
 
-_PARAMETERS: dict[str, fields.Check] = {
+_PARAMETERS = Record(
     **dict.fromkeys(("output_bound", "label_bound"), fields.number),
-    "average": lambda value, _: None if value is None else bool(value),
-    "shuffle": fields.flag,
+    average=lambda value, _: None if value is None else bool(value),
+    shuffle=fields.flag,
     **dict.fromkeys(("lipschitz", "cv"), _word_or_number),
-    "random_state": fields.number,
-}
+    random_state=fields.number,
+)
 
 
 def pack(model: Any) -> Packed:
@@ -41,7 +41,7 @@ def pack(model: Any) -> Packed:
         raise ValueError(
             "model cannot be saved before it has learned anything: call fit or partial_fit first"
         )
-    values = {name: plain(getattr(model, name)) for name in _PARAMETERS}
+    values = _PARAMETERS.encode(model)
     for name, kinds in (("cv", int | str), ("random_state", int)):  # splitters and generators are not kept
         values[name] = values[name] if isinstance(values[name], kinds) else None
     header = {
@@ -62,7 +62,7 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, models: Any = Non
     form = header.take("form", fields.text)
     if form not in FORMS:
         raise Fault(f"it holds a {form!a}, which this version does not know")
-    parameters = header.take("parameters", fields.record(**_PARAMETERS))
+    parameters = header.take("parameters", _PARAMETERS)
     settings = header.take("averager")
     averagers = [
         mirror_averagers.unpack_settings(Fields(settings, "averager"), loss)

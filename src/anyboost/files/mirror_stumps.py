@@ -5,11 +5,21 @@ from typing import Any
 import numpy as np
 
 from anyboost.files import parts
-from anyboost.files.fields import Fault, Fields, choice, flag, make, number, real
-from anyboost.files.mirror_averagers import MOST_EXPERTS, RULES, as_numbers, lipschitz
+from anyboost.files.codec import Record
+from anyboost.files.fields import Fault, Fields, choice, flag, number, real
+from anyboost.files.mirror_averagers import MOST_EXPERTS, RULES, as_numbers, lipschitz, with_bounds
 from anyboost.files.tensors import Packed, Tensors, finite, unsigned
 from anyboost.mirror.state import N_NUMBERS
 from anyboost.mirror.stumps import StumpAverager, Trees
+
+_SETTINGS = Record(
+    radius=real,
+    schedule=RULES["schedule"],
+    lipschitz=lipschitz,
+    label_bound=number,
+    average=flag,
+    max_thresholds=number,
+)
 
 
 def pack(model: StumpAverager) -> Packed:
@@ -17,12 +27,7 @@ def pack(model: StumpAverager) -> Packed:
     header = {
         "form": "stumps",
         "loss": parts.encode_loss(model.loss),
-        "radius": model.radius,
-        "schedule": RULES["schedule"].encode(model.schedule),
-        "lipschitz": model.lipschitz,
-        "label_bound": model.label_bound,
-        "average": model.average,
-        "max_thresholds": model.max_thresholds,
+        **_SETTINGS.encode(model),
     }
     state = model._state
     if state is None:
@@ -38,11 +43,8 @@ def pack(model: StumpAverager) -> Packed:
 def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> StumpAverager:
     """The averager; a Fault unless all that a kernel indexes with is in range."""
     header.take("form", choice("stumps"))
-    loss, label_bound = parts.decode_loss(header.take("loss"), loss), header.take("label_bound", number)
-    rules = {"schedule": RULES["schedule"].check, "lipschitz": lipschitz}
-    values = header.take_all(radius=real, average=flag, max_thresholds=number, **rules)
-    model: StumpAverager = make(StumpAverager, values | {"loss": loss})
-    model.label_bound = label_bound
+    values = _SETTINGS.take(header) | {"loss": parts.decode_loss(header.take("loss"), loss)}
+    model: StumpAverager = with_bounds(StumpAverager, values)
     if not tensors.has("thresholds"):
         return model
     thresholds = tensors.floats("thresholds", (None,), infinite=True)

@@ -9,7 +9,7 @@ import numpy as np
 from anyboost import online
 from anyboost.backends.definitions import OTHER
 from anyboost.files import fields, labels, parts
-from anyboost.files.codec import Codec
+from anyboost.files.codec import Codec, Record
 from anyboost.files.ensembles import MOST_FEATURES
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.members import MOST_CLASSES
@@ -30,11 +30,11 @@ LEARNERS = Codec(
     order=("rate", "power", "update", "precision"),
 )
 BOOSTERS: dict[str, Any] = {cls.__name__: cls for cls in (online.SpanBooster, online.HullBooster)}
-_ARGUMENTS: dict[str, fields.Check] = {
-    "n_learners": fields.count(1, 100_000),
+_ARGUMENTS = Record(
+    n_learners=fields.count(1, 100_000),
     **dict.fromkeys(("mode", "prefix"), fields.text),
     **dict.fromkeys(("output_bound", "label_bound", "scale", "start", "forget"), fields.number),
-}
+)
 _SUMS = ("labels", "shares", "totals")
 _SETTINGS: dict[str, fields.Check] = {
     **dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag),
@@ -53,7 +53,7 @@ def pack(booster: Any) -> Packed:
         "learner": LEARNERS.encode(booster.learner),
         "loss": loss,
         "needs": ["loss"] if parts.is_yours(loss) else [],
-        **{key: getattr(booster, key) for key in _ARGUMENTS},
+        **_ARGUMENTS.encode(booster),
         **({"step": booster.step} if isinstance(booster, online.SpanBooster) else {}),
         "classes": booster.outputs,
         "random_state": booster.random_state,
@@ -99,7 +99,7 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> OnlineBooster:
     name = header.take("class", fields.text)
     if name not in BOOSTERS:
         raise Fault(f"it is a {name!a}, which this version does not know")
-    values = {key: header.take(key, check) for key, check in _ARGUMENTS.items()}
+    values = _ARGUMENTS.take(header)
     values |= {"step": header.take("step", fields.real)} if name == "SpanBooster" else {}
     values |= {
         "learner": LEARNERS.decode(header.take("learner")),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.files import fields, labels, members, online_boosters, parts, teams, waiting
+from anyboost.files.codec import Record
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.members import MOST_CLASSES
 from anyboost.files.parameters import simple
@@ -17,13 +18,13 @@ from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
 from anyboost.streams.team import Team
 
-_PARAMETERS: dict[str, fields.Check] = {
+_PARAMETERS = Record(
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
     **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
-}
+)
 # Written only where they are something else: older files have none, and mean these
 _LATER: dict[str, Any] = {"max_rows_kept": 20_000, "refit": "inline", "max_waiting": 10_000}
-_ALL_PARAMETERS = fields.record(list(_LATER), **_PARAMETERS, **dict.fromkeys(_LATER, simple))
+_ALL_PARAMETERS = fields.record(_LATER, **_PARAMETERS.checks, **dict.fromkeys(_LATER, simple))
 _WRITTEN = ("learner", "loss")  # strings are kept as the user wrote them
 _AS_WRITTEN = fields.record(**dict.fromkeys(_WRITTEN, fields.optional(fields.text)))
 
@@ -37,7 +38,7 @@ def pack(model: OnlineBoosting) -> Packed:
         _check(model)
     later = {name: getattr(model, name, usual) for name, usual in _LATER.items()}
     header: dict[str, Any] = {
-        "parameters": {name: getattr(model, name) for name in _PARAMETERS}
+        "parameters": _PARAMETERS.encode(model)
         | {name: value for name, value in later.items() if value != _LATER[name]},
         "written": {name: _text(getattr(model, name)) for name in _WRITTEN},
         "columns": getattr(model, "n_features_in_", None),

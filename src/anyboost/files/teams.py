@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.files import estimators, fields, members, online_boosters
+from anyboost.files.codec import Record
 from anyboost.files.fields import Fault, Fields
 from anyboost.files.parameters import simple
 from anyboost.files.tensors import Packed, Tensors, finite, under, unsigned
@@ -21,7 +22,7 @@ from anyboost.streams.schedules import Schedule
 from anyboost.streams.team import REFITS, Team
 
 MOST_EXPERTS = 100
-_KEPT = dict.fromkeys(("most", "recent", "seed", "seen", "width"), fields.count())
+_KEPT = Record(**dict.fromkeys(("most", "recent", "seed", "seen", "width"), fields.count()))
 _MOVE = fields.row(fields.count(1), fields.optional(fields.text), fields.text)
 _SCHEDULE = fields.row(fields.count(), fields.optional(fields.count()), fields.count())
 
@@ -34,7 +35,7 @@ def pack(team: Team) -> Packed:
         "refit": team.refit,
         "classes": team.classes,
         "moves": [list(move) for move in team.mixture.moves],
-        "kept": {name: int(getattr(team.kept, name)) for name in _KEPT},
+        "kept": _KEPT.encode(team.kept),
         "experts": [],
     }
     mixture = {**team.mixture.state._asdict(), "parts": np.array(team.mixture.parts)}
@@ -111,7 +112,7 @@ def _pack_kept(kept: RowsKept) -> dict[str, np.ndarray]:
 
 
 def _unpack_kept(entry: Fields, tensors: Tensors, classes: int) -> RowsKept:
-    most, recent, seed, seen, width = entry.take_all(**_KEPT).values()
+    most, recent, seed, seen, width = _KEPT.take(entry).values()
     if not 0 < recent <= most or not width:
         raise Fault("it keeps an impossible number of rows")
     lengths = tensors.indices("lengths", None, 0, 2**32 - 1)
