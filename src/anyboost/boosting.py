@@ -17,7 +17,7 @@ from anyboost.descent import Descent, State, Step, descend
 from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
-from anyboost.samples import Sample, Sampling, check_valid
+from anyboost.samples import Sample, Sampling, check_valid, with_own
 from anyboost.space import Binned, Space
 from anyboost.watching import Monitor, Patience, Watch, best_round
 from anyboost.weak import Learner
@@ -245,7 +245,7 @@ class Run:
 @keywords.explained
 def boost(
     X: Any,
-    y: Any,
+    y: Any = None,
     loss: str | Loss | None = None,
     learner: str | Learner | None = None,
     descent: str | Descent | None = None,
@@ -274,8 +274,8 @@ def boost(
     X : array_like (n, d), sparse matrix or Binned
         A table of numbers, NaN where missing. An `ab.Binned` table is binned once, to fit many; a sparse matrix is for
         learners that take one, as linear functions and nets do.
-    y : array_like (n,) or (n, k)
-        Targets, one row each.
+    y : array_like (n,) or (n, k) or None, default None
+        Targets, one row each; None for those of a `Binned` from files, which brings weights and groups too.
     loss : str, Loss or None, default None
         A loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); None is squared. "huber" without a number
         takes its delta from y: the 0.9 quantile of |y - median|.
@@ -343,6 +343,7 @@ def boost(
     checks.count(rounds, "rounds", least=0)
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sparse = weak.takes(method.learner).sparse
+    y, sample_weight, groups = with_own(X, y, sample_weight, groups)
     sample = Sample.check("", method.loss, X, y, sample_weight, groups, start, sparse=sparse)
     if resume is None and loss is not None:
         method = method._replace(loss=losses.suited(loss, sample.y, sample.weights))

@@ -21,28 +21,38 @@ class Mapped(np.memmap):
     folder: Path
 
 
-def array(
-    file: Any, folder: Path, shape: tuple[int, ...], dtype: Any, mode: Any, **layout: Any
-) -> np.ndarray:
-    """An ordinary array on a file."""
-    found = np.memmap(file, dtype=dtype, mode=mode, shape=shape, **layout).view(Mapped)
+def marked(values: np.memmap, folder: Path) -> np.ndarray:
+    """A mapped array as an ordinary one; what is made of it belongs into the folder."""
+    found = values.view(Mapped)
     found.folder = folder
     return found.view(np.ndarray)
 
 
-def folder_of(values: Any) -> Path | None:
-    """Where the file of an array lies; None for one in memory."""
+def _base(values: Any) -> Mapped | None:
     while values is not None:
         if isinstance(values, Mapped) and hasattr(values, "folder"):
-            return values.folder
+            return values
         values = getattr(values, "base", None)
     return None
+
+
+def folder_of(values: Any) -> Path | None:
+    """Where the file of an array lies; None for one in memory."""
+    found = _base(values)
+    return None if found is None else found.folder
+
+
+def flush(values: np.ndarray) -> None:
+    """Have what was written to a mapped array reach its file."""
+    found = _base(values)
+    if found is not None:
+        found.flush()
 
 
 def in_file(folder: Path, shape: tuple[int, ...], dtype: Any, order: Any = "F") -> np.ndarray:
     """Zeros in a file without a name."""
     with tempfile.TemporaryFile(dir=folder) as file:
-        return array(file, folder, shape, dtype, "w+", order=order)
+        return marked(np.memmap(file, dtype=dtype, mode="w+", shape=shape, order=order), folder)
 
 
 def zeros(shape: tuple[int, ...], dtype: Any, order: Any = "F", *, beside: Any) -> np.ndarray:
@@ -76,3 +86,10 @@ def row_major(values: np.ndarray) -> np.ndarray:
     for part in blocks(len(values)):
         out[part] = values[part]
     return out
+
+
+def copy(values: np.ndarray) -> np.ndarray:
+    """The same numbers column by column, to be changed."""
+    if folder_of(values) is None:
+        return values.copy(order="F")
+    return take(values, np.arange(len(values)))
