@@ -62,8 +62,7 @@ class Sample(NamedTuple):
         """f_0 on this sample: the offset where one is given, else the constant."""
         if isinstance(self.start, np.ndarray):
             return self.start
-        scores = np.empty((self.X.shape[0], self.outputs))
-        scores[:] = constant
+        scores = mapped.full((self.X.shape[0], self.outputs), constant, np.float64, beside=self.X)
         return scores[:, 0] if self.outputs == 1 else scores
 
 

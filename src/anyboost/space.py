@@ -341,7 +341,7 @@ class Space:
         self.n = X.shape[0]
         self.max_bins = max_bins
         self.n_threads = n_threads
-        self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
+        self.rows: Rows = Here(self.n, n_threads, mapped.folder_of(X)) if rows is None else rows
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
         self._largest: list[tuple[np.ndarray, float]] = []
@@ -503,7 +503,9 @@ class Space:
     @cached_property
     def weights(self) -> np.ndarray:
         """w_n, with sum one."""
-        return np.full(self.n, 1.0 / self.total) if self.mass is None else self.mass / self.total
+        if self.mass is not None:
+            return self.mass / self.total
+        return mapped.full((self.n,), 1.0 / self.total, np.float64, beside=self.X)
 
     def inner(self, f: np.ndarray, g: np.ndarray, less: np.ndarray | None = None) -> float:
         """The pairing <f, g>, or <f, g - less>, in the same bits for any order of the rows and any number of threads.
@@ -700,7 +702,7 @@ class Space:
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:
         """mass_n as (n,) integers times a unit."""
-        return np.ones(self.n, dtype=np.int64), 1.0  # unless there are weights
+        return mapped.full((self.n,), 1, np.int64, beside=self.X), 1.0  # unless there are weights
 
     def _fix(self, mass: np.ndarray) -> tuple[np.ndarray, float]:
         from anyboost.backends import sums

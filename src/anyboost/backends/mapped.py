@@ -61,6 +61,23 @@ def zeros(shape: tuple[int, ...], dtype: Any, order: Any = "F", *, beside: Any) 
     return np.zeros(shape, dtype, order) if folder is None else in_file(folder, shape, dtype, order)
 
 
+def full(shape: tuple[int, ...], value: Any, dtype: Any, *, beside: Any) -> np.ndarray:
+    """The same value everywhere, or in every row."""
+    out = np.empty(shape, dtype) if folder_of(beside) is None else zeros(shape, dtype, "C", beside=beside)
+    out[:] = value
+    return out
+
+
+def doubled(values: Any) -> Any:
+    """Numbers of 32 bits in a file as such of 64; others as they are."""
+    if folder_of(values) is None or values.dtype != np.float32:
+        return values
+    out = zeros(values.shape, np.float64, "C", beside=values)
+    for part in blocks(len(values)):
+        out[part] = values[part]
+    return out
+
+
 def blocks(n: int) -> Iterator[slice]:
     """Rows a portion at a time."""
     return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))

@@ -307,7 +307,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
             )
         if not isinstance(self.categorical_features, str):
             raise ValueError(
-                "categorical_features are chosen where files are read, Binned.from_parquet(categorical=...): leave it out"
+                "categorical_features are chosen where files are read: leave it out, from_parquet(categorical=...)"
             )
         if self._shows():
             raise ValueError(
