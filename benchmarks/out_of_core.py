@@ -92,7 +92,9 @@ def ours(source: Any, given: argparse.Namespace) -> Iterator[str]:
     table = ab.Binned.from_parquet(source, target="y", n_threads=given.threads)
     yield "load"
     learner, step = ab.weak.Tree(given.leaves, min_leaf_weight=20), ab.descent.Naive(0.1)
-    run = ab.boost(table, None, "squared", learner, step, given.rounds, record="light", n_threads=given.threads)
+    run = ab.boost(
+        table, None, "squared", learner, step, given.rounds, record="light", n_threads=given.threads
+    )
     yield "fit"
     print(f"loss {run.steps[-1].loss:.6f}", file=sys.stderr)
 
@@ -120,7 +122,7 @@ def lightgbm(source: Any, given: argparse.Namespace) -> Iterator[str]:
 def _sequence(lgb: Any, path: Path) -> Any:
     import pyarrow.parquet as pq
 
-    class Groups(lgb.Sequence):  # type: ignore[misc]
+    class Groups(lgb.Sequence):
         """Rows of a file; the row group that was read last is kept."""
 
         batch_size = PER_GROUP
@@ -140,7 +142,9 @@ def _sequence(lgb: Any, path: Path) -> Any:
             if first // PER_GROUP != self.number:
                 self.number = first // PER_GROUP
                 group = self.file.read_row_group(self.number, NAMES)
-                self.rows = np.stack([column.to_numpy() for column in group.columns], axis=1).astype(np.float64)
+                self.rows = np.stack([column.to_numpy() for column in group.columns], axis=1).astype(
+                    np.float64
+                )
             shift = self.number * PER_GROUP
             if isinstance(index, slice):
                 return self.rows[index.start - shift : index.stop - shift]
@@ -153,7 +157,10 @@ def measure(way: str, given: argparse.Namespace) -> None:
     """One way, in this process; a line of JSON."""
     text, files = str(given.folder / "rows.csv"), sorted(given.folder.glob("*.parquet"))
     library = ours if way.startswith("anyboost") else lightgbm
-    memory, line = Memory(), {"way": way, "rows": given.rows, "rounds": given.rounds, "threads": given.threads}
+    memory, line = (
+        Memory(),
+        {"way": way, "rows": given.rows, "rounds": given.rounds, "threads": given.threads},
+    )
     began, spent = perf_counter(), process_time()
     for name in library(text if way.endswith("text") else files, given):
         now, used = perf_counter(), process_time()
@@ -165,9 +172,13 @@ def measure(way: str, given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--folder", type=Path, required=True, help="room for the files: 84 bytes a row, 200 more with --text")
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="room for the files: 84 bytes a row, 200 more with --text"
+    )
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--leaves", type=int, default=31)
     parser.add_argument("--threads", type=int, default=2)
@@ -185,7 +196,9 @@ def main() -> None:
     for _ in range(given.turns):
         for way in WAYS:
             if given.text or not way.endswith("text"):
-                subprocess.run([sys.executable, "-m", "benchmarks.out_of_core", *sys.argv[1:], "--only", way], check=True)
+                subprocess.run(
+                    [sys.executable, "-m", "benchmarks.out_of_core", *sys.argv[1:], "--only", way], check=True
+                )
 
 
 if __name__ == "__main__":

@@ -188,7 +188,7 @@ def _portions(path: Path, names: list[str], schema: Any) -> Iterator[Any]:
                     yield pa.Table.from_batches([batch]).select(names)
         return
     kinds = {name: schema.field(name).type for name in schema.names}
-    options = pyarrow.csv.ConvertOptions(column_types=kinds, include_columns=names)
+    options = pyarrow.csv.ConvertOptions(column_types=kinds, include_columns=names, strings_can_be_null=True)
     with pyarrow.csv.open_csv(path, convert_options=options) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
