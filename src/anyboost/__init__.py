@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
     from anyboost.files import Checkpoint, ModelFileError, load, save
     from anyboost.mirror.estimators import MirrorAveragingClassifier, MirrorAveragingRegressor
+    from anyboost.on_disk import predict_files, predict_portions
     from anyboost.planning.estimator import MaxMarginPlanner
     from anyboost.space import Binned
     from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
@@ -53,6 +54,8 @@ _NAMES = {
     "boost": "anyboost.boosting",
     "cv": "anyboost.validation",
     "load": "anyboost.files",
+    "predict_files": "anyboost.on_disk",
+    "predict_portions": "anyboost.on_disk",
     "save": "anyboost.files",
     "warmup": "anyboost.warming",
 }
@@ -85,6 +88,8 @@ __all__ = [
     "online",
     "planning",
     "plot",
+    "predict_files",
+    "predict_portions",
     "save",
     "space",
     "steps",

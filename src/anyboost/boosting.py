@@ -11,13 +11,13 @@ import numpy as np
 
 from anyboost import checks, keywords, losses, weak
 from anyboost import descent as descents
-from anyboost.backends import threads
+from anyboost.backends import mapped, threads
 from anyboost.certificates import UNKNOWN_NORM, Certificate, Evidence, Witness
 from anyboost.descent import Descent, State, Step, descend
 from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
-from anyboost.samples import Sample, Sampling, check_valid
+from anyboost.samples import Sample, Sampling, check_valid, with_own
 from anyboost.space import Binned, Space
 from anyboost.watching import Monitor, Patience, Watch, best_round
 from anyboost.weak import Learner
@@ -245,7 +245,7 @@ class Run:
 @keywords.explained
 def boost(
     X: Any,
-    y: Any,
+    y: Any = None,
     loss: str | Loss | None = None,
     learner: str | Learner | None = None,
     descent: str | Descent | None = None,
@@ -274,8 +274,8 @@ def boost(
     X : array_like (n, d), sparse matrix or Binned
         A table of numbers, NaN where missing. An `ab.Binned` table is binned once, to fit many; a sparse matrix is for
         learners that take one, as linear functions and nets do.
-    y : array_like (n,) or (n, k)
-        Targets, one row each.
+    y : array_like (n,) or (n, k) or None, default None
+        Targets, one row each; None for those of a `Binned` from files, which brings weights and groups too.
     loss : str, Loss or None, default None
         A loss of `anyboost.losses` or its name ("absolute", "quantile:0.9"); None is squared. "huber" without a number
         takes its delta from y: the 0.9 quantile of |y - median|.
@@ -343,7 +343,8 @@ def boost(
     checks.count(rounds, "rounds", least=0)
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sparse = weak.takes(method.learner).sparse
-    sample = Sample.check("", method.loss, X, y, sample_weight, groups, start, sparse=sparse)
+    y, sample_weight, groups = with_own(X, y, sample_weight, groups)
+    sample = Sample.check("", method.loss, X, mapped.doubled(y), sample_weight, groups, start, sparse=sparse)
     if resume is None and loss is not None:
         method = method._replace(loss=losses.suited(loss, sample.y, sample.weights))
     sizes = {"row_fraction": row_fraction, "feature_fraction": feature_fraction, "max_bins": max_bins}
@@ -495,7 +496,7 @@ def _begin(method: Method, sample: Sample, seed: int, options: Options, n_thread
     state = State(
         start,
         start,
-        np.zeros_like(start),
+        np.zeros(start.shape),  # not written to where nothing is carried over
         start_loss,
         start_loss,
         Ensemble(constant, sample.X.shape[1], offset_given),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends import mapped
 from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.rows import Here, Rows
 
@@ -64,7 +65,7 @@ class Units:
     ) -> None:
         from anyboost.backends.draws import add_words, unit_keys
 
-        words = np.zeros((X.shape[0], 2), dtype=np.uint64)
+        words = mapped.zeros((X.shape[0], 2), np.uint64, "C", beside=X)
         add_words(X, _X, words, n_threads)
         add_words(_columns(y), _Y, words, n_threads)
         if groups is not None:

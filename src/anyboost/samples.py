@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends import mapped
 from anyboost.draws import Units, mix, some_numbers
 from anyboost.losses import Loss
 from anyboost.space import Binned, Masses, Space
@@ -52,7 +53,7 @@ class Sample(NamedTuple):
         if weights is not None and not weights.all():
             kept = weights > 0
             binned = None if binned is None else binned.take(kept)
-            table, targets, weights = table[kept], targets[kept], weights[kept]
+            table, targets, weights = mapped.take(table, kept), targets[kept], weights[kept]
             labels = None if labels is None else labels[kept]
             start = start[kept] if isinstance(start, np.ndarray) else start
         return cls(table, targets, weights, labels, start, outputs, None if binned is None else binned.bins)
@@ -61,9 +62,21 @@ class Sample(NamedTuple):
         """f_0 on this sample: the offset where one is given, else the constant."""
         if isinstance(self.start, np.ndarray):
             return self.start
-        scores = np.empty((self.X.shape[0], self.outputs))
-        scores[:] = constant
+        scores = mapped.full((self.X.shape[0], self.outputs), constant, np.float64, beside=self.X)
         return scores[:, 0] if self.outputs == 1 else scores
+
+
+def with_own(X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Any]:
+    """Targets, weights and groups as they are given, else those that a table from files brings."""
+    if isinstance(X, Binned):
+        y = X.y if y is None else y
+        sample_weight = X.sample_weight if sample_weight is None else sample_weight
+        groups = X.groups if groups is None else groups
+        if y is None:
+            raise ValueError(
+                "y must be given: the binned X brings no targets, Binned.from_parquet(target=...)"
+            )
+    return y, sample_weight, groups
 
 
 def valid_parts(valid: Any, prefix: str, others: tuple[str, ...]) -> Mapping[str, Any]:

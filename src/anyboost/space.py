@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from anyboost import checks
-from anyboost.backends import threads
+from anyboost.backends import mapped, threads
 from anyboost.trees.rows import Here, Rows
 from anyboost.trees.table import Bins
 
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
+    from anyboost.tables import Columns
 
 T = TypeVar("T")
 
@@ -27,7 +28,8 @@ T = TypeVar("T")
 class Binned:
     """A table and its bins: bin once, fit many. `boost` takes it in the place of X.
 
-    The bins are those of this table and these weights, whatever rows and weights a fit then uses.
+    The bins are those of this table and these weights, whatever rows and weights a fit then uses. `from_parquet` makes
+    one of files that are larger than memory, with targets and weights from the files too; estimators take that.
 
     Parameters
     ----------
@@ -42,6 +44,19 @@ class Binned:
     n_threads : int or None, default None
         None for all cores.
 
+    Attributes
+    ----------
+    y : ndarray or None
+        Targets that a fit takes where it is given none; None but from files.
+    sample_weight : ndarray or None
+        Weights, likewise.
+    groups : ndarray or None
+        Labels of groups or queries, likewise.
+    columns : Columns or None
+        The levels of columns that hold categories, from files.
+    names : list of str or None
+        The columns' names, from files.
+
     Examples
     --------
     >>> import anyboost as ab
@@ -50,6 +65,12 @@ class Binned:
     Binned(3 x 1, max_bins=255)
     >>> runs = [ab.boost(table, [0.0, 1.0, 3.0], loss, rounds=5) for loss in ("squared", "absolute")]
     """
+
+    y: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    columns: "Columns | None" = None
+    names: list[str] | None = None
 
     def __init__(
         self,
@@ -73,6 +94,82 @@ class Binned:
         if weights is not None:
             masses = sums.fixed_mass(weights, False, Here(len(self.X)))[0]
         self.bins = bin_table(self.X, masses, max_bins, workers, self.categorical)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        paths: Any,
+        *,
+        columns: Any = None,
+        target: Any = None,
+        weight: str | None = None,
+        group: str | None = None,
+        categorical: Any = "from_dtype",
+        max_bins: int = 255,
+        folder: Any = None,
+        n_threads: int | None = None,
+    ) -> "Binned":
+        """The rows of Parquet or CSV files, which need not fit into memory.
+
+        The bins, and so the models, are those of the same rows in memory. The files are read a portion at a time;
+        numbers and bins lie in files that are mapped into memory.
+
+        Parameters
+        ----------
+        paths : path, str or sequence
+            Files, a pattern as "rows/*.parquet", a folder, or several; read in this order. Columns are found by name.
+        columns : sequence of str or None, default None
+            The columns of X; None: all but the target, the weight and the group.
+        target : str, sequence of str or None, default None
+            The column of targets or classes, or several.
+        weight : str or None, default None
+            The column of weights; rows of weight zero are left out.
+        group : str or None, default None
+            The column of groups, or of queries.
+        categorical : str, sequence or None, default "from_dtype"
+            Columns that hold categories, by name or number: "from_dtype" for those of text and dictionary types, None
+            for none.
+        max_bins : int, default 255
+            Most bins a column, 2 to 255.
+        folder : path, str or None, default None
+            Where to keep numbers and bins, for a later call with the same arguments to find; None: in files of the
+            system's folder for temporary ones, which go with the table.
+        n_threads : int or None, default None
+            None for all cores.
+
+        Returns
+        -------
+        Binned
+            The table.
+
+        Examples
+        --------
+        >>> import anyboost as ab
+        >>> import pyarrow as pa, pyarrow.parquet as pq
+        >>> pq.write_table(pa.table({"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 3.0]}), "rows.parquet")
+        >>> table = ab.Binned.from_parquet("rows.parquet", target="y")
+        >>> ab.boost(table, loss="absolute", rounds=5).ensemble.predict([[2.0]]).shape
+        (1,)
+        """
+        from anyboost.on_disk import Asked, stored
+        from anyboost.trees.binning import bin_table, words_shape
+
+        checks.count(max_bins, "max_bins", least=2, most=255)
+        workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+
+        def binned(X: np.ndarray, weights: Any, levels: tuple[int, ...], builder: Any) -> Bins:
+            words = builder.zeros("words", words_shape(*X.shape), np.uint64, "C")
+            masses = Space(X, weights).masses
+            return bin_table(X, masses, max_bins, workers, levels, words)
+
+        asked = Asked(columns, target, weight, group, categorical, max_bins)
+        found = stored(paths, asked, folder, binned)
+        table = object.__new__(cls)
+        table.X, table.bins, table.max_bins = found.X, found.bins, max_bins
+        table.y, table.sample_weight, table.groups = found.y, found.weights, found.groups
+        table.columns, table.names = found.columns, found.names
+        table.categorical = tuple(found.columns.levels)
+        return table
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,8 +196,12 @@ class Binned:
             These rows.
         """
         part = object.__new__(Binned)
-        part.X, part.max_bins, part.categorical = self.X[rows], self.max_bins, self.categorical
-        part.bins = self.bins.take(rows)
+        rows = np.asarray(rows)
+        part.__dict__.update(self.__dict__)
+        part.X, part.bins = mapped.take(self.X, rows), self.bins.take(rows)
+        for name in ("y", "sample_weight", "groups"):
+            own = getattr(self, name)
+            setattr(part, name, None if own is None else own[rows])
         return part
 
     def agree(self, name: str, value: T | None) -> T:
@@ -240,7 +341,7 @@ class Space:
         self.n = X.shape[0]
         self.max_bins = max_bins
         self.n_threads = n_threads
-        self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
+        self.rows: Rows = Here(self.n, n_threads, mapped.folder_of(X)) if rows is None else rows
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
         self._largest: list[tuple[np.ndarray, float]] = []
@@ -402,7 +503,9 @@ class Space:
     @cached_property
     def weights(self) -> np.ndarray:
         """w_n, with sum one."""
-        return np.full(self.n, 1.0 / self.total) if self.mass is None else self.mass / self.total
+        if self.mass is not None:
+            return self.mass / self.total
+        return mapped.full((self.n,), 1.0 / self.total, np.float64, beside=self.X)
 
     def inner(self, f: np.ndarray, g: np.ndarray, less: np.ndarray | None = None) -> float:
         """The pairing <f, g>, or <f, g - less>, in the same bits for any order of the rows and any number of threads.
@@ -599,7 +702,7 @@ class Space:
     @cached_property
     def fixed_mass(self) -> tuple[np.ndarray, float]:
         """mass_n as (n,) integers times a unit."""
-        return np.ones(self.n, dtype=np.int64), 1.0  # unless there are weights
+        return mapped.full((self.n,), 1, np.int64, beside=self.X), 1.0  # unless there are weights
 
     def _fix(self, mass: np.ndarray) -> tuple[np.ndarray, float]:
         from anyboost.backends import sums
@@ -618,8 +721,12 @@ class Space:
 
         if self._lender is not None:
             return self._lender.bins
-        masses = None if self.mass is None else self.fixed_mass[0]
-        return bin_table(self.X, masses, self.max_bins, self.n_threads, self.categorical)
+        return bin_table(self.X, self.masses, self.max_bins, self.n_threads, self.categorical)
+
+    @property
+    def masses(self) -> np.ndarray | None:
+        """Whole masses of the rows, by which bins are weighed; None where all are one."""
+        return None if self.mass is None else self.fixed_mass[0]
 
     def empty(self, shape: int | tuple[int, ...]) -> np.ndarray:
         """An uninitialized array, perhaps one that was used before.

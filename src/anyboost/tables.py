@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends import mapped
 
 MOST_LEVELS = 254  # a column of trees has 255 bins: levels beyond the heaviest 254 share the last
 FROM_DTYPE = "from_dtype"
@@ -143,7 +144,7 @@ def read(
     names = names_of(X)
     n_columns, later = len(frame.columns), columns is not None
     _fits_together(len(frame), n_columns, sample_weight, name)
-    parts = [_FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in frame.columns]
+    parts = list(columns_of(frame, name).values())
     if columns is None:
         chosen = _chosen(categorical, parts, names)
         columns = Columns(n_columns, {number: _levels(parts[number], sample_weight) for number in chosen})
@@ -152,6 +153,16 @@ def read(
         if whole is not None:
             return whole, columns
     return filled(parts, columns, later), columns
+
+
+def columns_of(frame: Any, name: str) -> dict[str, "Column"]:
+    """The columns of a data frame, by name."""
+    import narwhals as nw
+
+    frame = nw.from_native(frame, eager_only=True, pass_through=False)
+    return {
+        label: _FrameColumn(frame.get_column(label), f"column {label!r} of {name}") for label in frame.columns
+    }
 
 
 def lumped(
@@ -169,7 +180,7 @@ def lumped(
     ]
     if not many:
         return table, columns
-    table, levels = table.copy(order="F"), dict(columns.levels)
+    table, levels = mapped.copy(table), dict(columns.levels)
     for number in many:
         called = number if names is None else repr(names[number])
         warnings.warn(
@@ -316,6 +327,8 @@ class _FrameColumn(Column):
     @cached_property
     def coded(self) -> tuple[list[str], np.ndarray]:
         native = self.values.to_native()
+        if self.kind == "words" and hasattr(native, "dictionary_encode"):
+            return _coded_by_arrow(native)
         if self.kind != "words" or not hasattr(native, "cat") or not hasattr(native.cat, "codes"):
             return super().coded
         # pandas has the codes; categories that are not text may be the same as text
@@ -325,6 +338,18 @@ class _FrameColumn(Column):
         texts, place = _texts(categories), dict[str, int]()
         merged = [-1 if word is None else place.setdefault(word, len(place)) for word in texts]
         return list(place), np.array([*merged, -1])[native.cat.codes.to_numpy()]
+
+
+def _coded_by_arrow(column: Any) -> tuple[list[str], np.ndarray]:
+    """As `Column.coded`, of a column of pyarrow: it finds the words of each chunk."""
+    place, parts = dict[str, int](), [np.empty(0, dtype=np.int64)]
+    for chunk in column.chunks:
+        coded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
+        words = coded.dictionary.cast("string").to_pylist()
+        merged = [-1 if word is None else place.setdefault(word, len(place)) for word in words]
+        codes = coded.indices.cast("int64").fill_null(len(words)).to_numpy(zero_copy_only=False)
+        parts.append(np.array([*merged, -1])[codes])
+    return list(place), np.concatenate(parts)
 
 
 def _texts(series: Any) -> list[str | None]:
@@ -398,7 +423,7 @@ def filled(parts: Sequence[Column], columns: Columns, later: bool) -> np.ndarray
 
 def contiguous(table: Any) -> Any:
     """A table row by row, as kernels read it; a sparse one as it is."""
-    return table if hasattr(table, "tocsr") else np.ascontiguousarray(table)
+    return table if hasattr(table, "tocsr") else mapped.row_major(table)
 
 
 def _read_array(

@@ -3,13 +3,20 @@
 A round makes half a dozen arrays as long as the sample and drops them. Fresh memory has to be mapped and cleared
 by the system, page by page, which costs more than the arithmetic on it; so an array that nobody holds any more
 is handed out again. Draws of rows differ a little in length from round to round: they share memory of rounded lengths.
+
+Those of a table that lies in files, because it is larger than memory, lie in files too, but for the first few: a
+tenth of the machine's memory.
 """
 
 import math
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from anyboost.backends import mapped
 
 _MOST = 24
 _DIGITS = 4  # binary ones, to which lengths are rounded up
@@ -26,11 +33,13 @@ _UNHELD = _unheld([np.empty(0)])
 
 
 class ArrayPool:
-    """Gives out uninitialized arrays. Not for use by several threads at once."""
+    """Gives out uninitialized arrays, in a folder where there is not room enough. Not for several threads at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._arrays: dict[tuple[int, Any], list[np.ndarray]] = {}  # by length and type
         self._count = 0
+        self.folder = folder
+        self._room = math.inf if folder is None else _memory() / 10
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
         """Like np.empty."""
@@ -41,8 +50,23 @@ class ArrayPool:
         for array in kept:
             if sys.getrefcount(array) == _UNHELD:
                 return array[:size].reshape(shape)
-        fresh = np.empty(length, dtype=dtype)
+        fresh = self._fresh(length, dtype)
         if self._count < _MOST:
             kept.append(fresh)
             self._count += 1
         return fresh[:size].reshape(shape)
+
+    def _fresh(self, length: int, dtype: Any) -> np.ndarray:
+        size = length * np.dtype(dtype).itemsize
+        if self.folder is None or size <= self._room:
+            self._room -= size
+            return np.empty(length, dtype=dtype)
+        return mapped.in_file(self.folder, (length,), dtype)
+
+
+def _memory() -> int:
+    """The machine's memory in bytes; 16 GB where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not POSIX
+        return 16 << 30

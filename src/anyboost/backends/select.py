@@ -21,7 +21,7 @@ _SIGN = -(2**63)
 
 
 @inlined
-def _key(x):
+def ordered(x):
     bits = np.float64(x).view(np.int64)
     return np.uint64(bits ^ ((bits >> 63) | _SIGN))
 
@@ -36,14 +36,14 @@ def _weigh_first(values, weights, group, scale, shift, counts):
     shift, digits = np.uint64(shift), np.uint64(counts.shape[1])
     counts = counts.reshape(-1)
     for i in range(values.shape[0]):
-        counts[np.uint64(group[i]) * digits + (_key(values[i]) >> shift)] += _mass(weights[i], scale)
+        counts[np.uint64(group[i]) * digits + (ordered(values[i]) >> shift)] += _mass(weights[i], scale)
 
 
 @kernel
 def _keep_first(values, weights, group, scale, shift, digits, keys, masses, groups):
     shift, kept = np.uint64(shift), np.uint64(0)
     for i in range(values.shape[0]):
-        key, k = _key(values[i]), np.uint64(group[i])
+        key, k = ordered(values[i]), np.uint64(group[i])
         keys[kept], masses[kept], groups[kept] = key, _mass(weights[i], scale), group[i]
         kept += np.uint64(key >> shift == digits[k])
     return kept
@@ -94,12 +94,12 @@ def _weigh_kept(masses, groups, kept, weight):
 def _next(values, weights, group, scale, found, beyond):
     # The smallest number above each group's quantile.
     for i in range(values.shape[0]):
-        key, k = _key(values[i]), np.uint64(group[i])
+        key, k = ordered(values[i]), np.uint64(group[i])
         if found[k] < key < beyond[k] and _mass(weights[i], scale) > 0:
             beyond[k] = key
 
 
-def _numbers(keys: np.ndarray) -> np.ndarray:
+def floats(keys: np.ndarray) -> np.ndarray:
     bits = keys.view(np.int64) ^ np.int64(_SIGN)
     return np.where(bits < 0, ~bits ^ np.int64(_SIGN), bits).view(np.float64)
 
@@ -160,7 +160,7 @@ def quantiles(
     if np.any(beyond[tied] == nothing):  # the next larger one has another first digit, or there is none
         _next(values, weights, group, scale, found, beyond)
         beyond = ~rows.most(~beyond)
-    here = _numbers(found)
-    middle = here + 0.5 * (_numbers(np.where(beyond == nothing, found, beyond)) - here)
+    here = floats(found)
+    middle = here + 0.5 * (floats(np.where(beyond == nothing, found, beyond)) - here)
     here = np.where(tied, middle, here)
     return np.where(total > 0, here, 0.0)

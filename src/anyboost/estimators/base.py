@@ -32,7 +32,7 @@ from anyboost.estimators.rounds import Sets, fit_parts, search
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
-from anyboost.samples import valid_parts
+from anyboost.samples import valid_parts, with_own
 from anyboost.space import Binned
 from anyboost.tables import Columns
 from anyboost.trees.rows import Here
@@ -291,19 +291,47 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         """Check what can be checked before any work; what to measure, and the table's names."""
         parameters.check(self)
         scorings = measures.check_scoring(self.scoring)
+        if isinstance(X, Binned):
+            return scorings, self._names_of_binned(X)
         _check_kind(X)
         scratch = copy.copy(self)
         validate_data(scratch, X, y, skip_check_array=True)
         names = ("n_features_in_", "feature_names_in_")
         return scorings, {name: getattr(scratch, name) for name in names if hasattr(scratch, name)}
 
+    def _names_of_binned(self, X: Binned) -> dict[str, Any]:
+        """The names of a table from files; a sentence where the fit asks for what such a table has not."""
+        if X.names is None:
+            raise TypeError(
+                "X is an ab.Binned, which ab.boost takes: give an estimator the table itself, or Binned.from_parquet"
+            )
+        if not isinstance(self.categorical_features, str):
+            raise ValueError(
+                "categorical_features are chosen where files are read: leave it out, from_parquet(categorical=...)"
+            )
+        if self._shows():
+            raise ValueError(
+                "X comes from files, and an estimator as init, or a scorer as scoring, is shown a table in memory: use "
+                "a number, or a metric by its name"
+            )
+        return {"n_features_in_": len(X.names), "feature_names_in_": np.array(X.names, dtype=object)}
+
+    def _shows(self) -> bool:
+        """Whether anybody is shown the table as it is given."""
+        return hasattr(self.init, "fit") or measures.any_scorer(self.scoring)
+
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, offset: Any
     ) -> tuple[Labelled, Columns]:
+        y, sample_weight, groups = with_own(X, y, sample_weight, groups)
         labels = np.asarray(y)
         if labels.ndim == 0:
             raise ValueError(f"y must have one value a row, got {y!r}")
         weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(labels))
+        if isinstance(X, Binned):
+            assert X.columns is not None
+            rows = self._rows(X, X.X, labels, weights, groups, offset, "")
+            return replace(rows, binned=X), X.columns
         table, columns = tables.read(
             X,
             categorical=self.categorical_features,
@@ -326,8 +354,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
                 raise ValueError(
                     f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
                 )
-        shown = hasattr(self.init, "fit") or measures.any_scorer(self.scoring)
-        rows = Labelled(table, labels, weights, groups, offset, X if shown else None)
+        rows = Labelled(table, labels, weights, groups, offset, X if self._shows() else None)
         return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
 
     def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
@@ -499,7 +526,7 @@ class GroupedBoosting(BaseBoosting):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         groups: Any = None,
@@ -514,10 +541,11 @@ class GroupedBoosting(BaseBoosting):
 
         Parameters
         ----------
-        X : table (n, d) or sparse matrix
-            A data frame or an array, NaN where missing; a sparse matrix, for learners that take one.
-        y : array_like (n,) or (n, k)
-            Targets, or classes. For "cox": +time of an event, -time last seen without one.
+        X : table (n, d), sparse matrix or Binned
+            A data frame or an array, NaN where missing; a sparse matrix, for learners that take one; or
+            `Binned.from_parquet(...)`, which brings targets, weights and groups.
+        y : array_like (n,) or (n, k) or None, default None
+            Targets, or classes. For "cox": +time of an event, -time last seen without one. None for those of the files.
         sample_weight : array_like (n,) or None, default None
             The measure.
         groups : array_like (n,) or None, default None

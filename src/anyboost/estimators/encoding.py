@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends import mapped
 from anyboost.draws import Units, label_folds, mix
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.losses import (
@@ -82,7 +83,7 @@ class Encoding:
         if not told:
             return table
         # Column by column: that is how a fit reads it.
-        out = np.empty((len(table), len(self.sources)), order="F")
+        out = mapped.zeros((len(table), len(self.sources)), np.float64, beside=table)
         for column in range(self.n):
             found = told.get(column)
             out[:, self.sources == column] = table[:, [column]] if found is None else found

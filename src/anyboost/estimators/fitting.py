@@ -231,6 +231,14 @@ class Fitting:
         ]
 
     @property
+    def _table(self) -> Any:
+        """The table, with the bins that it came with, where the fit would make the same."""
+        binned = self.rows.binned
+        if binned is None or binned.X is not self.rows.X or binned.max_bins != self.estimator.max_bins:
+            return self.rows.X
+        return binned if binned.sample_weight is self.weights else self.rows.X
+
+    @property
     def _feature_fraction(self) -> float:
         """The share of columns that a round looks at: trees of the estimator's own draw theirs for each node."""
         return self.dials.max_features if self.estimator.learner is not None else 1.0
@@ -247,7 +255,7 @@ class Fitting:
             callbacks += list(estimator.callbacks or ())
             callbacks += [narration] if narration.heard else []
         return boost(
-            self.rows.X,
+            self._table,
             self.y,
             self.targets.loss,
             self.learner,

@@ -159,7 +159,7 @@ class BoostingRanker(BaseBoosting):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         qid: Any = None,
         sample_weight: Any = None,
         *,
@@ -175,12 +175,13 @@ class BoostingRanker(BaseBoosting):
 
         Parameters
         ----------
-        X : table (n, d) or sparse matrix
-            A data frame or an array, NaN where missing; a sparse matrix, for learners that take one.
-        y : array_like (n,)
-            Grades.
+        X : table (n, d), sparse matrix or Binned
+            A data frame or an array, NaN where missing; a sparse matrix, for learners that take one; or
+            `Binned.from_parquet(...)`, which brings grades, queries and weights.
+        y : array_like (n,) or None, default None
+            Grades; None for those of the files.
         qid : array_like (n,) or None, default None
-            The query of each row; None: all rows are one query.
+            The query of each row; None: all rows are one query, or those of the files.
         sample_weight : array_like (n,) or None, default None
             The measure.
         offset : array_like or None, default None

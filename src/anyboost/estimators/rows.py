@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks, tables
+from anyboost.backends import mapped
 from anyboost.draws import Units
 from anyboost.losses import Loss
+from anyboost.space import Binned
 
 
 @dataclass(eq=False)
@@ -33,6 +35,7 @@ class Labelled:
     """Some rows: a table of numbers, the user's targets, and what goes with each row.
 
     `given` is the table as the user gave it, which is what an init estimator is shown; None where there is none.
+    `binned` is X with its bins, where they came with it.
     """
 
     X: np.ndarray
@@ -41,11 +44,12 @@ class Labelled:
     groups: np.ndarray | None = None
     offset: np.ndarray | None = None
     given: Any = None
+    binned: Binned | None = None
 
     def take(self, rows: np.ndarray) -> "Labelled":
         others = (self.sample_weight, self.groups, self.offset, self.given)
         return Labelled(
-            self.X[rows],
+            mapped.take(self.X, rows),
             self.y[rows],
             *(None if part is None else tables.take(part, rows) for part in others),
         )

@@ -1,23 +1,53 @@
 """Binning a table (see `table`): thresholds by weighted quantiles, a bin each for categories."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from anyboost.backends import threads
+from anyboost.backends import mapped, threads
 from anyboost.backends.compiler import kernel
 from anyboost.backends.order import sort
+from anyboost.trees import cuts
+from anyboost.trees.cuts import midpoints
+from anyboost.trees.rows import Here
 from anyboost.trees.table import GROUP, MISSING, MOST_BINS, Bins, Categories
-
-_TIE = 1e-9
 
 
 def bin_table(
-    X: np.ndarray, masses: np.ndarray | None, max_bins: int, n_threads: int, categorical: tuple[int, ...] = ()
+    X: np.ndarray,
+    masses: np.ndarray | None,
+    max_bins: int,
+    n_threads: int,
+    categorical: tuple[int, ...] = (),
+    words: np.ndarray | None = None,
 ) -> Bins:
-    """The bins of a table; `masses` are whole numbers, None for all ones."""
-    binned = _bin_numbers(X, masses, max_bins, n_threads, categorical)
+    """The bins of a table; `masses` are whole numbers, None for all ones.
+
+    Those of a table in a file lie in a file too, and its columns are read in portions. `words` is where they are to be
+    written, (groups, n) zeros; None for a place of their own.
+    """
+    if words is None:
+        words = mapped.zeros(words_shape(*X.shape), np.uint64, "C", beside=X)
+    binned = _bin_numbers(X, masses, max_bins, n_threads, categorical, words)
     if not categorical:
         return binned
     return binned._replace(categories=_bin_categories(X, masses, max_bins, categorical, binned))
+
+
+def words_shape(n: int, n_columns: int) -> tuple[int, int]:
+    """Of the words of so many rows and columns."""
+    return -(-n_columns // GROUP), n
+
+
+def _thresholds(column: np.ndarray, masses: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
+    if mapped.folder_of(column) is None:
+        return column_thresholds(column, masses, max_bins)
+
+    def portions() -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        for part in mapped.blocks(len(column)):
+            yield column[part], None if masses is None else masses[part]
+
+    return cuts.thresholds(portions, max_bins, column.dtype, Here(len(column)))
 
 
 def column_thresholds(column: np.ndarray, mass: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
@@ -43,7 +73,7 @@ def column_thresholds(column: np.ndarray, mass: np.ndarray | None, max_bins: int
     # A bin ends with the value at which the mass reaches its goal.
     cumulated = None if mass is None else np.cumsum(mass[order[:present]])
     total = float(present if cumulated is None else cumulated[-1])
-    goals = np.arange(1, max_bins) * total / max_bins - _TIE * total
+    goals = cuts.goals(total, max_bins)
     if cumulated is None:
         reached = np.ceil(goals).astype(np.int64) - 1
     else:
@@ -68,13 +98,6 @@ def _distinct(ordered, out):
     return count
 
 
-def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Points t with low <= t < high, halfway where floating point allows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        middle = low + (high - low) / 2
-    return np.where((low <= middle) & (middle < high), middle, low)
-
-
 @kernel
 def _encode(column, thresholds, out):
     # How many of 255 thresholds, padded with +inf, are below x: eight halvings, none of them a branch.
@@ -92,12 +115,16 @@ def _encode(column, thresholds, out):
 
 
 def _bin_numbers(
-    X: np.ndarray, masses: np.ndarray | None, max_bins: int, n_threads: int, others: tuple[int, ...]
+    X: np.ndarray,
+    masses: np.ndarray | None,
+    max_bins: int,
+    n_threads: int,
+    others: tuple[int, ...],
+    words: np.ndarray,
 ) -> Bins:
     """The columns of numbers; the `others` are left without cuts."""
-    n, n_features = X.shape
-    groups = -(-n_features // GROUP)
-    codes = np.zeros((groups, n, GROUP), dtype=np.uint8)
+    n_features, groups = X.shape[1], len(words)
+    codes = _codes(words)
     thresholds = np.full((groups * GROUP, MOST_BINS), np.inf)
     n_thresholds, n_cuts = np.zeros((2, groups * GROUP), dtype=np.int64)
     for group in range(groups):
@@ -108,13 +135,18 @@ def _bin_numbers(
             feature = GROUP * group + place
             if feature in others:
                 return
-            found, missing = column_thresholds(columns[place], masses, max_bins)
+            found, missing = _thresholds(columns[place], masses, max_bins)
             thresholds[feature, : len(found)] = found
             n_thresholds[feature], n_cuts[feature] = len(found), len(found) + missing
             _encode(columns[place], thresholds[feature], codes[group, :, place])
 
         threads.each(one, len(features), n_threads)
-    return Bins(codes.view(np.uint64).reshape(groups, n), thresholds, n_thresholds, n_cuts, n_features)
+    return Bins(words, thresholds, n_thresholds, n_cuts, n_features)
+
+
+def _codes(words: np.ndarray) -> np.ndarray:
+    """(groups, n, 8): the bins in the words, as little-endian machines have them."""
+    return words.view(np.uint8).reshape(*words.shape, GROUP)
 
 
 def _columns(part: np.ndarray, n_threads: int) -> np.ndarray:
@@ -145,22 +177,34 @@ def category_bins(
     of equals the lower codes, and the others share the last bin. `masses` are whole: the order of rows does not
     matter.
     """
-    present = column == column
-    held = column[present].astype(np.int64)
-    if not len(held):
+    counts, missing = _category_masses(column, None)
+    if not len(counts):
         return np.empty(0, dtype=np.uint8), 0, True
-    counts = np.bincount(held)
     codes = np.flatnonzero(counts)
     kept = np.arange(len(codes))
     if len(codes) > max_bins:
         if masses is not None:
-            counts[:] = 0
-            np.add.at(counts, held, masses[present])
+            counts, _ = _category_masses(column, masses)
         kept = np.sort(np.argsort(-counts[codes], kind="stable")[: max_bins - 1])
     table = np.full(int(codes[-1]) + 1, MISSING, dtype=np.uint8)
     table[codes] = max_bins - 1
     table[codes[kept]] = np.arange(len(kept))
-    return table, min(len(codes), max_bins), bool(not present.all())
+    return table, min(len(codes), max_bins), missing
+
+
+def _category_masses(column: np.ndarray, masses: np.ndarray | None) -> tuple[np.ndarray, bool]:
+    """The rows of each code, or their mass, up to the largest code, and whether values are missing."""
+    sums, missing = np.zeros(0, dtype=np.int64), False
+    for part in mapped.blocks(len(column)):
+        present = column[part] == column[part]
+        codes = column[part][present].astype(np.int64)
+        missing |= not present.all()
+        sums = np.append(sums, np.zeros(max(0, codes.max(initial=-1) + 1 - len(sums)), dtype=np.int64))
+        if masses is None:
+            sums += np.bincount(codes, minlength=len(sums))
+        else:
+            np.add.at(sums, codes, masses[part][present])
+    return sums, missing
 
 
 def _bin_categories(
@@ -170,16 +214,16 @@ def _bin_categories(
     first = np.full(X.shape[1], -1, dtype=np.int64)
     size = np.zeros(X.shape[1], dtype=np.int64)
     tables = [np.empty(0, dtype=np.uint8)]
-    # As little-endian machines have them
-    entries = binned.words.view(np.uint8).reshape(*binned.words.shape, GROUP)
+    entries = _codes(binned.words)
     for f in columns:
         column = X[:, f]
         table, n_bins, missing = category_bins(column, masses, max_bins)
         first[f], size[f] = sum(map(len, tables)), len(table)
         tables.append(table)
-        out = np.full(len(column), MISSING, dtype=np.uint8)
-        present = column == column
-        out[present] = table[column[present].astype(np.int64)]
-        entries[f >> 3, :, f & 7] = out
+        for part in mapped.blocks(len(column)):
+            present = column[part] == column[part]
+            out = np.full(len(present), MISSING, dtype=np.uint8)
+            out[present] = table[column[part][present].astype(np.int64)]
+            entries[f >> 3, part, f & 7] = out
         binned.n_cuts[f] = max(0, n_bins + missing - 1)
     return Categories(first, size, np.concatenate(tables))

@@ -11,11 +11,12 @@ sees where it has all of them `gather`ed.
 """
 
 from collections.abc import Callable, Hashable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from anyboost.backends import threads
+from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.table import Bins
 
@@ -119,10 +120,10 @@ class Here:
 
     own = slice(None)
 
-    def __init__(self, n: int, n_threads: int = 1) -> None:
+    def __init__(self, n: int, n_threads: int = 1, folder: Path | None = None) -> None:
         self.n = n
         self.n_threads = n_threads
-        self.arrays = ArrayPool()
+        self.arrays = ArrayPool(folder)
         self._kept: dict[Hashable, Any] = {}
 
     def add(self, counts: Any) -> Any:
@@ -185,7 +186,9 @@ class Here:
         return self._kept[key]
 
     def apart(self) -> "list[Rows]":
-        return self.once("apart", lambda: [Here(self.n) for _ in range(self.n_threads)])
+        return self.once(
+            "apart", lambda: [Here(self.n, 1, self.arrays.folder) for _ in range(self.n_threads)]
+        )
 
     def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> "GroundHere":
         return GroundHere(self, bins, fixed, plan)
@@ -202,7 +205,7 @@ class GroundHere:
         if plan.drawn is not None:
             self.list[:] = plan.drawn  # a copy, which will be reordered
         elif listed:  # a stump of all rows never looks at the list
-            self.list[:] = rows.once("in order", lambda: np.arange(n, dtype=np.uint32))
+            self.list[:] = rows.once("in order", lambda: _count_up(rows.arrays.empty(n, np.uint32)))
 
     @property
     def listed(self) -> int:
@@ -282,6 +285,12 @@ class GroundHere:
                 number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
                 descend(words, shape.feature, shape.goes_left, shape.left, shape.right, number, leaf, workers)
         return leaf
+
+
+def _count_up(numbers: np.ndarray) -> np.ndarray:
+    for part in mapped.blocks(len(numbers)):
+        numbers[part] = np.arange(part.start, part.stop, dtype=np.uint32)
+    return numbers
 
 
 _NOTHING = np.empty((0, 0), dtype=np.int64)

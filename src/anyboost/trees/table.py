@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anyboost.backends import mapped
+
 BINS = 256
 MISSING = 255
 MOST_BINS = 255  # 0 .. 254: one code is left for missing values
@@ -45,4 +47,6 @@ class Bins(NamedTuple):
 
     def take(self, rows: np.ndarray) -> "Bins":
         """Some of the rows."""
-        return self._replace(words=np.ascontiguousarray(self.words[:, rows]))
+        if mapped.folder_of(self.words) is None:
+            return self._replace(words=np.ascontiguousarray(self.words[:, rows]))
+        return self._replace(words=mapped.take(self.words.T, rows).T)

@@ -1,0 +1,6 @@
+"""Tables larger than memory: files read a portion at a time, numbers kept in mapped files, predictions as a stream."""
+
+from anyboost.on_disk.predicting import predict_files, predict_portions
+from anyboost.on_disk.table import Asked, Stored, stored
+
+__all__ = ["Asked", "Stored", "predict_files", "predict_portions", "stored"]

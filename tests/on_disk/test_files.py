@@ -1,0 +1,179 @@
+"""Files that cannot be read as one table are refused in a sentence; a folder is complete or not believed."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import anyboost as ab
+from anyboost.backends import mapped
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def write(path, **columns):
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(50, 2))
+    return write(tmp_path / "rows.parquet", a=x[:, 0], b=x[:, 1], y=x.sum(axis=1), w=np.ones(50))
+
+
+def refused(sentence, *paths, **asked):
+    with pytest.raises((ValueError, FileNotFoundError), match=sentence) as error:
+        ab.Binned.from_parquet(paths, **asked)
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_are_not_one_table(tmp_path, rows):
+    other = write(tmp_path / "other.parquet", a=[1.0], y=[2.0], w=[1.0])
+    refused("other.parquet has no column 'b'", rows, other, target="y")
+    other = write(tmp_path / "other.parquet", a=["no"], b=[1.0], y=[2.0], w=[1.0])
+    refused("column 'a' is double in .*rows.parquet and string in .*other.parquet", rows, other, target="y")
+    other = write(tmp_path / "other.parquet", a=[1.0], b=[1.0], y=[2.0], w=[1.0], z=[1.0])
+    refused("has the column 'z', which .*rows.parquet has not: name the columns", rows, other, target="y")
+    assert len(ab.Binned.from_parquet([rows, other], columns=["a", "b"], target="y")) == 51
+
+
+def test_what_is_asked_for_is_there(tmp_path, rows):
+    refused("has no column 'nobody'", rows, target="nobody")
+    refused("columns names 'y', which is the target", rows, columns=["a", "y"], target="y")
+    refused("columns is empty", rows, columns=[], target="y")
+    refused("max_bins must be between 2 and 255", rows, target="y", max_bins=1)
+    refused("categorical names the column 'z'", rows, target="y", categorical=["z"])
+    refused("no Parquet or CSV file", tmp_path / "nowhere*.parquet")
+    refused("paths is empty")
+    (tmp_path / "note.txt").write_text("a")
+    refused("tells no format", tmp_path / "note.txt")
+    (tmp_path / "torn.parquet").write_bytes(rows.read_bytes()[:100])
+    refused("torn.parquet cannot be read", tmp_path / "torn.parquet")
+    when = write(tmp_path / "when.parquet", a=pa.array([0], pa.timestamp("s")), y=[1.0])
+    refused("column 'a' of .*when.parquet holds .*: turn it into numbers or a category", when, target="y")
+    empty = write(tmp_path / "empty.parquet", a=pa.array([], pa.float64()), y=pa.array([], pa.float64()))
+    refused("have no rows", empty, target="y")
+    blank = write(tmp_path / "blank.parquet", a=[1.0, 2.0], y=pa.array([1, None]))
+    refused("column 'y' of .*blank.parquet has missing values", blank, target="y")
+    light = write(tmp_path / "light.parquet", a=[1.0, 2.0], y=[1.0, 2.0], w=[1.0, -1.0])
+    refused("weight 'w' must not be negative", light, target="y", weight="w")
+
+
+def test_fits_need_targets_and_a_table(rows):
+    table = ab.Binned.from_parquet(rows, columns=["a", "b"])
+    with pytest.raises(ValueError, match="y must be given"):
+        ab.boost(table)
+    with pytest.raises(ValueError, match="y must be given"):
+        ab.BoostingRegressor().fit(table)
+    own = np.arange(50.0)
+    assert ab.boost(table, own, rounds=1).steps[0].loss < np.var(own) / 2
+    with pytest.raises(ValueError, match="a scorer as scoring, is shown a table in memory"):
+        ab.BoostingRegressor(scoring="r2").fit(table, own)
+    with pytest.raises(ValueError, match="categorical_features are chosen where files are read"):
+        ab.BoostingRegressor(categorical_features=["a"]).fit(table, own)
+    with pytest.raises(ValueError, match="like must be the Binned"):
+        ab.predict_portions(ab.boost(table, own, rounds=1), rows)
+
+
+def test_a_file_that_changes_while_it_is_read(rows, monkeypatch):
+    from anyboost.on_disk import table
+
+    read = table._read
+
+    def and_write(*given):
+        found = read(*given)
+        os.utime(rows, ns=(1, 1))
+        return found
+
+    monkeypatch.setattr(table, "_read", and_write)
+    refused("rows.parquet changed while it was read", rows, target="y")
+
+
+def test_a_folder_is_found_again(rows, tmp_path, monkeypatch):
+    folder = tmp_path / "kept"
+    first = ab.Binned.from_parquet(rows, target="y", weight="w", folder=folder)
+    monkeypatch.setattr("anyboost.on_disk.table._read", None)  # nobody reads the rows again
+    again = ab.Binned.from_parquet(rows, target="y", weight="w", folder=folder)
+    for name in ("X", "y", "sample_weight"):
+        assert np.array_equal(getattr(first, name), getattr(again, name))
+        assert mapped.folder_of(getattr(again, name)) == folder
+    assert all(np.array_equal(a, b) for a, b in zip(first.bins[:4], again.bins[:4], strict=True))
+    again.X[0, 0] = 7.0  # in this process alone
+    assert ab.Binned.from_parquet(rows, target="y", weight="w", folder=folder).X[0, 0] == first.X[0, 0] != 7.0
+
+
+def test_a_folder_of_something_else_is_refused(rows, tmp_path):
+    folder = tmp_path / "kept"
+    ab.Binned.from_parquet(rows, target="y", folder=folder)
+    refused("whose max_bins is 255, and now it is 16", rows, target="y", folder=folder, max_bins=16)
+    refused("whose columns is", rows, columns=["a"], target="y", folder=folder)
+    other = write(tmp_path / "other.parquet", a=[1.0], b=[1.0], y=[2.0], w=[1.0])
+    refused("holds the rows of other files", other, target="y", folder=folder)
+    os.utime(rows, ns=(5, 5))
+    refused("rows.parquet changed since folder", rows, target="y", folder=folder)
+
+
+@pytest.mark.parametrize("name", ["X.npy", "words.npy", "thresholds.npy", "manifest.json"])
+def test_a_damaged_folder_is_refused(name, rows, tmp_path):
+    folder = tmp_path / "kept"
+    ab.Binned.from_parquet(rows, target="y", folder=folder)
+    damaged = bytearray((folder / name).read_bytes())
+    damaged[-9] ^= 1
+    (folder / name).write_bytes(damaged)
+    refused(f"damaged, {name} is not what was written", rows, target="y", folder=folder)
+    (folder / name).unlink()
+    refused("damaged|no finished table", rows, target="y", folder=folder)
+
+
+def test_nothing_is_left_of_a_call_that_fails(rows, tmp_path, monkeypatch):
+    folder = tmp_path / "kept"
+    monkeypatch.setattr("anyboost.trees.binning.bin_table", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        ab.Binned.from_parquet(rows, target="y", folder=folder)
+    assert sorted(part.name for part in tmp_path.iterdir()) == ["rows.parquet"]
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    refused("is not empty, and has no finished table", rows, target="y", folder=folder)
+    assert (folder / "mine.txt").read_text() == "mine"
+
+
+def test_the_manifest_says_what_the_folder_is_made_of(rows, tmp_path):
+    ab.Binned.from_parquet(rows, target="y", weight="w", folder=tmp_path / "kept")
+    facts = json.loads((tmp_path / "kept" / "manifest.json").read_text())
+    assert facts["asked"]["columns"] == ["a", "b"]
+    assert facts["asked"]["weight"] == "w"
+    assert facts["files"][0][:2] == [str(rows), rows.stat().st_size]
+
+
+def test_temporary_files_go_with_the_table_and_the_process(rows, tmp_path):
+    """Else a crash, or a day's fits, would fill the disk."""
+    room = tmp_path / "room"
+    room.mkdir()
+    code = (
+        "import anyboost as ab, os, gc\n"
+        f"table = ab.Binned.from_parquet({str(rows)!r}, target='y')\n"
+        "run = ab.boost(table, rounds=1, row_fraction=0.5)\n"
+        "print(len(os.listdir(os.environ['TMPDIR'])))\n"
+        "held = [os.readlink(f'/proc/self/map_files/{name}') for name in os.listdir('/proc/self/map_files')]\n"
+        "print(sum(name.startswith(os.environ['TMPDIR']) for name in held) > 0)\n"
+        "del table, run; gc.collect()\n"
+        "held = [os.readlink(f'/proc/self/map_files/{name}') for name in os.listdir('/proc/self/map_files')]\n"
+        "print(sum(name.startswith(os.environ['TMPDIR']) for name in held))\n"
+    )
+    if not os.access("/proc/self/map_files", os.R_OK):
+        pytest.skip("this system does not list mapped files")
+    run = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(room)}, capture_output=True, text=True
+    )
+    assert run.stdout.split() == ["0", "True", "0"], run.stderr
+
+
+def test_importing_anyboost_does_not_import_pyarrow():
+    code = "import sys, anyboost as ab; ab.boost; ab.Binned([[1.0]]); print('pyarrow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
