@@ -25,7 +25,7 @@ QUICK_ROWS = 1000
 _LEAST_PROBABILITY = 1e-15
 
 
-class Plan(NamedTuple):
+class Comparison(NamedTuple):
     """What to run; names of sets and libraries, all of them where none is given."""
 
     out: Path = OUT
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
     validate: bool = False
     tuned: bool = False
 
-    def checked(self) -> "Plan":
+    def checked(self) -> "Comparison":
         """With every name filled in, and pairs that the protocol forbids refused."""
         if self.judge and (self.validate or self.tuned):
             raise ValueError(
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
         return self._replace(sets=named or known, libraries=self.libraries or tuple(LIBRARIES), rows=rows)
 
 
-def quick(plan: Plan) -> Plan:
+def quick(plan: Comparison) -> Comparison:
     """A look: few rows, one seed, four sets unless others are named."""
     some = () if plan.judge else SEARCHED[:1] if plan.tuned else accuracy_sets.QUICK
     return plan._replace(sets=plan.sets or some, seeds=1, rows=min(plan.rows, QUICK_ROWS))
@@ -97,7 +97,7 @@ def _done(lines: list[dict[str, Any]]) -> set[Fit]:
     return {Fit(*(line[field] for field in Fit._fields)) for line in lines if "absent" not in line}
 
 
-def race(plan: Plan, say: Callable[[str], Any] = print) -> None:
+def race(plan: Comparison, say: Callable[[str], Any] = print) -> None:
     """Run what the file does not have yet, a line a fit."""
     plan = plan.checked()
     if not plan.judge:
@@ -121,7 +121,7 @@ def race(plan: Plan, say: Callable[[str], Any] = print) -> None:
         say(_said(line))
 
 
-def _fits(plan: Plan) -> Iterator[tuple[Fit, str]]:
+def _fits(plan: Comparison) -> Iterator[tuple[Fit, str]]:
     """Seed by seed, so that a run cut short has all sets; libraries take turns."""
     part = "validation" if plan.validate else "test"
     mode = "tuned" if plan.tuned else "defaults"
@@ -137,7 +137,7 @@ def _fits(plan: Plan) -> Iterator[tuple[Fit, str]]:
                     yield Fit(name, seed, kind, library, part, mode, plan.rows, plan.threads), task
 
 
-def _versions(plan: Plan, lines: list[dict[str, Any]], say: Callable[[str], Any]) -> dict[str, str]:
+def _versions(plan: Comparison, lines: list[dict[str, Any]], say: Callable[[str], Any]) -> dict[str, str]:
     """Of the libraries that are there; a line for each that is absent, in whole or for some fit."""
     found: dict[str, str] = {}
     said = {(line["library"], line["fit"]) for line in lines if "absent" in line}
@@ -260,8 +260,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT, help="the file of lines, added to")
     parser.add_argument("--sets", default="", help="names, with commas between")
     parser.add_argument("--libraries", default="", help="names, with commas between")
-    parser.add_argument("--seeds", type=int, default=Plan().seeds)
-    parser.add_argument("--rows", type=int, default=Plan().rows, help="the most rows to train on")
+    parser.add_argument("--seeds", type=int, default=Comparison().seeds)
+    parser.add_argument("--rows", type=int, default=Comparison().rows, help="the most rows to train on")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--judge", action="store_true", help="the judging sets")
     parser.add_argument("--validate", action="store_true", help="leave the test parts alone")
@@ -280,9 +280,9 @@ def main() -> None:
         if given.figure is not None:
             accuracy_report.figure(lines, given.figure)
         return
-    names = Plan._fields
+    names = Comparison._fields
     chosen = {name: value for name, value in vars(given).items() if name in names}
-    plan = Plan(**chosen | {name: words(chosen[name]) for name in ("sets", "libraries")})
+    plan = Comparison(**chosen | {name: words(chosen[name]) for name in ("sets", "libraries")})
     try:
         race(quick(plan) if given.quick else plan, say=lambda text: print(text, flush=True))
     except (FileNotFoundError, ValueError) as error:

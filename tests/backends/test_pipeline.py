@@ -1,4 +1,4 @@
-"""Pieces pass through all stations in their order, whoever works there."""
+"""Pieces pass through all stages in their order, whoever works there."""
 
 import threading
 
@@ -15,20 +15,20 @@ def work(sync, count, pieces, slots, slow, room, seen):
     """Station k makes 3 * number + k of what lies in the piece's slot; the last keeps a sum that tells the order."""
     looks = 0
     while pipeline.finished(sync, count - 1) < pieces:
-        station = pipeline.claim(sync, count, pieces, slots)
-        if station < 0:
+        stage = pipeline.claim(sync, count, pieces, slots)
+        if stage < 0:
             looks = rest(looks)
             continue
         looks = 0
-        number = pipeline.finished(sync, station)
+        number = pipeline.finished(sync, stage)
         slot = number % slots
-        value = number if station == 0 else room[slot]
-        for _ in range(slow * (1 + (number * 7 + station) % 5)):
+        value = number if stage == 0 else room[slot]
+        for _ in range(slow * (1 + (number * 7 + stage) % 5)):
             value = (value * 5 + 1) % 1000003
-        room[slot] = (3 * value + station) % 1000003
-        if station == count - 1:
+        room[slot] = (3 * value + stage) % 1000003
+        if stage == count - 1:
             seen[0] = (seen[0] * 31 + room[slot]) % 1000003
-        pipeline.pass_on(sync, station)
+        pipeline.pass_on(sync, stage)
 
 
 def run(helpers, count=4, pieces=3000, slots=5, slow=3):
@@ -58,7 +58,7 @@ def test_nobody_enters_before_it_opens():
     assert pipeline.claim(sync, 3, 10, 2) == 0
     assert pipeline.claim(sync, 3, 10, 2) == -1  # taken
     pipeline.pass_on(sync, 0)
-    assert pipeline.claim(sync, 3, 10, 2) == 1  # later stations first
+    assert pipeline.claim(sync, 3, 10, 2) == 1  # later stages first
 
 
 def test_no_more_pieces_than_slots():
@@ -67,5 +67,5 @@ def test_no_more_pieces_than_slots():
     for _ in range(3):
         assert pipeline.claim(sync, 1 + 1, 10, 3) in (0, 1)
         pipeline.pass_on(sync, 0)
-        sync[16 + 8] = 1  # somebody is at the last station, and stays there
+        sync[16 + 8] = 1  # somebody is at the last stage, and stays there
     assert pipeline.claim(sync, 2, 10, 3) == -1

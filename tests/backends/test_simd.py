@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.elementary import bits_of, number_of
 from anyboost.backends.simd import (
     WIDTH,
@@ -35,7 +35,7 @@ def numbers(rows, seed=0):
     return table
 
 
-@part
+@inlined
 def formulas(a, b, c):
     quotient = a / b
     flag = ((a < b) & (c >= 0.5)) | (a == c) | (b <= -2.0) | (c > 3)
@@ -135,7 +135,7 @@ def test_numbers_beside_each_other_and_apart_again():
     assert doubled(1.0, 2.0, 3.0, 4.0) == (2.0, 4.0, 6.0, 8.0)
 
 
-@part
+@inlined
 def formulas_of_bits(a, b):
     return ((a - b) >> 3) + ((b & 0xFFF) << 7) + 5
 

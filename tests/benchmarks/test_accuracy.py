@@ -58,7 +58,7 @@ def generated(monkeypatch):
 
 
 def _plan(path, **given):
-    return accuracy.Plan(
+    return accuracy.Comparison(
         out=path, **{"sets": ("abalone", "bank"), "libraries": ("anyboost",), "seeds": 1} | given
     )
 
@@ -358,7 +358,7 @@ def test_judging_sets_are_whatever_lies_in_the_folder(tmp_path, monkeypatch):
     )
     monkeypatch.setenv("ANYBOOST_DATA", str(tmp_path))
     plan = _plan(tmp_path / "found.jsonl", sets=("kept_aside",), judge=True)
-    assert plan.checked().sets == accuracy.Plan(judge=True).checked().sets == ("judge/kept_aside",)
+    assert plan.checked().sets == accuracy.Comparison(judge=True).checked().sets == ("judge/kept_aside",)
     accuracy.race(plan, say=lambda _: None)
     lines = accuracy.read(plan.out)
     assert {(line["set"], line["task"]) for line in lines} == {("judge/kept_aside", "regression")}

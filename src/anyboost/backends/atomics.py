@@ -61,7 +61,7 @@ def _give_way(_context):
     return types.void(), generate
 
 
-@inlined
+@inlined(early=True)
 def rest(looks):
     """Nothing to do: look again, or give way."""
     if looks > _PATIENCE:

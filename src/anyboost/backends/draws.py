@@ -23,7 +23,7 @@ _AT_ONCE = (
 _SHORT = 50_000  # rows that one thread has mixed before another has begun
 
 
-@inlined
+@inlined(early=True)
 def mixed(z):
     # The finalizer of splitmix64: one to one, and every bit of z turns about half of all bits.
     z = (z ^ (z >> np.uint64(30))) * _FIRST
@@ -31,7 +31,7 @@ def mixed(z):
     return z ^ (z >> np.uint64(31))
 
 
-@inlined
+@inlined(early=True)
 def _value_word(x, salt):
     # 0 for both zeros, and one word for every NaN.
     bits = np.float64(x).view(np.uint64)
@@ -40,7 +40,7 @@ def _value_word(x, salt):
     return mixed(bits ^ salt) * np.uint64(x != 0.0)
 
 
-@inlined
+@inlined(early=True)
 def _other(word):
     # A second word from the first, such that sums of the ones say nothing about sums of the others.
     return (word ^ (word >> np.uint64(29))) * _FIRST

@@ -17,7 +17,7 @@ from types import FunctionType
 from numba import types
 from numba.extending import intrinsic
 
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.simd import lanes, select, wholes
 
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest whole number in the lowest bits
@@ -72,7 +72,7 @@ def _polynomial(_context, x, coefficients):
     return kind(kind, coefficients), generate
 
 
-@part
+@inlined
 def exp(x):
     """e^x, within one unit in the last place."""
     shifted = x * _LOG2_E + _ROUND
@@ -100,7 +100,7 @@ def _fused(_context, a, b, c):  # noqa: ARG001
 
 # A second exponential, for the weights of many experts, the inner loop of mirror averaging, where `exp` would take 1.6
 # times as long: it leaves out what lies beyond its range and fuses products with sums.
-@part
+@inlined
 def exp_down(x):
     """e^x for x <= 0, within one unit in the last place; under exp(-700), exp(-700)."""
     x = max(x, -700.0)
@@ -113,7 +113,7 @@ def exp_down(x):
     return p * number_of((bits_of(shifted) << 52) + _ONE)
 
 
-@part
+@inlined
 def _log(x, lost):
     """log(x) + lost / x, for x > 0 and a lost that rounding took from x."""
     tiny = x < 2.2250738585072014e-308
@@ -130,7 +130,7 @@ def _log(x, lost):
     return n * _LN2_HIGH - ((square - rest) - f)
 
 
-@part
+@inlined
 def log(x):
     """ln x, within one unit in the last place; -inf at 0, NaN below."""
     found = _log(x, 0.0)
@@ -139,7 +139,7 @@ def log(x):
     return select(x >= 0.0, found, math.nan)
 
 
-@part
+@inlined
 def log1p(x):
     """ln(1 + x), within two units in the last place; -inf at -1, NaN below."""
     u = 1.0 + x

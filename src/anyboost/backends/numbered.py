@@ -10,7 +10,7 @@ from types import FunctionType
 
 import numpy as np
 
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.definitions import ROWS
 from anyboost.backends.rowwise import scalar
 
@@ -29,12 +29,12 @@ def by_number(function=None, *, several=False):
     for code, row in enumerate(ROWS):
         if row is not None and row.__code__.co_argcount == (4 if several else 3):
             own = FunctionType(function.__code__, {**function.__globals__, "row": scalar(row)})
-            names[f"of_{code}"] = part(own)
+            names[f"of_{code}"] = inlined(own)
             lines.append(f"    if code == {code}:\n        return of_{code}({arguments})\n")
     # The last one without an `if`, so that there always is an answer.
     lines[-1] = lines[-1].split(":\n    ")[1]
     exec(f"def choice(code, {arguments}):\n{''.join(lines)}", names)
-    return part(names["choice"])
+    return inlined(names["choice"])
 
 
 @by_number

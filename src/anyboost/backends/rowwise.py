@@ -10,7 +10,7 @@ from functools import cache
 from types import FunctionType
 
 from anyboost.backends import elementary
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.sums import add_term, magnitude
 
 _OURS = {math.exp: elementary.exp, math.log: elementary.log, math.log1p: elementary.log1p}
@@ -28,7 +28,7 @@ def scalar(definition):
             names[name] = scalar(thing)
         elif callable(thing):
             names[name] = _OURS.get(thing, thing)
-    return part(
+    return inlined(
         FunctionType(code, names, definition.__name__, definition.__defaults__, definition.__closure__)
     )
 

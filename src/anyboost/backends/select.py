@@ -20,13 +20,13 @@ _SIGN = -(2**63)
 # Without branches, which would go wrong at every other sign; indices are unsigned, so that none counts from the end.
 
 
-@inlined
+@inlined(early=True)
 def ordered(x):
     bits = np.float64(x).view(np.int64)
     return np.uint64(bits ^ ((bits >> 63) | _SIGN))
 
 
-@inlined
+@inlined(early=True)
 def _mass(weight, scale):
     return np.int64(np.rint(weight * scale))
 

@@ -18,14 +18,14 @@ _DISMISSED = 1 << 62
 _LONGEST = 10_000  # looks at a bell: most of them give way to others, in some tenths of a microsecond
 
 
-@inlined
+@inlined(early=True)
 def publish(sync):
     """Lead: new tasks, all of whose input is written."""
     store(sync, DONE, 0)
     store(sync, CLAIMED, (load(sync, CLAIMED) // _TURN + 1) * _TURN)
 
 
-@inlined
+@inlined(early=True)
 def claim(sync, tasks):
     """The number of a task to do; -1 where all are taken, -2 for good."""
     seen = load(sync, CLAIMED)
@@ -37,13 +37,13 @@ def claim(sync, tasks):
     return seen % _TURN if seen % _TURN < tasks else -1
 
 
-@inlined
+@inlined(early=True)
 def finish(sync):
     """A claimed task is done."""
     add(sync, DONE, 1)
 
 
-@inlined
+@inlined(early=True)
 def wait(sync, tasks):
     """Lead: until all tasks are done."""
     looks = 0

@@ -53,18 +53,18 @@ def target_bits(mass: int) -> int:
 # a time.
 
 
-@inlined
+@inlined(early=True)
 def _as_int(x):
     return np.float64(x + _ROUNDER).view(np.int64) - _ROUNDER_BITS
 
 
-@inlined
+@inlined(early=True)
 def magnitude(x):
     # |x| as the bits of a float64: they are ordered like the numbers, with NaN above all.
     return np.float64(abs(x)).view(np.int64)
 
 
-@inlined
+@inlined(early=True)
 def add_term(term, high, low, top):
     # One more term: in two integers, the second for what rounding to the first cuts off.
     whole = term + _ROUNDER
@@ -326,7 +326,7 @@ def _fix_packed_weighted(a, mass, scale, shift, start, stop, out):
         out[i] = mass[i] * ((_as_int(a[i] * scale) << shift) + 1)
 
 
-@inlined
+@inlined(early=True)
 def _up(x):
     # The next integer from x on, so that what is positive stays so.
     whole = x + _ROUNDER

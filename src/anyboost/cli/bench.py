@@ -83,7 +83,7 @@ def command(
     race = _race(name)
     if name == "accuracy":
         words = race.words
-        plan = race.Plan(
+        plan = race.Comparison(
             output or race.OUT, words(sets), words(libraries), seeds, rows, threads, judge, validate, tuned
         )
         try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _BLOCK = 32  # rows that are looked at together, one after another in memory
 
 
-@inlined
+@inlined(early=True)
 def _passes(X, i, test, games):
     x = np.float64(X[i, games.column[test]])
     number = games.number[test]

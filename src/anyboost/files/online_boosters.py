@@ -19,7 +19,7 @@ from anyboost.online.booster import OnlineBooster
 from anyboost.online.features import MOST_BITS, Features
 from anyboost.online.regret import Sketch
 from anyboost.online.settings import Chain, compiled_loss
-from anyboost.online.state import CompiledState, InterpretedState, State
+from anyboost.online.state import ChainState, CompiledState, InterpretedState
 from anyboost.online.trees import FIRST, TreeArrays
 
 # The other lines follow from the arguments.
@@ -131,7 +131,7 @@ def unpack_features(tensors: Tensors, bits: Any) -> Features:
     return Features.of(found, bits)
 
 
-def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outputs: int) -> State:
+def _unpack_state(entry: Fields, tensors: Tensors, booster: OnlineBooster, outputs: int) -> ChainState:
     chain = tensors.floats("chain", (len(KEPT), booster.n_learners + 1))
     if ((chain[0] < 0) | (chain[0] > 1)).any():
         raise Fault("it shrinks by a share that is none")
@@ -160,7 +160,7 @@ def _unpack_arrays(tensors: Tensors, booster: OnlineBooster, outputs: int) -> Ar
     if grown:
         _check_trees(booster.learner, booster.n_features, main, table)
     seen = tensors.floats("seen", shapes[4])
-    if getattr(booster.learner, "precision", "double") == "single":
+    if isinstance(booster.learner, online.LinearLearner) and booster.learner.precision == "single":
         main, extra = main.astype(np.float32), extra.astype(np.float32)
     return Arrays(main, extra, table, np.zeros(shapes[3]), seen)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import bare, inner, kernel, part
+from anyboost.backends.compiler import bare, inlined, inner, kernel
 from anyboost.backends.elementary import exp, log, log1p
 from anyboost.backends.numbered import slope_of_sum
 from anyboost.backends.reductions import sum_between
@@ -23,7 +23,7 @@ from anyboost.mirror.learning import LONGEST, add, descend, scaling, temperature
 from anyboost.mirror.state import DOUBLING
 
 
-@part
+@inlined
 def _log_add(a, b):
     """log(exp(a) + exp(b)), of numbers or lanes."""
     high, low = max(a, b), min(a, b)
@@ -48,7 +48,7 @@ def _apply(a, b, shift_a, shift_b, late_plus, late_minus):
     a.shift, b.shift = a.shift + shift_a, b.shift + shift_b
 
 
-@part
+@inlined
 def _forget(node):
     """Nothing waits for its children."""
     node.shift = 0.0
@@ -76,7 +76,7 @@ def _sum_up(nodes, root_a, k_a, root_b, k_b):
     a.sum, b.sum = left_a.sum + right_a.sum, left_b.sum + right_b.sum
 
 
-@part
+@inlined
 def _net(a, b, top):
     """Weights of +h less those of -h, up to exp(top)."""
     plus_a, minus_a, plus_b, minus_b = apart(exp(beside(a.plus, a.minus, b.plus, b.minus) - top))
@@ -143,12 +143,12 @@ def _go_up(trees, walk):
             _sum_up_two(trees, walk, up, single, single)
 
 
-@part
+@inlined
 def _sum_up_two(trees, walk, up, f, g):
     _sum_up(trees.nodes, trees.roots[f], walk.ends[f] >> up, trees.roots[g], walk.ends[g] >> up)
 
 
-@part
+@inlined
 def _beside_way(trees, walk, f, i):
     """The node of the i-th subtree beside the way, from below, and h(x) of all its stumps; -1: of the leaf itself."""
     k, above = walk.ends[f] >> max(i, 0), walk.above[f] == trees.leaves[f]

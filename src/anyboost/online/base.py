@@ -97,6 +97,14 @@ class OnlineLearner(Protocol):
         """
 
 
+@runtime_checkable
+class BoundedLearner(Protocol):
+    """A learner that also says how much it may lose."""
+
+    def regret_bound(self, rows: int, bound: float) -> float:
+        """At most so much over the best function of its class with |h| <= bound, after so many rows."""
+
+
 class Arrays(NamedTuple):
     """A compiled learner's state for all stages; its module names what is in it."""
 

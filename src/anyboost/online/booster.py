@@ -22,7 +22,7 @@ from anyboost.online.front import NamedFront, check_targets
 from anyboost.online.regret import Regret, needs_sketch
 from anyboost.online.rows import Table, sparse_table
 from anyboost.online.settings import compiled_loss
-from anyboost.online.state import CompiledState, InterpretedState, State
+from anyboost.online.state import ChainState, CompiledState, InterpretedState
 
 
 class OnlineBooster(NamedFront):
@@ -102,7 +102,7 @@ class OnlineBooster(NamedFront):
         self.outputs = None if outputs is None else checks.count(outputs, "outputs", least=1)
         self.random_state = checks.count(random_state, "random_state", least=0)
         self.n_features = 0
-        self.state: State | None = None
+        self.state: ChainState | None = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, n_threads: int | None = None) -> Self:
         """Learn rows in order. A batch gives the model of its rows one by one, bit for bit.
@@ -218,7 +218,7 @@ class OnlineBooster(NamedFront):
         """
         raise NotImplementedError
 
-    def _ready(self, table: Table, targets: Any) -> State:
+    def _ready(self, table: Table, targets: Any) -> ChainState:
         """The state, begun or grown to the table's width."""
         outputs = self._outputs(targets)
         if self.state is None:
@@ -235,7 +235,7 @@ class OnlineBooster(NamedFront):
             return self.loss._fitting_outputs(targets, self.state.outputs)
         return self.loss._fitting_outputs(targets, self.outputs)
 
-    def _begin(self, n_features: int, outputs: int) -> State:
+    def _begin(self, n_features: int, outputs: int) -> ChainState:
         known = hasattr(self.learner, "arrays") and compiled_loss(self.loss)
         return (CompiledState if known else InterpretedState)(self, n_features, outputs)
 

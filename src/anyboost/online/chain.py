@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.forms import borrowed, described, in_kernels
 from anyboost.backends.numbered import SQUARED
 from anyboost.online import labels, learners, scores
-from anyboost.online.frame import ease_of, see_label, unit_of
+from anyboost.online.frame import inverse_curvature_of, see_label, unit_of
 from anyboost.online.learners import Aim, Row
 from anyboost.online.settings import Chain, Settings
 
@@ -54,7 +54,7 @@ class Link(NamedTuple):
     shrink: float
 
 
-@part
+@inlined
 def _with_lines(given):
     settings, lines, labels, totals, scores, learner, arrays = borrowed(given)
     chain = Chain(lines[0], lines[1], lines[2], lines[3], lines[4])
@@ -135,10 +135,10 @@ def learn_row(model, known, now, row, y, work):
         model.scores,
     )
     raw, slopes, points, weight = work.raw, work.slopes, work.points, row.weight
-    calm, L, shrink_step, known = see_label(settings, chain, model.totals, known, now, y, weight)
+    tamed, L, shrink_step, known = see_label(settings, chain, model.totals, known, now, y, weight)
     scores.see(kind, settings, y, weight)
     then = scores.frame(kind, settings, chain, known, 1 - now.side)
-    ease, unit = ease_of(settings, known), unit_of(settings, known)
+    inverse_curvature, unit = inverse_curvature_of(settings, known), unit_of(settings, known)
     length = answering_prefix(settings, chain)
     z, new_z = scores.zero(kind, 0), scores.zero(kind, 1)
     points[0] = 0.0
@@ -148,19 +148,19 @@ def learn_row(model, known, now, row, y, work):
         points[i + 1] = z
         if settings.greedy:
             gain = learners.gain(learner, arrays, row, i) if settings.code == SQUARED else -1.0
-            goal = scores.goal(kind, link, scores.of_stage(kind, raw, i), new_z, gain, calm, then)
-            scores.slope(kind, goal.point, calm, link.inverse, slopes)
-            aim = Aim(ease, unit * link.inverse, goal.least, goal.most)
+            goal = scores.goal(kind, link, scores.of_stage(kind, raw, i), new_z, gain, tamed, then)
+            scores.slope(kind, goal.point, tamed, link.inverse, slopes)
+            aim = Aim(inverse_curvature, unit * link.inverse, goal.least, goal.most)
             learners.learn(learner, arrays, row, i, slopes, aim, raw)
             new_z = scores.arrive(kind, goal, link, new_z, scores.of_stage(kind, raw, i), then)
         elif L > 0.0:
-            scores.slope(kind, scores.at(kind, now, points[i]), calm, 1.0, slopes)
+            scores.slope(kind, scores.at(kind, now, points[i]), tamed, 1.0, slopes)
             for k in range(len(slopes)):
                 slopes[k] /= L
             learners.learn(learner, arrays, row, i, slopes, Aim(now.D, now.D, -now.D, now.D), raw)
     result = scores.at(kind, now, points[length])
     count_answer(model.totals, weight * scores.value(kind, result, y))
-    scores.account(kind, chain, now, points, y, calm, weight, 1.0 - settings.forget, shrink_step)
+    scores.account(kind, chain, now, points, y, tamed, weight, 1.0 - settings.forget, shrink_step)
     return result, known, then
 
 
@@ -169,12 +169,12 @@ def link_of(settings, chain, i):
     return Link(1.0 if settings.hull else 0.0, chain.step[i + 1], chain.inverse[i + 1], chain.shrink[i + 1])
 
 
-@part
+@inlined
 def count_answer(totals, loss):
     totals[0].loss += loss
 
 
-@part
+@inlined
 def answering_prefix(settings, chain):
     """How many stages answer: all, or the prefix of least loss so far, the longest among equals."""
     best = len(chain.score) - 1

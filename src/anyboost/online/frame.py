@@ -7,7 +7,7 @@ would not be pulled back when the center moves.
 import math
 from typing import NamedTuple
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.online import labels
 
 
@@ -25,7 +25,7 @@ class Frame(NamedTuple):
     side: int  # of two memories, that of the arrays
 
 
-@part
+@inlined
 def bounds_now(settings, chain, known):
     """D, B, and the range of scores outside which slopes are taken at its ends."""
     reach = settings.label_bound if settings.label_bound > 0.0 else labels.reach(known)
@@ -45,7 +45,7 @@ def bounds_now(settings, chain, known):
     return D, B, known.low, known.high
 
 
-@part
+@inlined
 def ball(settings, chain, D, Y):
     """B = min(eta N D, inf{b >= D: eta beta_b b^2 >= eps_b D}), for losses on the labels' own scale."""
     if D <= 0.0:
@@ -59,7 +59,7 @@ def ball(settings, chain, D, Y):
     return min(eta * (len(chain.step) - 1) * D, max(D, radius))
 
 
-@part
+@inlined
 def room(settings, B, low, high, center):
     """Where z may lie: in the ball and, in greedy mode, where labels have been."""
     least, most = (-math.inf, math.inf) if settings.hull else (-B, B)
@@ -68,14 +68,14 @@ def room(settings, B, low, high, center):
     return least, most
 
 
-@part
+@inlined
 def center_of(settings, known):
     """y_0."""
     return labels.center(settings.center, known) if settings.running_center else settings.start
 
 
-@part
-def ease_of(settings, known):
+@inlined
+def inverse_curvature_of(settings, known):
     """1 over the curvature that steps are measured by."""
     if settings.curvature > 0.0:
         return 1.0 / settings.curvature
@@ -83,13 +83,13 @@ def ease_of(settings, known):
     return unit if unit > 0.0 else 1.0
 
 
-@part
+@inlined
 def unit_of(settings, known):
     """The labels' deviation, where scores lie on their scale."""
     return math.sqrt(known.variance) if settings.located else 1.0
 
 
-@part
+@inlined
 def see_label(settings, chain, totals, known, now, y, weight):
     """From what was known before a row: its label tamed, L_B, the shrinkage's step; and the labels known after it."""
     L = settings.lipschitz
@@ -97,15 +97,15 @@ def see_label(settings, chain, totals, known, now, y, weight):
         L = max(settings.curvature, 1e-300) * (now.B + now.reach)
     # Before the first stage z is 0, and there is nothing to shrink.
     shrink_step = weight * shrink_rate(settings, totals[0].rows, L, now.B) if len(chain.step) > 2 else 0.0
-    calm = labels.tame(known, y) if settings.located and settings.label_bound == 0.0 else y
+    tamed = labels.tame(known, y) if settings.located and settings.label_bound == 0.0 else y
     totals[0].rows += 1.0
     totals[0].weight += weight
     totals[0].first += weight * y
     totals[0].second += weight * y * y
-    return calm, L, shrink_step, labels.after(known, y, weight, settings.forget)
+    return tamed, L, shrink_step, labels.after(known, y, weight, settings.forget)
 
 
-@part
+@inlined
 def shrink_rate(settings, rows, L, B):
     """a_t = 1 / (L_B B sqrt t), after so many rows."""
     age = rows + 1.0

@@ -10,7 +10,7 @@ by less than a hundredth of the deviation so far, that is forgotten.
 import math
 from typing import NamedTuple
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.backends.definitions import LOG_MEAN, LOG_ODDS, MEANS, NOTHING
 from anyboost.backends.elementary import log
 
@@ -38,7 +38,7 @@ QUIET_ROWS, QUIET_SHARE = 64.0, 0.01
 LOUD_ROWS = 16.0
 
 
-@part
+@inlined
 def read(array):
     return Labels(
         array[0], array[1], array[2], array[3], array[4], array[5],
@@ -46,19 +46,19 @@ def read(array):
     )  # fmt: skip
 
 
-@part
+@inlined
 def write(array, labels):
     for k in range(SIZE):
         array[k] = labels[k]
 
 
-@part
+@inlined
 def tame(labels, y):
     """The label, brought to within ten deviations of the mean."""
     return _tamed(labels.rows, labels.mean, labels.variance, y)
 
 
-@part
+@inlined
 def _tamed(rows, mean, variance, y):
     gap = y - mean
     if gap * gap <= FAR * FAR * variance or rows < 2.0 or variance == 0.0:
@@ -67,7 +67,7 @@ def _tamed(rows, mean, variance, y):
     return min(max(y, mean - far), mean + far)
 
 
-@part
+@inlined
 def after(labels, y, weight, forget):
     """The same numbers after one more label."""
     rows, mean, variance, low, high, quiet, quiet_reach, weights, total, anchor, loud = labels
@@ -102,7 +102,7 @@ def after(labels, y, weight, forget):
     return Labels(rows, mean, variance, low, high, quiet, quiet_reach, weights, total, anchor, loud)
 
 
-@part
+@inlined
 def center(kind, labels):
     """The score of the labels so far."""
     if labels.rows == 0.0 or kind == NOTHING:
@@ -115,7 +115,7 @@ def center(kind, labels):
     return odds if kind == LOG_ODDS else 0.5 * odds
 
 
-@part
+@inlined
 def reach(labels):
     """How far labels lie from their mean."""
     return max(labels.high - labels.mean, labels.mean - labels.low, 0.0)

@@ -36,7 +36,7 @@ class Row(NamedTuple):
 class Aim(NamedTuple):
     """What a stage is told besides the slope."""
 
-    ease: float  # 1 over the loss's curvature
+    inverse_curvature: float  # of the loss
     unit: float  # the labels' deviation
     low: float  # answers beyond these count as these
     high: float

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost import checks
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.backends.simd import WIDTH, fill, load_some, select, store, total
 from anyboost.backends.simd import load as load_lanes
 from anyboost.online import scales
@@ -131,12 +131,12 @@ class LinearLearner:
             arrays.extra[:, own] = 1.0
 
 
-@part
+@inlined
 def load(learner, arrays, rows, begin, count, learning, values):
     return scales.load(learner.update != PLAIN, arrays.scales, rows, begin, count, learning, values)
 
 
-@part
+@inlined
 def rate_of_row(learner, arrays, norm):
     """In units of |v|^2 unless plain, so that 1 is a step all the way."""
     rate, seen = scales.rate_of(learner, arrays.seen), arrays.seen[0]
@@ -146,7 +146,7 @@ def rate_of_row(learner, arrays, norm):
     return rate / math.sqrt(usual) if learner.update == ADAPTIVE else rate / usual
 
 
-@part
+@inlined
 def predict(learner, arrays, row, raw):
     """raw[column] = u . v for all stages, summed in the order of features, or as `_answer_alone` says."""
     columns, v = len(raw), row.values
@@ -167,13 +167,13 @@ def predict(learner, arrays, row, raw):
                 norms[c] += rates[feature, c] * square
 
 
-@part
+@inlined
 def _is_alone(learner, columns):
     """Whether there is one plain learner only: it has nothing else to do while a sum waits for its terms."""
     return columns == 1 and learner.update == PLAIN
 
 
-@part
+@inlined
 def _answer_alone(main, row):
     """The lone learner's answer, with sums like those of `scales.load`."""
     v = row.values
@@ -183,16 +183,16 @@ def _answer_alone(main, row):
             feature = feature_of(row, j)
             sums = sums + scales.part_of_sum(feature, main[feature, 0] * v[j])
         return main[0, 0] + total(sums)
-    whole, sums = row.length - row.length % WIDTH, fill(0.0)
-    for j in range(1, whole + 1, WIDTH):
+    in_lanes, sums = row.length - row.length % WIDTH, fill(0.0)
+    for j in range(1, in_lanes + 1, WIDTH):
         sums = sums + load_lanes(main, j, 0) * load_lanes(v, 0, j)
-    if whole < row.length:
-        rest = row.length - whole
-        sums = sums + load_some(main, whole + 1, 0, rest) * load_some(v, 0, whole + 1, rest)
+    if in_lanes < row.length:
+        rest = row.length - in_lanes
+        sums = sums + load_some(main, in_lanes + 1, 0, rest) * load_some(v, 0, in_lanes + 1, rest)
     return main[0, 0] + total(sums)
 
 
-@part
+@inlined
 def _answer(main, row, c):
     """One stage's, summed in a register."""
     answer = 1.0 * main[0, c]
@@ -201,46 +201,46 @@ def _answer(main, row, c):
     return answer
 
 
-@part
+@inlined
 def _answers(main, row, raw):
     """All stages' side by side, four features at a time: each turn reads and writes raw but once."""
     columns, length, v = len(raw), row.length, row.values
-    whole = length - length % 4
+    in_fours = length - length % 4
     for c in range(columns):
         raw[c] = main[0, c]
-    for j in range(1, whole + 1, 4):
+    for j in range(1, in_fours + 1, 4):
         e, f = feature_of(row, j), feature_of(row, j + 1)
         g, h = feature_of(row, j + 2), feature_of(row, j + 3)
         p, q, r, s = v[j], v[j + 1], v[j + 2], v[j + 3]
         for c in range(columns):
             raw[c] = raw[c] + main[e, c] * p + main[f, c] * q + main[g, c] * r + main[h, c] * s
-    for j in range(whole + 1, length + 1):
+    for j in range(in_fours + 1, length + 1):
         feature, value = feature_of(row, j), v[j]
         for c in range(columns):
             raw[c] += main[feature, c] * value
 
 
-@part
+@inlined
 def gain(learner, arrays, row, column):
     """How far towards a squared loss's minimum a step brings the answer."""
     norm = arrays.norms[column] if learner.update == ADAPTIVE else row.norm
-    return min(whole_step(learner, row.weight * row.rate, norm) * norm, 1.0)
+    return min(step_length(learner, row.weight * row.rate, norm) * norm, 1.0)
 
 
-@part
-def whole_step(learner, length, norm):
+@inlined
+def step_length(learner, length, norm):
     """The step a unit of slope, of a row with this weight times rate."""
     return -math.expm1(-length * norm) / norm if learner.update == INVARIANT else capped(length, norm)
 
 
-@part
+@inlined
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Note one stage's step and move its answer by it; `finish` takes it."""
     for k in range(len(slopes)):
         c = stage * len(slopes) + k
         norm = arrays.norms[c] if learner.update == ADAPTIVE else row.norm
-        pull = slopes[k] if learner.update == PLAIN else slopes[k] * aim.ease
-        length = whole_step(learner, row.weight * row.rate, norm)
+        pull = slopes[k] if learner.update == PLAIN else slopes[k] * aim.inverse_curvature
+        length = step_length(learner, row.weight * row.rate, norm)
         pull, arrays.moves[c], raw[c] = step(pull, length, norm, raw[c], aim.low, aim.high)
         if learner.update == ADAPTIVE:
             arrays.pulls[c] = in_units(pull, aim.unit)
@@ -249,14 +249,14 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
 # For numbers, and for lanes of them.
 
 
-@part
+@inlined
 def capped(length, norm):
     """No step goes further than to where a loss of this curvature has its minimum: beyond, a large row
     would throw the learner ever further out."""
     return min(length, 1.0 / norm)
 
 
-@part
+@inlined
 def step(pull, length, norm, raw, low, high):
     """The slope that counts, the step against it, and the answer after it."""
     # Further out, the answer would not change.
@@ -266,18 +266,18 @@ def step(pull, length, norm, raw, low, high):
     return pull, move, raw - move * norm
 
 
-@part
+@inlined
 def in_units(pull, unit):
     return select(unit > 0.0, pull / unit, 0.0)
 
 
-@part
+@inlined
 def own_rate(own, pull, weight, keep):
     """A weight's own rate after a slope: 1 / sqrt(1 + the sum of their squares), discounted."""
     return own / math.sqrt(keep + own * own * (1.0 - keep + weight * pull * pull))
 
 
-@part
+@inlined
 def finish(learner, arrays, row):
     """Take all stages' steps."""
     main, moves, v = arrays.weights, arrays.moves, row.values
@@ -299,34 +299,34 @@ def finish(learner, arrays, row):
     scales.count(arrays.seen, row.norm, learner.forget)
 
 
-@part
+@inlined
 def _step_alone(main, move, row):
-    v, whole = row.values, row.length - row.length % WIDTH
+    v, in_lanes = row.values, row.length - row.length % WIDTH
     main[0, 0] -= move
-    for j in range(1, whole + 1, WIDTH):
+    for j in range(1, in_lanes + 1, WIDTH):
         store(main, j, 0, load_lanes(main, j, 0) - move * load_lanes(v, 0, j))
-    for j in range(whole + 1, row.length + 1):
+    for j in range(in_lanes + 1, row.length + 1):
         main[j, 0] -= move * v[j]
 
 
-@part
+@inlined
 def _steps(main, moves, row):
     columns, length, v = main.shape[1], row.length, row.values
-    whole = length - length % 2
+    in_pairs = length - length % 2
     for c in range(columns):
         main[0, c] -= moves[c]
-    for j in range(1, whole + 1, 2):
+    for j in range(1, in_pairs + 1, 2):
         first, second, p, q = feature_of(row, j), feature_of(row, j + 1), v[j], v[j + 1]
         for c in range(columns):
             main[first, c] -= moves[c] * p
             main[second, c] -= moves[c] * q
-    for j in range(whole + 1, length + 1):
+    for j in range(in_pairs + 1, length + 1):
         feature, value = feature_of(row, j), v[j]
         for c in range(columns):
             main[feature, c] -= moves[c] * value
 
 
-@part
+@inlined
 def _adaptive_step(learner, arrays, row, feature, value):
     keep = 1.0 - learner.forget
     for c in range(arrays.weights.shape[1]):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost import checks
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.checks import Floats
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
@@ -106,17 +106,10 @@ def _begin(random: np.random.Generator, shape: Shape, features: int | None = Non
     return random.normal(size=shape) / np.sqrt(features or shape[0])
 
 
-@part
-def load(learner, arrays, rows, begin, count, learning, values):
-    return scales.load(True, arrays.scales, rows, begin, count, learning, values)
+load, rate_of_row = scales.load_scaled, scales.rate_of_row
 
 
-@part
-def rate_of_row(learner, arrays, norm):
-    return scales.rate_of(learner, arrays.seen)
-
-
-@part
+@inlined
 def predict(learner, arrays, row, raw):
     """raw[column] = what each stage's net answers."""
     inner, outer, hidden = arrays.inner, arrays.outer, arrays.hidden
@@ -140,12 +133,12 @@ def predict(learner, arrays, row, raw):
         raw[c] = total
 
 
-@part
+@inlined
 def gain(learner, arrays, row, column):
     return -1.0
 
 
-@part
+@inlined
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Step against the slope in both layers, never past the minimum of a loss of this curvature."""
     outer, moves = arrays.outer, arrays.moves
@@ -160,7 +153,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
         for k in range(outputs):
             reach += outer[h + 1, column + k] ** 2
         norm += hidden * hidden + scale * row.norm * bend * bend * reach
-    move = min(row.weight * row.rate, 1.0 / norm) * aim.ease
+    move = min(row.weight * row.rate, 1.0 / norm) * aim.inverse_curvature
     for h in range(own):
         hidden = arrays.hidden[first + h]
         back = 0.0
@@ -181,7 +174,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
             raw[column + k] += outer[h + 1, column + k] / (1.0 + odds)
 
 
-@part
+@inlined
 def finish(learner, arrays, row):
     """Take the steps of all first layers."""
     for j in range(row.length + 1):

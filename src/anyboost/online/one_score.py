@@ -5,7 +5,7 @@ The formulas come first, for numbers and for lanes of numbers, with `hull` 1.0 o
 
 from typing import NamedTuple
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.backends.numbered import by_number
 from anyboost.backends.numbered import slope as slope_of
 from anyboost.backends.numbered import value as value_of
@@ -30,32 +30,32 @@ class Goal(NamedTuple):
     known: bool  # where that can be told beforehand: the next stage need not wait for it then
 
 
-@part
+@inlined
 def clip(number, bound):
     return min(max(number, -bound), bound)
 
 
-@part
+@inlined
 def kept(hull, eta, shrink):
     """What a stage leaves of z: 1 - eta_i (hull) or 1 - s_i eta (span)."""
     return 1.0 - (hull + (1.0 - hull) * shrink) * eta
 
 
-@part
+@inlined
 def advanced(hull, eta, shrink, z, a, least, most):
     """z_i from z_{i-1} and the stage's answer."""
     return min(max(kept(hull, eta, shrink) * z + eta * a, least), most)
 
 
-@part
-def goal_of(hull, eta, inverse, shrink, raw, z, gain, calm, center, D, low, high, bottom, top):
+@inlined
+def goal_of(hull, eta, inverse, shrink, raw, z, gain, tamed, center, D, low, high, bottom, top):
     """A stage's goal, from its answer and z before its step; for `gain` see `learners`."""
     lead, left = eta * raw, 1.0 - hull * eta
     offset = center + left * z
     point, least, most = offset + lead, -D, D
     near = (gain >= 0.0) & (low <= point) & (point <= high) & (abs(raw) <= D)
-    moved = raw - gain * (point - calm) * inverse
-    ahead = (kept(hull, eta, shrink) - gain * left) * z + (lead - gain * (center - calm + lead))
+    moved = raw - gain * (point - tamed) * inverse
+    ahead = (kept(hull, eta, shrink) - gain * left) * z + (lead - gain * (center - tamed + lead))
     known = near & (abs(moved) <= D) & (bottom <= ahead) & (ahead <= top)
     if not every(near):  # which is rare
         lowest, highest = (low - offset) * inverse, (high - offset) * inverse
@@ -65,7 +65,7 @@ def goal_of(hull, eta, inverse, shrink, raw, z, gain, calm, center, D, low, high
     return Goal(point, least, most, ahead, known)
 
 
-@part
+@inlined
 def arrived(goal, hull, eta, shrink, z, moved, D, bottom, top):
     """z after the stage's step, which moved its answer."""
     if every(goal.known):
@@ -73,86 +73,86 @@ def arrived(goal, hull, eta, shrink, z, moved, D, bottom, top):
     return select(goal.known, goal.ahead, advanced(hull, eta, shrink, z, clip(moved, D), bottom, top))
 
 
-@part
-def counted(pull, loss, calm_loss, first, z, shrink, total, score, weight, keep, shrink_step):
+@inlined
+def counted(pull, loss, tamed_loss, first, z, shrink, total, score, weight, keep, shrink_step):
     """A stage's shrinkage, loss and score after a row; `pull` and z are from before the stage."""
     return (
         min(max(shrink + shrink_step * pull * z, 0.0), 1.0),
         total + weight * loss,
-        keep * score + weight * (calm_loss - first),
+        keep * score + weight * (tamed_loss - first),
     )
 
 
-@part
+@inlined
 def see(scores, settings, y, weight):
     pass
 
 
-@part
+@inlined
 def frame(scores, settings, chain, known, side):
     center, (D, B, low, high) = center_of(settings, known), bounds_now(settings, chain, known)
     bottom, top = room(settings, B, low, high, center)
     return Frame(center, max(center - low, high - center), D, B, low, high, bottom, top, side)
 
 
-@part
+@inlined
 def zero(scores, number):
     return 0.0
 
 
-@part
+@inlined
 def of_stage(scores, raw, i):
     return raw[i]
 
 
-@part
+@inlined
 def at(scores, now, z):
     return now.center + z
 
 
-@part
+@inlined
 def value(scores, f, y):
     return value_of(scores.code, scores.parameter, f, y)
 
 
-@part
+@inlined
 def slope(scores, f, y, times, slopes):
     slopes[0] = slope_of(scores.code, scores.parameter, f, y) * times
 
 
-@part
+@inlined
 def advance(scores, link, z, answer, now):
     return advanced(link.hull, link.eta, link.shrink, z, clip(answer, now.D), now.bottom, now.top)
 
 
-@part
-def goal(scores, link, raw, z, gain, calm, then):
+@inlined
+def goal(scores, link, raw, z, gain, tamed, then):
     return goal_of(
-        link.hull, link.eta, link.inverse, link.shrink, raw, z, gain, calm,
+        link.hull, link.eta, link.inverse, link.shrink, raw, z, gain, tamed,
         then.center, then.D, then.low, then.high, then.bottom, then.top,
     )  # fmt: skip
 
 
-@part
+@inlined
 def arrive(scores, goal, link, z, moved, then):
     return arrived(goal, link.hull, link.eta, link.shrink, z, moved, then.D, then.bottom, then.top)
 
 
-@part
-def account(scores, chain, now, points, y, calm, weight, keep, shrink_step):
-    _account(scores.code, scores.parameter, chain, now.center, points, y, calm, weight, keep, shrink_step)
+@inlined
+def account(scores, chain, now, points, y, tamed, weight, keep, shrink_step):
+    _account(scores.code, scores.parameter, chain, now.center, points, y, tamed, weight, keep, shrink_step)
 
 
 @by_number  # so that it is done for several stages at once
-def _account(parameter, chain, center, points, y, calm, weight, keep, shrink_step):
-    first = row(center, calm, parameter)[0]  # noqa: F821
+def _account(parameter, chain, center, points, y, tamed, weight, keep, shrink_step):
+    first = row(center, tamed, parameter)[0]  # noqa: F821
     chain.loss[0] += weight * row(center, y, parameter)[0]  # noqa: F821
     for i in range(len(chain.step) - 1):
         before, after = center + points[i], center + points[i + 1]
         chain.shrink[i + 1], chain.loss[i + 1], chain.score[i + 1] = counted(
-            row(before, calm, parameter)[1],  # noqa: F821
+            row(before, tamed, parameter)[1],  # noqa: F821
             row(after, y, parameter)[0],  # noqa: F821
-            row(after, calm, parameter)[0],  # noqa: F821
+            row(after, tamed, parameter)[0],  # noqa: F821
             *(first, points[i], chain.shrink[i + 1], chain.loss[i + 1], chain.score[i + 1]),
             *(weight, keep, shrink_step),
         )

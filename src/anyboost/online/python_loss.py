@@ -43,14 +43,14 @@ def slope(scores, f, y, times, slopes):
     slopes[:] = scores.slopes(f, y).reshape(-1) * times
 
 
-def account(scores, chain, now, points, y, calm, weight, keep, shrink_step):
+def account(scores, chain, now, points, y, tamed, weight, keep, shrink_step):
     f = now.center + points
-    losses, calm_losses, pulls = scores.values(f, y), scores.values(f, calm), scores.slopes(f[:-1], calm)
+    losses, tamed_losses, pulls = scores.values(f, y), scores.values(f, tamed), scores.slopes(f[:-1], tamed)
     chain.loss[0] += weight * losses[0]
     for i in range(1, len(f)):
         inner = float(np.dot(pulls[i - 1], points[i - 1]))
         chain.shrink[i], chain.loss[i], chain.score[i] = counted(
-            *(inner, losses[i], calm_losses[i], calm_losses[0], 1.0),
+            *(inner, losses[i], tamed_losses[i], tamed_losses[0], 1.0),
             *(chain.shrink[i], chain.loss[i], chain.score[i], weight, keep, shrink_step),
         )
 

@@ -47,7 +47,7 @@ def gain(learner, arrays, row, column):
 
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     own = raw[stage * learner.outputs : (stage + 1) * learner.outputs]
-    target = np.clip(own, aim.low, aim.high) - slopes * aim.ease
+    target = np.clip(own, aim.low, aim.high) - slopes * aim.inverse_curvature
     learner.stages[stage].learn(learner.x, target if learner.outputs > 1 else float(target[0]), row.weight)
     own[:] = learner.answer(stage)
 

@@ -20,6 +20,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import constants
+from anyboost.online.base import BoundedLearner
 
 if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
@@ -140,10 +141,9 @@ def bound(
     if needs or D is None or (booster.label_bound is None and loss.domain != domains.SIGNS):
         return None
     if base_regret is None:
-        own = getattr(booster.learner, "regret_bound", None)
-        if own is None:
+        if not isinstance(booster.learner, BoundedLearner):
             return None
-        base_regret = float(own(rows, D))
+        base_regret = float(booster.learner.regret_bound(rows, D))
     if not constants.known(loss) or loss.kinked:
         return None
     Y = booster.label_bound or 1.0

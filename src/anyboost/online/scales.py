@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.backends.simd import WIDTH, alone, fill, load_some, select, some, store, total
 from anyboost.backends.simd import load as load_lanes
 
@@ -45,7 +45,7 @@ def named(array: np.ndarray, kind: np.dtype) -> np.ndarray:
     return array.view(kind).reshape(-1)
 
 
-@part
+@inlined
 def scaled(scale, value):
     """The value as learners see it: one that has no scale yet is its own."""
     size = abs(value)
@@ -56,7 +56,7 @@ def scaled(scale, value):
     return min(max(value * inverse, -FAR), FAR)
 
 
-@part
+@inlined
 def scale_after(scale, value, real):
     """The feature's scale after a value; where that is not `real`, it counts for nothing."""
     size = abs(value)
@@ -79,7 +79,7 @@ def scale_after(scale, value, real):
     return Scale(inverse, width, square, count, peak, due, left)
 
 
-@part
+@inlined
 def _rescaled(scale, ripe):
     """Set the scale where it is ripe; after a thousand values under a tenth of it, let it fall."""
     inverse, width, square, count, peak, due, left = scale
@@ -94,7 +94,7 @@ def _rescaled(scale, ripe):
     return Scale(inverse, width, square, count, peak, due, left)
 
 
-@part
+@inlined
 def load(normal, scales, rows, begin, count, learning, v):
     """Fill v with the row, divided by its features' scales where `normal`; returns |v|^2."""
     v[0] = 1.0
@@ -116,47 +116,47 @@ def load(normal, scales, rows, begin, count, learning, v):
     return norm_of(squares)
 
 
-@part
+@inlined
 def _copy(data, begin, count, v):
     """A dense row as it is."""
-    whole, squares = count - count % WIDTH, fill(0.0)
-    for j in range(0, whole, WIDTH):
+    in_lanes, squares = count - count % WIDTH, fill(0.0)
+    for j in range(0, in_lanes, WIDTH):
         values = load_lanes(data, 0, begin + j)
         store(v, 0, j + 1, values)
         squares = squares + values * values
-    if whole < count:
-        values = load_some(data, 0, begin + whole, count - whole)
+    if in_lanes < count:
+        values = load_some(data, 0, begin + in_lanes, count - in_lanes)
         squares = squares + values * values
-        for j in range(whole, count):
+        for j in range(in_lanes, count):
             v[j + 1] = data[begin + j]
     return norm_of(squares)
 
 
-@part
+@inlined
 def norm_of(squares):
     """|v|^2 with the constant; finite for every row, so that steps divided by it are steps."""
     return min(1.0 + total(squares), LARGEST)
 
 
-@part
+@inlined
 def part_of_sum(feature, term):
     """A term of a sum over features, which is made in lanes by the features' numbers: so no term waits for another."""
     return alone(term, (feature - 1) & (WIDTH - 1))
 
 
-@part
+@inlined
 def _scale_of(kept):
     return Scale(kept.inverse, kept.scale, kept.square, kept.times, kept.peak, kept.due, kept.left)
 
 
-@part
+@inlined
 def _note(kept, scale):
     kept.square, kept.times, kept.peak, kept.due = scale.square, scale.times, scale.peak, scale.due
     if scale.left != kept.left:  # as whenever the scale is set
         kept.inverse, kept.scale, kept.left = scale.inverse, scale.scale, scale.left
 
 
-@part
+@inlined
 def count(seen, norm, forget):
     """Count a row."""
     seen[0].rows += 1.0
@@ -164,13 +164,25 @@ def count(seen, norm, forget):
     seen[0].share = seen[0].share * (1.0 - forget) + 1.0
 
 
-@part
+@inlined
 def rate_of(learner, seen):
     """The learner's rate, which falls with the rows where it has a power."""
     return learner.rate * (seen[0].rows + 1.0) ** -learner.power if learner.power > 0.0 else learner.rate
 
 
-@part
+@inlined
+def load_scaled(learner, arrays, rows, begin, count, learning, values):
+    """`load`, as a learner on scaled features has it; see `learners`."""
+    return load(True, arrays.scales, rows, begin, count, learning, values)
+
+
+@inlined
+def rate_of_row(learner, arrays, norm):
+    """`rate_of`, as a learner has it to whom all rows are alike; see `learners`."""
+    return rate_of(learner, arrays.seen)
+
+
+@inlined
 def feature_of(row, j):
     """Which feature stands at place j of a row, behind the constant."""
     return row.columns[row.begin + j - 1] + 1 if len(row.columns) > 0 else j

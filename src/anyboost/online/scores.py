@@ -47,7 +47,7 @@ def advance(scores, link, z, answer, now):
 
 
 @by_type(FORMS)
-def goal(scores, link, raw, z, gain, calm, then):
+def goal(scores, link, raw, z, gain, tamed, then):
     """A greedy stage's goal, from its answer and z before its step."""
 
 
@@ -57,5 +57,5 @@ def arrive(scores, goal, link, z, moved, then):
 
 
 @by_type(FORMS)
-def account(scores, chain, now, points, y, calm, weight, keep, shrink_step):
+def account(scores, chain, now, points, y, tamed, weight, keep, shrink_step):
     """Count every prefix's losses, and learn the shrinkage."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.backends.definitions import LOG_SHARES
 from anyboost.backends.elementary import log
 from anyboost.backends.numbered import value_and_slopes
@@ -37,7 +37,7 @@ def several_scores(code: int, parameters: np.ndarray, shares: np.ndarray) -> Sev
     )
 
 
-@part
+@inlined
 def see(scores, settings, y, weight):
     if not settings.located:
         shares = scores.shares
@@ -46,7 +46,7 @@ def see(scores, settings, y, weight):
         shares[int(y)] += weight
 
 
-@part
+@inlined
 def frame(scores, settings, chain, known, side):
     D, B, low, high = bounds_now(settings, chain, known)
     center, bottom, top = scores.frames[side, 0], scores.frames[side, 1], scores.frames[side, 2]
@@ -58,7 +58,7 @@ def frame(scores, settings, chain, known, side):
     return Frame(center, max(center[0] - low, high - center[0]), D, B, low, high, bottom, top, side)
 
 
-@part
+@inlined
 def _fill_center(scores, settings, known, center):
     outputs = len(center)
     if not settings.running_center or settings.center != LOG_SHARES:
@@ -72,44 +72,44 @@ def _fill_center(scores, settings, known, center):
         center[k] -= mean / outputs
 
 
-@part
+@inlined
 def zero(scores, number):
     z = scores.z[number]
     z[:] = 0.0
     return z
 
 
-@part
+@inlined
 def of_stage(scores, raw, i):
     outputs = len(scores.shares)
     return raw[i * outputs : (i + 1) * outputs]
 
 
-@part
+@inlined
 def at(scores, now, z):
     return _sum(now.center, z, scores.result)
 
 
-@part
+@inlined
 def _sum(a, b, out):
     for k in range(len(out)):
         out[k] = a[k] + b[k]
     return out
 
 
-@part
+@inlined
 def value(scores, f, y):
     return value_and_slopes(scores.code, scores.parameters, f, y, scores.spare)
 
 
-@part
+@inlined
 def slope(scores, f, y, times, slopes):
     value_and_slopes(scores.code, scores.parameters, f, y, slopes)
     for k in range(len(slopes)):
         slopes[k] *= times
 
 
-@part
+@inlined
 def _shortening(vector, radius):
     """By what to multiply a vector so that it is no longer than the radius."""
     square = 0.0
@@ -118,7 +118,7 @@ def _shortening(vector, radius):
     return radius / math.sqrt(square) if square > radius * radius else 1.0
 
 
-@part
+@inlined
 def advance(scores, link, z, answer, now):
     """In place."""
     factor, left = _shortening(answer, now.D), kept(link.hull, link.eta, link.shrink)
@@ -130,8 +130,8 @@ def advance(scores, link, z, answer, now):
     return z
 
 
-@part
-def goal(scores, link, raw, z, gain, calm, then):
+@inlined
+def goal(scores, link, raw, z, gain, tamed, then):
     factor, left, point = _shortening(raw, then.D), 1.0 - link.hull * link.eta, scores.point
     for k in range(len(point)):
         lead = then.center[k] + left * z[k] + link.eta * (raw[k] * factor)
@@ -139,24 +139,24 @@ def goal(scores, link, raw, z, gain, calm, then):
     return Goal(point, -then.D, then.D, z, False)
 
 
-@part
+@inlined
 def arrive(scores, goal, link, z, moved, then):
     return advance(scores, link, z, moved, then)
 
 
-@part
-def account(scores, chain, now, points, y, calm, weight, keep, shrink_step):
+@inlined
+def account(scores, chain, now, points, y, tamed, weight, keep, shrink_step):
     point, pulls = scores.point, scores.pulls
-    first = value_and_slopes(scores.code, scores.parameters, now.center, calm, pulls)
-    chain.loss[0] += weight * (first if calm == y else value(scores, now.center, y))
+    first = value_and_slopes(scores.code, scores.parameters, now.center, tamed, pulls)
+    chain.loss[0] += weight * (first if tamed == y else value(scores, now.center, y))
     for i in range(1, len(chain.step)):
         inner = 0.0
         for k in range(len(pulls)):
             inner += pulls[k] * points[i - 1, k]
         _sum(now.center, points[i], point)
-        calm_loss = value_and_slopes(scores.code, scores.parameters, point, calm, pulls)
-        loss = calm_loss if calm == y else value(scores, point, y)
+        tamed_loss = value_and_slopes(scores.code, scores.parameters, point, tamed, pulls)
+        loss = tamed_loss if tamed == y else value(scores, point, y)
         chain.shrink[i], chain.loss[i], chain.score[i] = counted(
-            *(inner, loss, calm_loss, first, 1.0, chain.shrink[i], chain.loss[i], chain.score[i]),
+            *(inner, loss, tamed_loss, first, 1.0, chain.shrink[i], chain.loss[i], chain.score[i]),
             *(weight, keep, shrink_step),
         )

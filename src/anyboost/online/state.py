@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
 
 
-class State:
+class ChainState:
     """Begun, or with the arrays of a file."""
 
     def __init__(
@@ -136,7 +136,7 @@ class State:
         )
 
 
-class InterpretedState(State):
+class InterpretedState(ChainState):
     """The chain in Python, row by row: what was learned before an error stays learned."""
 
     def model(self) -> Model:
@@ -157,7 +157,7 @@ class InterpretedState(State):
         return answers
 
 
-class CompiledState(State):
+class CompiledState(ChainState):
     """The chain in kernels."""
 
     _one_row: OneRow | None = None

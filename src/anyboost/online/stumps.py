@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost import checks
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
 from anyboost.online.scales import feature_of
@@ -92,17 +92,10 @@ class FeatureStumpLearner:
         arrays.extra[:, [stage, stages + stage]] = 0.0
 
 
-@part
-def load(learner, arrays, rows, begin, count, learning, values):
-    return scales.load(True, arrays.scales, rows, begin, count, learning, values)
+load, rate_of_row = scales.load_scaled, scales.rate_of_row
 
 
-@part
-def rate_of_row(learner, arrays, norm):
-    return scales.rate_of(learner, arrays.seen)
-
-
-@part
+@inlined
 def predict(learner, arrays, row, raw):
     """raw[column] = what the best feature of each stage answers."""
     stages = arrays.sums.shape[1] // 2
@@ -110,7 +103,7 @@ def predict(learner, arrays, row, raw):
         _answer(arrays, row, stage, len(raw) // stages, raw)
 
 
-@part
+@inlined
 def _answer(arrays, row, stage, outputs, raw):
     sums, counts = arrays.sums, arrays.sums.shape[1] // 2 + stage
     best, lowest, value = 0, sums[0, stage] / max(sums[0, counts], 1.0), 1.0
@@ -125,12 +118,12 @@ def _answer(arrays, row, stage, outputs, raw):
         raw[stage * outputs + k] = arrays.weights[best, stage * outputs + k] * value
 
 
-@part
+@inlined
 def gain(learner, arrays, row, column):
     return -1.0
 
 
-@part
+@inlined
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Let every feature of the row learn the target, and answer again."""
     outputs, keep = len(slopes), 1.0 - learner.forget
@@ -138,7 +131,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
     counts = sums.shape[1] // 2 + stage
     for k in range(outputs):
         c = stage * outputs + k
-        target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.ease
+        target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.inverse_curvature
     for j in range(row.length + 1):
         value = row.values[j]
         if value == 0.0:
@@ -157,6 +150,6 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
     _answer(arrays, row, stage, outputs, raw)
 
 
-@part
+@inlined
 def finish(learner, arrays, row):
     scales.count(arrays.seen, row.norm, learner.forget)

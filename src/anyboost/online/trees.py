@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost import checks
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
 
@@ -133,7 +133,7 @@ class TreeLearner:
         arrays.extra[stage * self.max_leaves : (stage + 1) * self.max_leaves] = 0.0
 
 
-@part
+@inlined
 def load(learner, arrays, rows, begin, count, learning, values):
     """The row, with zeros where it is sparse; values[0] says how many rows the bins rest on."""
     edges, v = arrays.edges, values
@@ -163,13 +163,13 @@ def load(learner, arrays, rows, begin, count, learning, values):
     return 1.0
 
 
-@part
+@inlined
 def rate_of_row(learner, arrays, norm):
     """The least share of the row in its leaf's mean."""
     return learner.rate
 
 
-@part
+@inlined
 def predict(learner, arrays, row, raw):
     """raw[column] = the value of the row's leaf in each stage."""
     nodes = 2 * learner.leaves - 1
@@ -185,12 +185,12 @@ def predict(learner, arrays, row, raw):
             raw[stage * outputs + k] = arrays.values[node, k]
 
 
-@part
+@inlined
 def gain(learner, arrays, row, column):
     return -1.0
 
 
-@part
+@inlined
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Count the target in the row's leaf, which may split."""
     outputs, weight, v = len(slopes), row.weight, row.values
@@ -201,7 +201,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
     share = min(max(weight / arrays.counts[node], weight * learner.rate), 1.0)
     for k in range(outputs):
         c = stage * outputs + k
-        target = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.ease
+        target = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.inverse_curvature
         arrays.target[k] = target
         gap = target - arrays.values[node, k]
         arrays.values[node, k] += share * gap
@@ -221,7 +221,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
         _split(learner, arrays, stage, node, own, outputs)
 
 
-@part
+@inlined
 def _split(learner, arrays, stage, node, own, outputs):
     """Split the leaf where that pays and there is room."""
     channels = 1 + outputs
@@ -258,7 +258,7 @@ def _split(learner, arrays, stage, node, own, outputs):
         _grow(learner, arrays, stage, node, own, outputs, best_feature, best_bin)
 
 
-@part
+@inlined
 def _grow(learner, arrays, stage, node, own, outputs, feature, cut):
     """Give the leaf two children, which begin at the means of their sides."""
     channels = 1 + outputs
@@ -287,7 +287,7 @@ def _grow(learner, arrays, stage, node, own, outputs, feature, cut):
     _begin_again(learner, arrays, stage + 1)
 
 
-@part
+@inlined
 def _begin_again(learner, arrays, stage):
     """Let the stages from this one on look anew: what they saw is what an earlier stage answers from now on.
 
@@ -300,7 +300,7 @@ def _begin_again(learner, arrays, stage):
             arrays.counts[node] = SHORT
 
 
-@part
+@inlined
 def finish(learner, arrays, row):
     """Count the row; forget a little of every leaf's weight, so that later rows count more."""
     scales.count(arrays.seen, 1.0, learner.forget)

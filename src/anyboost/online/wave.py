@@ -15,7 +15,7 @@ import numpy as np
 
 from anyboost.backends import pipeline, threads
 from anyboost.backends.atomics import rest
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import SQUARED, squared
 from anyboost.backends.simd import WIDTH, load, select, store
@@ -27,7 +27,6 @@ from anyboost.online.scales import SCALE
 from anyboost.online.wave_blocks import (
     BOTTOM,
     BOUND,
-    CALM,
     CENTER,
     FACTS,
     FIRST,
@@ -41,6 +40,7 @@ from anyboost.online.wave_blocks import (
     PLACES,
     ROWS,
     SHRINK_STEP,
+    TAMED,
     TOP,
     UNIT,
     WEIGHT,
@@ -196,7 +196,7 @@ def help_along(sync, given, table, data, y, weights, answers, space):
         pipeline.pass_on(sync, step)
 
 
-@part
+@inlined
 def columns_of(number, parts, stages):
     """The stages of a part, filled up to whole lanes."""
     lines = -(-stages // LINE)
@@ -204,7 +204,7 @@ def columns_of(number, parts, stages):
     return start, min(stop, -(-stages // WIDTH) * WIDTH)
 
 
-@part
+@inlined
 def take_chain(chain, stages):
     """The chain as the wave has it; stages that only fill up the last lanes learn nothing."""
     stages[:] = 0.0
@@ -216,14 +216,14 @@ def take_chain(chain, stages):
     stages[BEST] = chain.score[0]
 
 
-@part
+@inlined
 def give_chain_back(chain, stages, start, stop):
     for c in range(start, stop):
         chain.shrink[c + 1] = stages[SHRINKS + c]
         chain.loss[c + 1], chain.score[c + 1] = stages[LOSSES + c], stages[SCORES + c]
 
 
-@part
+@inlined
 def take_columns(columns, padded, rest):
     padded[:, :] = rest
     for j in range(len(columns)):
@@ -231,14 +231,14 @@ def take_columns(columns, padded, rest):
             padded[j, c] = columns[j, c]
 
 
-@part
+@inlined
 def give_columns_back(columns, padded, start, stop):
     for j in range(len(columns)):
         for c in range(start, stop):
             columns[j, c] = padded[j, c]
 
 
-@part
+@inlined
 def meet_first_row(learner, values, stages, pool, rates):
     """The first stages' answers to the block's first row, and those before; others were made in the step before."""
     answer = load(pool, 0, 0)
@@ -252,7 +252,7 @@ def meet_first_row(learner, values, stages, pool, rates):
         store(stages, 0, NORMS, norm)
 
 
-@part
+@inlined
 def roll(
     settings, learner, values, facts, stages, pool, rates,
     count, first, delay, answers, start, stop, handed, number, last,
@@ -281,7 +281,7 @@ def roll(
                 stages[Z + k * SPACE + start] = handed[(number - 1) * ROWS + s, k]
 
 
-@part
+@inlined
 def take_stages(hull, slack, adaptive, facts, stages, c, place):
     """Let the stages from c on see their rows, which lie from `place` on; returns slopes and steps."""
     eta, inverse, shrink = (
@@ -290,7 +290,7 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
         load(stages, 0, SHRINKS + c),
     )
     raw, z, new_z = load(stages, 0, RAW + c), load(stages, 0, Z + c), load(stages, 0, NEW_Z + c)
-    center, calm = load(facts, 0, CENTER + place + 1), load(facts, 0, CALM + place)
+    center, tamed = load(facts, 0, CENTER + place + 1), load(facts, 0, TAMED + place)
     D, bottom, top = (
         load(facts, 0, BOUND + place),
         load(facts, 0, BOTTOM + place),
@@ -305,10 +305,10 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
         load(facts, 0, BOTTOM + place + 1), load(facts, 0, TOP + place + 1),
     )  # fmt: skip
     goal = goal_of(
-        hull, eta, inverse, shrink, raw, new_z, min(length * norm, 1.0), calm,
+        hull, eta, inverse, shrink, raw, new_z, min(length * norm, 1.0), tamed,
         load(facts, 0, CENTER + place), D, load(facts, 0, LOW + place), load(facts, 0, HIGH + place), bottom, top,
     )  # fmt: skip
-    pull = squared(goal.point, calm, 0.0)[1] * inverse
+    pull = squared(goal.point, tamed, 0.0)[1] * inverse
     pull, move, moved = linear.step(pull, length, norm, raw, goal.least, goal.most)
     score, best, result = load(stages, 0, SCORES + c), load(stages, 0, BEST + c), center + next_z
     better = score - slack <= best
@@ -317,8 +317,8 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
     store(stages, 0, Z + c + 1, next_z)
     store(stages, 0, NEW_Z + c + 1, arrived(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
     shrink, loss, score = counted(
-        squared(center + z, calm, 0.0)[1], squared(result, load(facts, 0, LABEL + place), 0.0)[0],
-        squared(result, calm, 0.0)[0], load(facts, 0, FIRST + place), z, shrink, load(stages, 0, LOSSES + c), score,
+        squared(center + z, tamed, 0.0)[1], squared(result, load(facts, 0, LABEL + place), 0.0)[0],
+        squared(result, tamed, 0.0)[0], load(facts, 0, FIRST + place), z, shrink, load(stages, 0, LOSSES + c), score,
         load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place), load(facts, 0, SHRINK_STEP + place),
     )  # fmt: skip
     store(stages, 0, SHRINKS + c, shrink)
@@ -327,7 +327,7 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
     return pull, move
 
 
-@part
+@inlined
 def step_and_answer(values, stages, pool, c, place, move):
     """Take the steps, and answer the rows that come next."""
     store(pool, 0, c, load(pool, 0, c) - move)
@@ -338,7 +338,7 @@ def step_and_answer(values, stages, pool, c, place, move):
     store(stages, 0, RAW + c, answer)
 
 
-@part
+@inlined
 def step_adaptively(values, facts, stages, pool, rates, c, place, pull, move):
     """The same where each weight has a rate of its own."""
     weight, keep = load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place)

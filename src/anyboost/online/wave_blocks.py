@@ -5,7 +5,7 @@ side, each a row behind the one before, find their rows side by side; and a row 
 further on.
 """
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.backends.numbered import squared
 from anyboost.backends.simd import WIDTH, fill, load, load_some, load_upwards, store
 from anyboost.online import labels, linear, one_score, scales
@@ -18,11 +18,11 @@ PLACES = ROWS + MOST_STAGES + 8
 # `facts` has lines of so many places, one after another, a place a row: the frame after the row's label, the label, the
 # same tamed, and what steps need. Constant distances between lines keep addresses short.
 FACTS = 15
-CENTER, BOUND, LOW, HIGH, BOTTOM, TOP, LABEL, CALM = range(0, 8 * PLACES, PLACES)
+CENTER, BOUND, LOW, HIGH, BOTTOM, TOP, LABEL, TAMED = range(0, 8 * PLACES, PLACES)
 WEIGHT, KEEP, SHRINK_STEP, FIRST, LENGTH, NORM, UNIT = range(8 * PLACES, FACTS * PLACES, PLACES)
 
 
-@part
+@inlined
 def prepare(model, table, data, y, weights, first, count, features, block, values, facts):
     """A block as far as no stage has a say in it."""
     here = max(min(count, len(y) - first), 0)
@@ -38,7 +38,7 @@ def prepare(model, table, data, y, weights, first, count, features, block, value
     labels.write(model.labels, known)
 
 
-@part
+@inlined
 def load_rows(normal, table, data, first, count, features, block):
     """Rows of `data` as learners see them: what `scales.load` does, several features at a time.
 
@@ -74,7 +74,7 @@ def load_rows(normal, table, data, first, count, features, block):
                 table[f + k + 1, line] = features[line, k]
 
 
-@part
+@inlined
 def turn(block, count, values):
     """The block's rows as columns, the first in the last place."""
     for t in range(0, count, WIDTH):
@@ -82,7 +82,7 @@ def turn(block, count, values):
             store(values, j, ROWS - t - WIDTH + 1, load_upwards(block, t + WIDTH - 1, j - 1))
 
 
-@part
+@inlined
 def note_norms(block, count, facts):
     """|v|^2 of the block's rows."""
     for t in range(count):
@@ -92,35 +92,35 @@ def note_norms(block, count, facts):
         facts[NORM + ROWS - t] = scales.norm_of(squares)
 
 
-@part
+@inlined
 def see_row(model, known, now, y, weight, facts, place):
     """Note what the stages will need to know of a row; returns labels and frame after it."""
     settings, chain, learner, seen = model.settings, model.chain, model.learner, model.arrays.seen
     norm = facts[NORM + place]
     length = weight * linear.rate_of_row(learner, model.arrays, norm)
     scales.count(seen, norm, learner.forget)
-    calm, _, shrink_step, known = see_label(settings, chain, model.totals, known, now, y, weight)
+    tamed, _, shrink_step, known = see_label(settings, chain, model.totals, known, now, y, weight)
     then = one_score.frame(model.scores, settings, chain, known, 0)
     chain.loss[0] += weight * squared(now.center, y, 0.0)[0]
-    facts[LABEL + place], facts[CALM + place] = y, calm
+    facts[LABEL + place], facts[TAMED + place] = y, tamed
     facts[WEIGHT + place], facts[KEEP + place] = weight, 1.0 - settings.forget
-    facts[SHRINK_STEP + place], facts[FIRST + place] = shrink_step, squared(now.center, calm, 0.0)[0]
+    facts[SHRINK_STEP + place], facts[FIRST + place] = shrink_step, squared(now.center, tamed, 0.0)[0]
     if learner.update == linear.ADAPTIVE:  # each stage has its own norm
         facts[LENGTH + place], facts[UNIT + place] = length, unit_of(settings, known)
     else:
-        facts[LENGTH + place] = linear.whole_step(learner, length, norm)
+        facts[LENGTH + place] = linear.step_length(learner, length, norm)
     note_frame(facts, place, then)
     return known, then
 
 
-@part
+@inlined
 def note_frame(facts, place, now):
     facts[CENTER + place], facts[BOUND + place] = now.center, now.D
     facts[LOW + place], facts[HIGH + place] = now.low, now.high
     facts[BOTTOM + place], facts[TOP + place] = now.bottom, now.top
 
 
-@part
+@inlined
 def leave_empty(values, facts, place):
     """A row of weight 0, which leaves no trace."""
     for k in range(FACTS):
@@ -129,7 +129,7 @@ def leave_empty(values, facts, place):
     values[:, place] = 0.0
 
 
-@part
+@inlined
 def keep_last(values_before, facts_before, values, facts, behind):
     """Put the last rows of the block before, which some stages have yet to meet, behind the next block."""
     for place in range(behind, 0, -1):  # from the last: both blocks may be in the same memory

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.checks import Floats
-from anyboost.losses import RowwiseLoss
 from anyboost.online import rows as encoded
-from anyboost.online.features import Features
 from anyboost.online.rows import Table, sparse_table
 from anyboost.streams.mixture import FLOOR
 from anyboost.streams.team import Team
@@ -21,16 +19,7 @@ from anyboost.streams.team import Team
 class NumberTeam(Team):
     """A team where `SpanBooster` would stand."""
 
-    def __init__(
-        self,
-        loss: RowwiseLoss,
-        features: Features | None,
-        max_rows_kept: int,
-        refit: str,
-        seed: int,
-        **given: Any,
-    ) -> None:
-        super().__init__(loss, False, features, max_rows_kept, refit, seed, **given)
+    classifies = False
 
     def _learn_row(self, columns: np.ndarray, values: Floats, width: int, y: Any, w: float) -> Any:
         return self._learn_rows(_one_row(columns, values, width), np.array([y]), [w])[0]
@@ -51,16 +40,7 @@ class NumberTeam(Team):
 class ClassTeam(Team):
     """A team where a booster a class would stand."""
 
-    def __init__(
-        self,
-        loss: RowwiseLoss,
-        features: Features | None,
-        max_rows_kept: int,
-        refit: str,
-        seed: int,
-        **given: Any,
-    ) -> None:
-        super().__init__(loss, True, features, max_rows_kept, refit, seed, **given)
+    classifies = True
 
     def learn_row(self, columns: np.ndarray, values: Floats, width: int, code: int, w: float) -> None:
         """Learn one encoded row."""

@@ -32,19 +32,20 @@ class Team:
     is missing and what is text; None where rows are arrays.
     """
 
+    classifies: bool
+
     def __init__(
         self,
         loss: RowwiseLoss,
-        classifies: bool,
         features: Features | None,
         max_rows_kept: int,
         refit: str,
         seed: int,
         names: tuple[str, ...] | None = None,
     ) -> None:
-        self.loss, self.classifies, self.features, self.refit = loss, classifies, features, refit
-        self.experts = roster.roster(loss, classifies, max_rows_kept, seed, names)
-        self.mixture = Mixture([expert.name for expert in self.experts], None if classifies else loss)
+        self.loss, self.features, self.refit = loss, features, refit
+        self.experts = roster.roster(loss, self.classifies, max_rows_kept, seed, names)
+        self.mixture = Mixture([expert.name for expert in self.experts], None if self.classifies else loss)
         self.kept = RowsKept(max_rows_kept, min(roster.longest_window(), max_rows_kept // 2), seed)
         self.classes = 0
         self.class_weights = np.zeros(0)
@@ -103,13 +104,13 @@ class Team:
                 found.append(self.predict(part))
                 continue
             while begin < end:
-                stop = min(end, begin + self._calm_rows())
+                stop = min(end, begin + self._rows_until_refits())
                 own = slice(begin, stop)
                 found.append(self._learn(rows.part(own), y[own], weights[own]))
                 begin = stop
         return np.concatenate(found)
 
-    def _calm_rows(self) -> int:
+    def _rows_until_refits(self) -> int:
         """How many rows until a batch expert is fitted, or answers with what was."""
         counts = [expert.due for expert in self.refitted]
         counts += [expert.pending.row for expert in self.refitted if expert.pending is not None]

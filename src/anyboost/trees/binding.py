@@ -12,7 +12,7 @@ from anyboost.backends.draws import mixed
 from anyboost.trees.splitting import column_word, free_value
 
 
-@inlined
+@inlined(early=True)
 def _part_bounds(sign, left, right, limits, criterion, bounds, lower, upper):
     # The bounds (2, k) on the left and the right of a cut of a set within `bounds`, given the sums of its sides.
     # Where the cut has an order, everything under its lower side stays below the mean of its two values, and everything

@@ -106,7 +106,7 @@ _NO_ROWS = np.empty(0, dtype=np.uint32)
 ELSEWHERE = Inside(np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, *(_NO_CHANNELS,) * 5, 0, 1)
 
 
-@inlined
+@inlined(early=True)
 def _next(tree, by_level):
     # The place in `leaves` of the one to split; -1 where none can be.
     leaves, nodes = tree.leaves[: tree.state[0].n_leaves], tree.nodes
@@ -125,7 +125,7 @@ def _next(tree, by_level):
     return -1
 
 
-@inlined
+@inlined(early=True)
 def _slot(tree, other):
     # A slot for a new histogram: a free one, or that of the leaf that gains least, but not that of its sibling.
     holder, nodes, found = tree.holder, tree.nodes, -1
@@ -139,7 +139,7 @@ def _slot(tree, other):
     return found
 
 
-@inlined
+@inlined(early=True)
 def _open(search, tree, rules, place):
     # Split a leaf: its children, and what has to be counted for them.
     state, nodes, leaves, totals, lefts = tree.state[0], tree.nodes, tree.leaves, tree.totals, tree.lefts
@@ -182,7 +182,7 @@ def _open(search, tree, rules, place):
         nodes[child].slot = slot
 
 
-@inlined
+@inlined(early=True)
 def _take_in(search, tree, scratch, categorical, rules, bends):
     # The best cuts of the nodes that were waited for, by the scores of their columns.
     state, nodes, best, allowed, lefts = tree.state[0], tree.nodes, tree.best, tree.allowed, tree.lefts
@@ -208,7 +208,7 @@ def _take_in(search, tree, scratch, categorical, rules, bends):
             node.slot = -1
 
 
-@inlined
+@inlined(early=True)
 def _of_all(inside):
     # Whether the root has all rows: then they are listed in their order, or not at all.
     listed = inside.list.shape[0]
@@ -263,7 +263,7 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
         )  # fmt: skip
 
 
-@inlined
+@inlined(early=True)
 def _add_up(tree, group):
     # The root's total, by the bins of any column.
     slab, totals = tree.slab[0], tree.totals[0]
@@ -273,7 +273,7 @@ def _add_up(tree, group):
             totals[j] += slab[entry, j]
 
 
-@inlined
+@inlined(early=True)
 def _part(tree, inside):
     # Rows of the node that was split, to its children.
     nodes, spare = tree.nodes, inside.spare
@@ -290,7 +290,7 @@ def _part(tree, inside):
     nodes[left + 1].start, nodes[left + 1].stop = start + n_left, stop
 
 
-@inlined
+@inlined(early=True)
 def _end(tree):
     # What is known of cuts of leaves will not be done.
     nodes, goes_left = tree.nodes, tree.goes_left
@@ -300,7 +300,7 @@ def _end(tree):
             goes_left[number, b] = False
 
 
-@inlined
+@inlined(early=True)
 def _take_channels(tree, inside, bends):
     # Entries of the rows to count, side by side.
     state, columns, taken = tree.state[0], inside.columns, inside.taken

@@ -21,7 +21,7 @@ from anyboost.trees.table import BINS, GROUP
 # Indices are unsigned: for signed ones every access would first ask whether it counts from the end.
 
 
-@inlined
+@inlined(early=True)
 def _add_word(counters, word, value):
     byte = np.uint64(255)
     counters[word & byte] += value
@@ -34,7 +34,7 @@ def _add_word(counters, word, value):
     counters[np.uint64(1792) + (word >> np.uint64(56))] += value
 
 
-@inlined
+@inlined(early=True)
 def _add_part(counters, word, value, width):
     # The last group may have fewer columns than eight.
     for column in range(width):
@@ -42,7 +42,7 @@ def _add_part(counters, word, value, width):
         counters[np.uint64(256 * column) + entry] += value
 
 
-@inlined
+@inlined(early=True)
 def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
     # Add what the counters hold to the channel, and for packed ones to the next, and empty them; `fresh` sums start
     # from nothing. A column has its own bins, and that of missing values.
@@ -66,7 +66,7 @@ def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
                 counters[entry] = 0
 
 
-@inlined
+@inlined(early=True)
 def _count_all(words, values, first, last, counters):
     # Two rows at a time, so that their additions overlap.
     for pair in range((last - first) // 2):
@@ -79,7 +79,7 @@ def _count_all(words, values, first, last, counters):
         _add_part(counters, words[last - 1], values[last - 1], 8)
 
 
-@inlined
+@inlined(early=True)
 def _count_some(words, values, rows, first, last, counters):
     # values[r] belongs to row rows[r]. Words lie apart, so they are asked for ahead of their use.
     end = np.uint64(rows.shape[0] - 1)
@@ -116,7 +116,7 @@ def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, 
             _unpack(counters, n_cuts[8 * group :], width, shift, own, channel, first == 0)
 
 
-@inlined
+@inlined(early=True)
 def _add_pair(counters, word, target, other, width):
     byte, one = np.uint64(255), np.uint64(1)
     for column in range(width):
@@ -125,7 +125,7 @@ def _add_pair(counters, word, target, other, width):
         counters[entry + one] += other
 
 
-@inlined
+@inlined(early=True)
 def _pair_all(words, pairs, first, last, counters):
     # Two rows at a time, as in `_count_all`.
     for pair in range((last - first) // 2):
@@ -136,7 +136,7 @@ def _pair_all(words, pairs, first, last, counters):
         _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], 8)
 
 
-@inlined
+@inlined(early=True)
 def _pair_some(words, pairs, rows, first, last, counters):
     end = np.uint64(rows.shape[0] - 1)
     for pair in range((last - first) // 2):
@@ -149,7 +149,7 @@ def _pair_some(words, pairs, rows, first, last, counters):
         _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], 8)
 
 
-@inlined
+@inlined(early=True)
 def _unpack_pairs(counters, n_cuts, width, shift, out, fresh):
     # As `_unpack` does.
     keep, mask = 0 if fresh else 1, (1 << shift) - 1
@@ -232,13 +232,13 @@ def subtract(sums, part, channels, groups, n_cuts):
                 _take_off(sums, part, first + 255 * channels, first + 256 * channels)
 
 
-@inlined
+@inlined(early=True)
 def _take_off(sums, part, first, last):
     for i in range(np.uint64(first), np.uint64(last)):
         sums[i] -= part[i]
 
 
-@inlined
+@inlined(early=True)
 def gather(sums, column, goes_left, out):
     """out = the sums over the bins of a column that go left."""
     for j in range(out.shape[0]):

@@ -58,7 +58,7 @@ def _ranges(X, leaf, mass, first, feature, start, stop, low, high):
                 high[e] = x if x > high[e] else high[e]
 
 
-@inlined
+@inlined(early=True)
 def _add(term, sums):
     sums[0], sums[1], _ = add_term(term, sums[0], sums[1], 0)
 

@@ -79,7 +79,7 @@ def _terms(slopes: Slopes, coefficient: float) -> np.ndarray:
     return np.hstack([*ends, coefficient * slopes.slope / width, low + slopes.center * width])
 
 
-@inlined
+@inlined(early=True)
 def _incline(X, i, node, slopes, out):
     # out (k,) += what the slopes of a leaf add at row i of X
     outputs = out.shape[0]

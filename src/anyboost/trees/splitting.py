@@ -106,7 +106,7 @@ class Scratch(NamedTuple):
         )
 
 
-@inlined
+@inlined(early=True)
 def _plain_worth(total, weight, mass, limits):
     value = np.float64(total)
     if abs(value) <= limits.noise * np.float64(mass):
@@ -114,13 +114,13 @@ def _plain_worth(total, weight, mass, limits):
     return value * value / (np.float64(weight) + limits.l2)
 
 
-@inlined
+@inlined(early=True)
 def _weight(side, outputs, j):
     # By what output j of a side is divided: its curvature, or the mass, which stands there where there is none.
     return np.float64(side[outputs + (j if side.shape[0] > outputs + 1 else 0)])
 
 
-@inlined
+@inlined(early=True)
 def _worth(side, outputs, limits, criterion):
     # What a side without bounds is worth.
     total = 0.0
@@ -145,7 +145,7 @@ def _worth(side, outputs, limits, criterion):
     return total / (np.float64(side[outputs]) + limits.l2)
 
 
-@inlined
+@inlined(early=True)
 def free_value(side, outputs, j, limits, criterion):
     """What output j of a side would be filled with, were there no bounds."""
     s = np.float64(side[j])
@@ -181,25 +181,25 @@ def _ruled_worth(side, limits, criterion, ordered, bounds, value):
     return _worth(side, outputs, limits, criterion)
 
 
-@inlined
+@inlined(early=True)
 def _real(whole):
     # np.float64(whole), rounded once as that is, by its halves: of these, machines convert several at a time.
     return np.float64(np.int32(whole >> 32)) * 4294967296.0 + np.float64(np.uint32(whole & 0xFFFFFFFF))
 
 
-@inlined
+@inlined(early=True)
 def _kept(here, mass, noise):
     # A sum as a float, zero where it is noise.
     value = _real(here)
     return value if abs(value) > noise * mass else 0.0
 
 
-@inlined
+@inlined(early=True)
 def _free_score(a, c, w, v):
     return (a * a * v + c * c * w) / (w * v)
 
 
-@inlined
+@inlined(early=True)
 def _bounded_score(a, c, w, v, low, high, sign, ordered):
     p, q = a / w, c / v
     p = p if p > low else low
@@ -242,7 +242,7 @@ def _score_one(left, left_mass, side, total, limits, scores, bounds, sign, n_ord
         scores[i] = score if min(here_mass, mass - here_mass) >= least else -np.inf
 
 
-@inlined
+@inlined(early=True)
 def _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_ordered, scratch, scores):
     # Any number of outputs, any criterion.
     channels, outputs = total.shape[0], rules.bounds.shape[2]
@@ -286,19 +286,19 @@ def _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scrat
         _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_ordered, scratch, scores)
 
 
-@inlined
+@inlined(early=True)
 def _is_plain(rules):
     # Whether rules, where there are any, say nothing about scores.
     return rules.bounds.shape[2] == 1 and rules.criterion == LEAST_SQUARES and not rules.ordered
 
 
-@inlined
+@inlined(early=True)
 def column_word(key, column):
     """A word of a node's own for each column, by which is drawn."""
     return mixed(key ^ mixed(np.uint64(column + 1) * STEP))
 
 
-@inlined
+@inlined(early=True)
 def _move_cut(source, place, scratch, bends):
     cuts, left, left_mass = scratch.bins, scratch.left, scratch.left_mass
     cuts[place], left[place], left_mass[place] = cuts[source], left[source], left_mass[source]
@@ -306,7 +306,7 @@ def _move_cut(source, place, scratch, bends):
         bends[place] = bends[source]
 
 
-@inlined
+@inlined(early=True)
 def _draw_cuts(wanted, word, count, scratch, bends):
     # Keep one of each of `wanted` equal runs of the cuts, in their place; how many there are.
     if count <= wanted:
@@ -363,7 +363,7 @@ def _score_cuts(sums, column, n_cuts, total, limits, scratch, rules, node, bends
     return count, n_lost
 
 
-@inlined
+@inlined(early=True)
 def _send(sums, column, cut, lost_left, outputs, goes_left):
     # goes_left[bin] for a cut. Missing values of a set that has none go to the heavier side.
     first, balance = BINS * column, 0
@@ -374,7 +374,7 @@ def _send(sums, column, cut, lost_left, outputs, goes_left):
     return cut
 
 
-@inlined
+@inlined(early=True)
 def _sort(keys, bins, count):
     # Shell's sort by key, of equals the lower bin first.
     gap = 109
@@ -392,7 +392,7 @@ def _sort(keys, bins, count):
         gap = gap * 3 // 8  # 109, 40, 15, 5, 1
 
 
-@inlined
+@inlined(early=True)
 def _largest(scores, rules):
     if rules is not None and rules.ordered:
         most = -np.inf
@@ -483,7 +483,7 @@ def _best_subset(sums, column, n_cuts, total, limits, enough, scratch, goes_left
     return most
 
 
-@inlined
+@inlined(early=True)
 def score_columns(
     sums, groups, n_cuts, categorical, total, limits, allowed, scratch, rules, node, bends, best
 ):  # fmt: skip
@@ -510,7 +510,7 @@ def score_columns(
                 best[column] = max(best[column], _largest(own, rules))
 
 
-@inlined
+@inlined(early=True)
 def choose_cut(sums, n_cuts, categorical, total, limits, best, scratch, goes_left, rules, node, bends):
     """Column, cut and gain of the best cut; column -1 where no cut gains, cut -1 for a set of categories.
 

@@ -625,7 +625,7 @@ class Learner:
         raise NotImplementedError
 
     def extreme(self, space: Space, target: np.ndarray) -> AnyProjection:
-        """The atom |h| <= 1 furthest along `target`.
+        """The atom |h| <= 1 furthest along `target`; a TypeError of those that cannot find it (`Takes.atoms`).
 
         Parameters
         ----------
@@ -639,7 +639,9 @@ class Learner:
         AnyProjection
             h on the sample.
         """
-        raise NotImplementedError
+        raise TypeError(
+            f"learner {type(self).__name__} has no way to find its extreme atom: use a stump, a tree or a dictionary"
+        )
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """How far an atom of H can reach along `target`: what a certificate needs.

@@ -138,25 +138,6 @@ class Linear(Learner):
     def _table(self, X: Any, weights: np.ndarray) -> Standardized:
         return Standardized(X, weights, self.standardize)
 
-    def extreme(self, space: Space, target: np.ndarray) -> Projection:
-        """Raise a TypeError: linear functions have no quick way to their extreme atom.
-
-        Parameters
-        ----------
-        space : Space
-            The sample.
-        target : ndarray
-            Shaped like scores.
-
-        Returns
-        -------
-        Projection
-            Never.
-        """
-        raise TypeError(
-            "learner Linear has no quick way to its extreme atom: use a stump, a tree or a dictionary"
-        )
-
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """How far an atom can reach along `target`: sum w |P target|, and what P target itself attains.
 

@@ -130,25 +130,6 @@ class Net(Learner):
             fitted = NetFunction(hidden, fitted.bias, fitted.output, fitted.constant)
         return Projection(fitted, fitted.predict(space.X).reshape(target.shape))
 
-    def extreme(self, space: Space, target: np.ndarray) -> Projection:
-        """Raise a TypeError: nets have no way to find their extreme atom.
-
-        Parameters
-        ----------
-        space : Space
-            The sample.
-        target : ndarray
-            Shaped like scores.
-
-        Returns
-        -------
-        Projection
-            Never.
-        """
-        raise TypeError(
-            "learner Net has no way to find its extreme atom: use a stump, a tree or a dictionary"
-        )
-
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a net was found to reach.
 
