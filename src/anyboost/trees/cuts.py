@@ -123,7 +123,7 @@ def _reached(portions: Portions, max_bins: int, drop: int, rows: Parts) -> tuple
         counts = np.zeros((len(prefixes), 1 << taken), dtype=np.int64)
 
 
-@inlined
+@inlined(early=True)
 def _key(x, drop):
     return ordered(np.float64(x) + 0.0) >> drop  # one key for both zeros
 
