@@ -20,7 +20,7 @@ PORTION = 1000  # rows that we are given at once
 WARM_UP = 600
 FIRST_FIT = 50
 GROWTH = 1.2  # rows of one refit over those of the last
-US, FOREST = "anyboost", "River ARF"
+US, SECOND, FOREST = "anyboost", "anyboost, one by one", "River ARF"
 
 
 class Answers(NamedTuple):
@@ -334,7 +334,7 @@ LEARNERS = {
     "River AMF": Learner("river", "river", _river(_mondrian)),
     "CapyMOA SGBT": Learner("capymoa", "capymoa", _capymoa),
     "River SRP": Learner("river", "river", _river(_patches)),
-    "anyboost, one by one": Learner("anyboost", "anyboost", _ours_one_by_one),
+    SECOND: Learner("anyboost", "anyboost", _ours_one_by_one),
 }
 
 

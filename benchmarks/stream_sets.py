@@ -4,7 +4,7 @@ A stream is a data set whose rows are learnt in their order; `classes` is None w
 """
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -49,22 +49,29 @@ def _generated(make: Callable[[Any, int], Any], *categorical: str) -> Callable[[
     return first
 
 
-def _there_and_back(synth: Any, rows: int, concept: Callable[[int, int], Any], width: int) -> Any:
+Concept = Callable[[Any, int, int], Any]  # River's module, the number of the concept, a seed
+
+
+def _abrupt(concept: Concept) -> Callable[[Any, int], Any]:
     """A concept, from a third of the rows on another, from two thirds on the first again."""
-    away = synth.ConceptDriftStream(concept(0, 1), concept(1, 2), rows // 3, width, seed=3)
-    return synth.ConceptDriftStream(away, concept(0, 4), 2 * rows // 3, width, seed=5)
+
+    def make(synth: Any, rows: int) -> Any:
+        third = rows // 3
+        first, other = islice(concept(synth, 0, 1), third), islice(concept(synth, 1, 2), third)
+        return chain(first, other, concept(synth, 0, 4))
+
+    return make
 
 
-def _drifting(concept: Callable[[Any, int, int], Any], *categorical: str) -> tuple[Callable[[int], Dataset], ...]:
-    """Abrupt and gradual; `concept` has River's module, the number of the concept and a seed."""
+def _gradual(concept: Concept) -> Callable[[Any, int], Any]:
+    """The same, each change over a sixth of the rows."""
 
-    def changing(width_of: Callable[[int], int]) -> Callable[[int], Dataset]:
-        def make(synth: Any, rows: int) -> Any:
-            return _there_and_back(synth, rows, lambda one, seed: concept(synth, one, seed), width_of(rows))
+    def make(synth: Any, rows: int) -> Any:
+        third, width = rows // 3, rows // 6
+        away = synth.ConceptDriftStream(concept(synth, 0, 1), concept(synth, 1, 2), third, width, seed=3)
+        return synth.ConceptDriftStream(away, concept(synth, 0, 4), 2 * third, width, seed=5)
 
-        return _generated(make, *categorical)
-
-    return changing(lambda _: 1), changing(lambda rows: rows // 6)
+    return make
 
 
 def _sea(synth: Any, concept: int, seed: int) -> Any:
@@ -83,7 +90,11 @@ def _centers(synth: Any, concept: int, seed: int) -> Any:
     return synth.RandomRBF(seed_model=10 + concept, seed_sample=seed, n_classes=5)
 
 
-def _hyperplane(synth: Any, _: int) -> Any:
+def _plane(synth: Any, concept: int, seed: int) -> Any:
+    return synth.Hyperplane(seed=10 * concept + seed)
+
+
+def _moving_plane(synth: Any, _: int) -> Any:
     return synth.Hyperplane(seed=1, n_drift_features=5, mag_change=0.001)
 
 
@@ -91,19 +102,17 @@ def _moving_centers(synth: Any, _: int) -> Any:
     return synth.RandomRBFDrift(seed_model=10, seed_sample=1, n_classes=5, change_speed=0.001)
 
 
-SEA_ABRUPT, SEA_GRADUAL = _drifting(_sea)
-AGRAWAL_ABRUPT, AGRAWAL_GRADUAL = _drifting(_agrawal, "elevel", "car", "zipcode")
-LED_ABRUPT, LED_GRADUAL = _drifting(_led)
-CENTERS_ABRUPT, _ = _drifting(_centers)
+_NOMINAL = ("elevel", "car", "zipcode")
 
 CHOOSING: dict[str, Callable[[int], Dataset]] = {
     "elec2": _set("elec2"),
     "flights, late": _late_flights,
     "covtype": _set("covtype"),
     "adult": _set("adult"),
-    "SEA, abrupt": SEA_ABRUPT,
-    "SEA, gradual": SEA_GRADUAL,
-    "Hyperplane": _generated(_hyperplane),
+    "SEA, abrupt": _generated(_abrupt(_sea)),
+    "SEA, gradual": _generated(_gradual(_sea)),
+    "Hyperplane, abrupt": _generated(_abrupt(_plane)),
+    "Hyperplane, moving": _generated(_moving_plane),
     "flights, delay": _set("nycflights13"),
     "cal_housing": _set("cal_housing"),
     "abalone": _set("abalone"),
@@ -111,11 +120,11 @@ CHOOSING: dict[str, Callable[[int], Dataset]] = {
 JUDGING: dict[str, Callable[[int], Dataset]] = {
     "bank": _set("bank"),
     "letter": _set("letter"),
-    "Agrawal, abrupt": AGRAWAL_ABRUPT,
-    "Agrawal, gradual": AGRAWAL_GRADUAL,
-    "LED, abrupt": LED_ABRUPT,
-    "LED, gradual": LED_GRADUAL,
-    "RandomRBF, abrupt": CENTERS_ABRUPT,
+    "Agrawal, abrupt": _generated(_abrupt(_agrawal), *_NOMINAL),
+    "Agrawal, gradual": _generated(_gradual(_agrawal), *_NOMINAL),
+    "LED, abrupt": _generated(_abrupt(_led)),
+    "LED, gradual": _generated(_gradual(_led)),
+    "RandomRBF, abrupt": _generated(_abrupt(_centers)),
     "RandomRBF, moving": _generated(_moving_centers),
     "covid_tests": _set(f"{JUDGE}/covid_tests"),
     "casp": _set("casp"),
