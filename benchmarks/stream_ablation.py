@@ -14,7 +14,6 @@ import numpy as np
 from scipy.stats import gmean
 
 from anyboost.datasets import Dataset
-from anyboost.streams import team
 from anyboost.streams.mixture import Mixture
 from benchmarks import accuracy, processes, stream_learners, stream_sets, streams
 from benchmarks.accuracy_report import table
@@ -46,21 +45,20 @@ class SomeOfThem:
 
 
 class Watched(Mixture):
-    """The team's average, with those over some of the experts beside it."""
+    """The average of a team that begins, with those over some of the experts beside it."""
 
-    last: "Watched"
-
-    def __init__(self, names: list[str], *given: Any) -> None:
-        super().__init__(names, *given)
-        everyone = range(len(names))
+    def __init__(self, before: Mixture) -> None:
+        super().__init__(before.names, before.loss)
+        everyone = range(len(before.names))
         chosen = {ALL: list(everyone)}
-        chosen |= {f"without {names[j]}": [i for i in everyone if i != j] for j in everyone}
-        chosen |= {f"{names[j]} alone": [j] for j in everyone}
+        chosen |= {f"without {before.names[j]}": [i for i in everyone if i != j] for j in everyone}
+        chosen |= {f"{before.names[j]} alone": [j] for j in everyone}
         self.some = {
-            name: SomeOfThem(Mixture([names[i] for i in places], *given), places)
+            name: SomeOfThem(Mixture([before.names[i] for i in places], before.loss), places)
             for name, places in chosen.items()
         }
-        Watched.last = self
+        for expert in np.flatnonzero(before.state.joined).tolist():
+            self.join(expert)
 
     def join(self, expert: int) -> None:
         super().join(expert)
@@ -82,15 +80,14 @@ class Watched(Mixture):
 
 def ablate(data: Dataset) -> dict[str, dict[str, float]]:
     """Losses of the team, without each expert, and of each alone."""
-    before = team.Mixture
-    team.Mixture = Watched  # type: ignore[misc]
-    try:
-        # The classes are given by their order of coming.
-        codes = data if data.classes is None else data._replace(y=_by_coming(data.y))
-        stream_learners.observe(stream_learners.our_model(codes), codes, stream_learners.frame(codes))
-    finally:
-        team.Mixture = before  # type: ignore[misc]
-    return {name: streams.losses(codes, some.answers()) for name, some in Watched.last.some.items()}
+    # Averages know classes by their order of coming.
+    data = data if data.classes is None else data._replace(y=_by_coming(data.y))
+    model = stream_learners.our_model(data)
+    model._named()  # begins
+    team = model._team()
+    team.mixture = Watched(team.mixture)
+    stream_learners.observe(model, data, stream_learners.frame(data))
+    return {name: streams.losses(data, some.answers()) for name, some in team.mixture.some.items()}
 
 
 def _by_coming(y: np.ndarray) -> np.ndarray:
@@ -144,9 +141,8 @@ def main() -> None:
     for stream in stream_sets.CHOOSING:
         if stream in done:
             continue
-        found = processes.in_own_process(
-            "stream_ablation", "--one", stream, str(given.rows), **streams.ONE_THREAD
-        )
+        one: Any = ("stream_ablation", "--one", stream, str(given.rows))
+        found: Any = processes.in_own_process(*one, limit=streams.LIMIT, **streams.ONE_THREAD)
         print(stream, "failed" if found is None else found[ALL], flush=True)
         if found is not None:
             accuracy.append(given.out, {"stream": stream, "rows": given.rows, "losses": found})

@@ -20,7 +20,7 @@ PORTION = 1000  # rows that we are given at once
 WARM_UP = 600
 FIRST_FIT = 50
 GROWTH = 1.2  # rows of one refit over those of the last
-US, SECOND, FOREST = "anyboost", "anyboost, one by one", "River ARF"
+US, SECOND, FOREST = "anyboost", "anyboost one by one", "River ARF"
 
 
 class Answers(NamedTuple):
@@ -135,13 +135,19 @@ def _river(make: Callable[[Dataset], Any]) -> Callable[[Dataset], Work]:
 def _forest(data: Dataset) -> Any:
     from river import forest
 
-    return _scaled(forest.ARFRegressor(seed=0), data) if data.classes is None else forest.ARFClassifier(seed=0)
+    return (
+        _scaled(forest.ARFRegressor(seed=0), data) if data.classes is None else forest.ARFClassifier(seed=0)
+    )
 
 
 def _patches(data: Dataset) -> Any:
     from river import ensemble
 
-    return _scaled(ensemble.SRPRegressor(seed=0), data) if data.classes is None else ensemble.SRPClassifier(seed=0)
+    return (
+        _scaled(ensemble.SRPRegressor(seed=0), data)
+        if data.classes is None
+        else ensemble.SRPClassifier(seed=0)
+    )
 
 
 def _adaptive_tree(data: Dataset) -> Any:
@@ -177,7 +183,7 @@ def _linear(data: Dataset) -> Any:
     from river import linear_model
 
     several = {None: linear_model.LinearRegression, 2: linear_model.LogisticRegression}
-    model = several.get(data.classes and len(data.classes), linear_model.SoftmaxRegression)()
+    model = several.get(None if data.classes is None else len(data.classes), linear_model.SoftmaxRegression)()
     return _scaled(model, data, drop_zeros=True)
 
 
@@ -202,9 +208,11 @@ def _lines(data: Dataset) -> list[str]:
 def _vowpal_wabbit(data: Dataset) -> Work:
     from vowpalwabbit import Workspace
 
-    count = data.classes and len(data.classes)
+    count = None if data.classes is None else len(data.classes)
     options = {None: "", 2: "--loss_function logistic --link logistic"}
-    model = Workspace("--quiet " + options.get(count, f"--oaa {count} --loss_function logistic --probabilities"))
+    model = Workspace(
+        "--quiet " + options.get(count, f"--oaa {count} --loss_function logistic --probabilities")
+    )
     labels, lines = labels_of(data).tolist(), _lines(data)
     shown = [2 * y - 1 for y in labels] if count == 2 else [y + 1 for y in labels] if count else labels
 
@@ -277,7 +285,7 @@ def refits(rows: int) -> Iterator[tuple[int, int]]:
         begin, end = end, int(np.ceil(end * GROWTH))
 
 
-def _refitted(make: Callable[[Dataset], Any]) -> Callable[[Dataset], Work]:
+def refitted(make: Callable[[Dataset], Any]) -> Callable[[Dataset], Work]:
     def prepare(data: Dataset) -> Work:
         table, y = frame(data), labels_of(data)
 
@@ -328,9 +336,9 @@ LEARNERS = {
     FOREST: Learner("river", "river", _river(_forest)),
     "River linear": Learner("river", "river", _river(_linear)),
     "Vowpal Wabbit": Learner("vowpalwabbit", "vowpalwabbit", _vowpal_wabbit),
-    "LightGBM, refitted": Learner("lightgbm", "lightgbm", _refitted(_lightgbm)),
+    "LightGBM refitted": Learner("lightgbm", "lightgbm", refitted(_lightgbm)),
     "River HAT": Learner("river", "river", _river(_adaptive_tree)),
-    "HistGradientBoosting, refitted": Learner("sklearn", "scikit-learn", _refitted(_scikit_learn)),
+    "HistGradientBoosting refitted": Learner("sklearn", "scikit-learn", refitted(_scikit_learn)),
     "River AMF": Learner("river", "river", _river(_mondrian)),
     "CapyMOA SGBT": Learner("capymoa", "capymoa", _capymoa),
     "River SRP": Learner("river", "river", _river(_patches)),

@@ -148,7 +148,9 @@ def _costs(found: Found) -> str:
         if lines:
             rate = sum(line["learnt"] for line in lines) / sum(line["cpu_seconds"] for line in lines)
             memory = [line["mebibytes"] for line in lines]
-            rows.append([name, lines[0]["version"], f"{rate:,.0f}", f"{np.median(memory):.0f}", f"{max(memory):.0f}"])
+            rows.append(
+                [name, lines[0]["version"], f"{rate:,.0f}", f"{np.median(memory):.0f}", f"{max(memory):.0f}"]
+            )
     return table(["learner", "version", "rows a second", "MiB, median", "MiB, most"], rows)
 
 

@@ -43,7 +43,11 @@ def _generated(make: Callable[[Any, int], Any], *categorical: str) -> Callable[[
         labels, codes = np.unique([y for _, y in found], return_inverse=True)
         columns = [str(name) for name in names]
         return Dataset(
-            X, codes.astype(np.float64), columns, np.isin(columns, categorical), classes=labels.astype(str).tolist()
+            X,
+            codes.astype(np.float64),
+            columns,
+            np.isin(columns, categorical),
+            classes=labels.astype(str).tolist(),
         )
 
     return first
@@ -106,26 +110,26 @@ _NOMINAL = ("elevel", "car", "zipcode")
 
 CHOOSING: dict[str, Callable[[int], Dataset]] = {
     "elec2": _set("elec2"),
-    "flights, late": _late_flights,
+    "flights late": _late_flights,
     "covtype": _set("covtype"),
     "adult": _set("adult"),
-    "SEA, abrupt": _generated(_abrupt(_sea)),
-    "SEA, gradual": _generated(_gradual(_sea)),
-    "Hyperplane, abrupt": _generated(_abrupt(_plane)),
-    "Hyperplane, moving": _generated(_moving_plane),
-    "flights, delay": _set("nycflights13"),
+    "SEA abrupt": _generated(_abrupt(_sea)),
+    "SEA gradual": _generated(_gradual(_sea)),
+    "Hyperplane abrupt": _generated(_abrupt(_plane)),
+    "Hyperplane moving": _generated(_moving_plane),
+    "flights delay": _set("nycflights13"),
     "cal_housing": _set("cal_housing"),
     "abalone": _set("abalone"),
 }
 JUDGING: dict[str, Callable[[int], Dataset]] = {
     "bank": _set("bank"),
     "letter": _set("letter"),
-    "Agrawal, abrupt": _generated(_abrupt(_agrawal), *_NOMINAL),
-    "Agrawal, gradual": _generated(_gradual(_agrawal), *_NOMINAL),
-    "LED, abrupt": _generated(_abrupt(_led)),
-    "LED, gradual": _generated(_gradual(_led)),
-    "RandomRBF, abrupt": _generated(_abrupt(_centers)),
-    "RandomRBF, moving": _generated(_moving_centers),
+    "Agrawal abrupt": _generated(_abrupt(_agrawal), *_NOMINAL),
+    "Agrawal gradual": _generated(_gradual(_agrawal), *_NOMINAL),
+    "LED abrupt": _generated(_abrupt(_led)),
+    "LED gradual": _generated(_gradual(_led)),
+    "RandomRBF abrupt": _generated(_abrupt(_centers)),
+    "RandomRBF moving": _generated(_moving_centers),
     "covid_tests": _set(f"{JUDGE}/covid_tests"),
     "casp": _set("casp"),
     "hotel_rates": _set(f"{JUDGE}/hotel_rates"),

@@ -18,6 +18,7 @@ import numpy as np
 
 from anyboost.datasets import Dataset
 from benchmarks import accuracy, processes, stream_learners, stream_sets
+from benchmarks.accuracy import words
 from benchmarks.accuracy_libraries import Absent, first_line
 from benchmarks.stream_learners import LEARNERS, Answers
 from benchmarks.stream_sets import CHOOSING, JUDGING, ROWS
@@ -146,8 +147,8 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT, help="the file of lines, added to")
-    parser.add_argument("--sets", default="", help="streams, with semicolons between")
-    parser.add_argument("--libraries", default="", help="learners, with semicolons between")
+    parser.add_argument("--sets", default="", help="streams, with commas between")
+    parser.add_argument("--libraries", default="", help="learners, with commas between")
     parser.add_argument("--rows", type=int, default=ROWS, help="the most rows of a stream")
     parser.add_argument("--judge", action="store_true", help="the judging streams")
     parser.add_argument("--quick", action="store_true", help="few rows and streams: a look, not a result")
@@ -158,16 +159,11 @@ def main() -> None:
 
         print(stream_report.page(accuracy.read(given.report)))
         return
-    plan = Plan(given.out, names(given.sets), names(given.libraries), given.rows, given.judge)
+    plan = Plan(given.out, words(given.sets), words(given.libraries), given.rows, given.judge)
     try:
         race(quick(plan) if given.quick else plan, say=lambda text: print(text, flush=True))
     except (FileNotFoundError, ValueError) as error:
         parser.error(str(error))
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Names with semicolons between: some have commas in them."""
-    return tuple(word.strip() for word in text.split(";") if word.strip())
 
 
 if __name__ == "__main__":
