@@ -248,11 +248,16 @@ def append(path: Path, line: dict[str, Any]) -> None:
 
 
 def _said(line: dict[str, Any]) -> str:
-    start = f"{line['set']}, seed {line['seed']}, {line['fit']}, {line['library']}: "
+    start = f"{line['set']}, seed {line['seed']}, {line['fit']}, {line['library']}"
+    return said(start, line, "{cpu_seconds:.2f} s of processors, {rounds} rounds")
+
+
+def said(start: str, line: dict[str, Any], cost: str) -> str:
+    """A line for people: its losses and what they cost, or why it failed."""
     if "failed" in line:
-        return start + f"failed, {line['failed']}"
+        return f"{start}: failed, {line['failed']}"
     values = ", ".join(f"{name} {value:.5g}" for name, value in line["losses"].items())
-    return start + f"{values}, {line['cpu_seconds']:.2f} s of processors, {line['rounds']} rounds"
+    return f"{start}: {values}, {cost.format(**line)}"
 
 
 def main() -> None:

@@ -81,7 +81,8 @@ def race(plan: Plan, say: Callable[[str], Any] = print) -> None:
                 continue
             line = {**turn._asdict(), "version": version, **in_own_process(turn)}
             accuracy.append(plan.out, line)
-            say(_said(line))
+            cost = "{cpu_seconds:.1f} s of processors, {mebibytes:.0f} MiB"
+            say(accuracy.said(f"{stream}, {learner}", line, cost))
 
 
 def in_own_process(turn: Turn) -> dict[str, Any]:
@@ -130,14 +131,6 @@ def losses(data: Dataset, answers: Answers) -> dict[str, float]:
     for name, floor in FLOORS.items():
         found[name] = float(-np.mean(np.log(np.clip(chances, floor, 1.0))))
     return found
-
-
-def _said(line: dict[str, Any]) -> str:
-    start = f"{line['stream']}, {line['learner']}: "
-    if "failed" in line:
-        return start + f"failed, {line['failed']}"
-    values = ", ".join(f"{name} {value:.5g}" for name, value in line["losses"].items())
-    return start + f"{values}, {line['cpu_seconds']:.1f} s of processors, {line['mebibytes']:.0f} MiB"
 
 
 def main() -> None:
