@@ -51,8 +51,8 @@ class Comparison(NamedTuple):
         else:
             known = SEARCHED if self.tuned else TUNING
         named = tuple(f"{accuracy_sets.JUDGE}/{name}" if self.judge else name for name in self.sets)
-        _refuse_unknown("--sets", named, known)
-        _refuse_unknown("--libraries", self.libraries, tuple(LIBRARIES))
+        refuse_unknown("--sets", named, known)
+        refuse_unknown("--libraries", self.libraries, tuple(LIBRARIES))
         rows = min(self.rows, accuracy_sets.SEARCHED_ROWS) if self.tuned else self.rows
         return self._replace(sets=named or known, libraries=self.libraries or tuple(LIBRARIES), rows=rows)
 
@@ -63,7 +63,7 @@ def quick(plan: Comparison) -> Comparison:
     return plan._replace(sets=plan.sets or some, seeds=1, rows=min(plan.rows, QUICK_ROWS))
 
 
-def _refuse_unknown(option: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
+def refuse_unknown(option: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
     for name in given:
         if name not in known:
             raise ValueError(f"{option} {name!r} is not known; use {', '.join(known)}")
@@ -104,7 +104,7 @@ def race(plan: Comparison, say: Callable[[str], Any] = print) -> None:
         datasets.require(plan.sets)
     plan.out.parent.mkdir(parents=True, exist_ok=True)
     lines = read(plan.out)
-    _whole_lines(plan.out)
+    whole_lines(plan.out)
     done, versions = _done(lines), _versions(plan, lines, say)
     under_way = plan.out.with_suffix(".under_way")
     died = json.loads(under_way.read_text()) if under_way.exists() else None
@@ -117,7 +117,7 @@ def race(plan: Comparison, say: Callable[[str], Any] = print) -> None:
         finally:
             under_way.unlink(missing_ok=True)
         line = {**fit._asdict(), "task": task, "version": versions[fit.library], **found}
-        _append(plan.out, line)
+        append(plan.out, line)
         say(_said(line))
 
 
@@ -150,7 +150,7 @@ def _versions(plan: Comparison, lines: list[dict[str, Any]], say: Callable[[str]
             reasons = {"all": str(reason)}
         for kind, why in reasons.items():
             if why is not None and (name, kind) not in said:
-                _append(plan.out, {"library": name, "fit": kind, "absent": why})
+                append(plan.out, {"library": name, "fit": kind, "absent": why})
                 say(f"{name}, {kind}: absent, {why}")
     return found
 
@@ -236,23 +236,28 @@ def _finite(found: dict[str, Any]) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def _whole_lines(path: Path) -> None:
+def whole_lines(path: Path) -> None:
     """End a last line that was cut short, so that the next one starts anew."""
     if path.exists() and (text := path.read_bytes()) and not text.endswith(b"\n"):
         path.write_bytes(text + b"\n")
 
 
-def _append(path: Path, line: dict[str, Any]) -> None:
+def append(path: Path, line: dict[str, Any]) -> None:
     with path.open("a") as file:
         file.write(json.dumps(line) + "\n")
 
 
 def _said(line: dict[str, Any]) -> str:
-    start = f"{line['set']}, seed {line['seed']}, {line['fit']}, {line['library']}: "
+    start = f"{line['set']}, seed {line['seed']}, {line['fit']}, {line['library']}"
+    return said(start, line, "{cpu_seconds:.2f} s of processors, {rounds} rounds")
+
+
+def said(start: str, line: dict[str, Any], cost: str) -> str:
+    """A line for people: its losses and what they cost, or why it failed."""
     if "failed" in line:
-        return start + f"failed, {line['failed']}"
+        return f"{start}: failed, {line['failed']}"
     values = ", ".join(f"{name} {value:.5g}" for name, value in line["losses"].items())
-    return start + f"{values}, {line['cpu_seconds']:.2f} s of processors, {line['rounds']} rounds"
+    return f"{start}: {values}, {cost.format(**line)}"
 
 
 def main() -> None:

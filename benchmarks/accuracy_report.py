@@ -44,7 +44,7 @@ def _versions(lines: list[dict[str, Any]]) -> str:
     return ", ".join(f"{library} {' and '.join(sorted(seen))}" for library, seen in found.items())
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
@@ -60,7 +60,7 @@ def _summary(lines: list[dict[str, Any]]) -> str:
         found = [pooled(lines, peer, family) for peer in peers]
         if any(found):
             rows.append([family, *(f"{one.ratio:.3f}, time {one.time:.2g}" if one else "" for one in found)])
-    return _table(["ours / theirs", *peers], rows) if rows else "Nothing to compare yet."
+    return table(["ours / theirs", *peers], rows) if rows else "Nothing to compare yet."
 
 
 def _pooled(lines: list[dict[str, Any]]) -> str:
@@ -73,7 +73,7 @@ def _pooled(lines: list[dict[str, Any]]) -> str:
                 counts = f"{found.wins}, {found.losses}, {found.ties}"
                 rows.append([family, peer, f"{found.ratio:.3f}", interval, counts, f"{found.time:.2g}"])
     head = ["loss", "peer", "ours / theirs", "95 %", "sets won, lost, tied", "our time / theirs"]
-    return _table(head, rows) if rows else ""
+    return table(head, rows) if rows else ""
 
 
 def _each_set(lines: list[dict[str, Any]]) -> str:
@@ -89,7 +89,7 @@ def _each_set(lines: list[dict[str, Any]]) -> str:
         least = min(means.values())
         shown = [_number(means[one], means[one] == least) if one in means else "" for one in libraries]
         rows.append([name, loss, *shown])
-    return _table(["set", "loss", *libraries], rows)
+    return table(["set", "loss", *libraries], rows)
 
 
 def _number(value: float, bold: bool) -> str:

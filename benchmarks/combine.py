@@ -57,8 +57,8 @@ def ours(H: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def river_ewa(H: np.ndarray, y: np.ndarray) -> np.ndarray:
     from anyboost import losses
+    from benchmarks.pool_streams import PoolStream
     from benchmarks.pools import river_ewa as run
-    from benchmarks.streams import PoolStream
 
     return run(PoolStream([], H, y, np.empty(0, dtype=int), losses.Squared()), 0.05)
 

@@ -20,7 +20,7 @@ from anyboost.machine import machine
 from anyboost.mirror import MirrorAverager, Octahedron, SecondOrder, Simplex, Tracker
 from anyboost.mirror.pool import log_odds
 from anyboost.mirror.regret import best_combination, expert_losses, regret
-from benchmarks.streams import PoolStream, elec2, flights, periods
+from benchmarks.pool_streams import PoolStream, elec2, flights, periods
 
 RATES = (0.5, 0.05, 0.005)  # of River's EWA: its default, and slower
 

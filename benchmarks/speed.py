@@ -228,6 +228,7 @@ def page(results: dict[str, Any]) -> str:
         "leaves, rounds and threads. Ratios are its time over ours in the same turn (median and range): above 1 we",
         "are ahead. `fit` includes binning. Memory is what the fit added at its peak. A run that learns less is not",
         "faster: compare training losses. What the engine does, and where its limits are: [engine.md](engine.md).",
+        "Other races: [accuracy](accuracy.md), [streams](streams-benchmark.md).",
         "",
         *HEAD,
     ]

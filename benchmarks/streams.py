@@ -1,204 +1,163 @@
-"""Two real streams and nine models each, all of which forecast a row before its label is shown (see `pools`)."""
+"""Streams, learnt row by row by everyone's defaults: `anyboost bench streams`, or `python -m benchmarks.streams`.
 
-from collections.abc import Callable, Iterator
+The protocol is docs/streams-benchmark.md. A line of the file is a learner on a stream, in a process and on a thread of
+its own; a run goes on where an earlier one stopped. With `--report FILE`, the tables of what is there.
+"""
+
+import argparse
+import json
+import resource
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost import datasets, losses
-from anyboost.mirror.pool import log_odds
+from anyboost.datasets import Dataset
+from benchmarks import accuracy, processes, stream_learners, stream_sets
+from benchmarks.accuracy import words
+from benchmarks.accuracy_libraries import Absent, first_line
+from benchmarks.stream_learners import LEARNERS, Answers
+from benchmarks.stream_sets import CHOOSING, JUDGING, ROWS
+
+OUT = Path("streams.jsonl")
+QUICK_ROWS = 1000
+QUICK = ("elec2", "abalone")
+LIMIT = 7200.0  # seconds for one learner on one stream
+FLOORS = {"log loss": 1e-6, "log loss, floor 0.01": 0.01}  # of the probability of the class that came
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
-class PoolStream(NamedTuple):
-    """Rows in the order of time, the ends of its periods, and the models' forecasts (NaN: none yet)."""
+class Plan(NamedTuple):
+    """What to run; names of streams and learners, all of them where none is given."""
 
-    names: list[str]
-    forecasts: np.ndarray
-    y: np.ndarray
-    ends: np.ndarray  # stacking is fitted anew at these rows
-    loss: losses.RowwiseLoss
+    out: Path = OUT
+    sets: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    rows: int = ROWS
+    judge: bool = False
 
-
-# Flights: arrival delay in minutes -----------------------------------------------------------------------------------
-
-
-def flights(rows: int | None = None) -> PoolStream:
-    """327,346 flights of a year, by scheduled departure; squared error of the delay, in standard deviations."""
-    data = datasets.load("nycflights13")
-    X, y = data.X[:rows], data.y[:rows] / 44.6
-    month, day = data.column("month")[:rows], data.column("day")[:rows]
-    months = np.flatnonzero(np.diff(month)) + 1
-    days = np.flatnonzero(np.diff(day)) + 1
-    dense = _one_hot(X, data.categorical)
-    found = {
-        "running mean": _running_mean(y),
-        "last hundred": _moving_mean(y, 0.01),
-        "carrier and hour": _group_means(X, y, data.feature_names),
-        "linear, by day": _incremental(dense, y, days),
-        "ridge, by month": _refitted(_ridge, dense, y, months),
-        "boosting, by month": _refitted(_boosting, X, y, months),
-        "boosting, last month": _refitted(_boosting, X, y, months, window=1),
-        "forest, by month": _refitted(_forest, X, y, months),
-        "Hoeffding tree": _river(_hoeffding_regressor(), X, y),
-    }
-    return PoolStream(list(found), np.column_stack(list(found.values())), y, days, losses.Squared())
+    def checked(self) -> "Plan":
+        """With every name filled in."""
+        known = tuple(JUDGING if self.judge else CHOOSING)
+        accuracy.refuse_unknown("--sets", self.sets, known)
+        accuracy.refuse_unknown("--libraries", self.libraries, tuple(LEARNERS))
+        return self._replace(sets=self.sets or known, libraries=self.libraries or tuple(LEARNERS))
 
 
-def _one_hot(X: np.ndarray, categorical: np.ndarray) -> np.ndarray:
-    parts = [X[:, ~categorical]]
-    for j in np.flatnonzero(categorical):
-        parts.append((X[:, j][:, None] == np.unique(X[:, j])[None, :]).astype(float))
-    return np.hstack(parts)
+def quick(plan: Plan) -> Plan:
+    """A look: few rows, two streams unless others are named."""
+    some = () if plan.judge else QUICK
+    return plan._replace(sets=plan.sets or some, rows=min(plan.rows, QUICK_ROWS))
 
 
-def _running_mean(y: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0.0], np.cumsum(y)[:-1] / np.arange(1, len(y))])
+class Turn(NamedTuple):
+    """One line to be: what tells it from all others."""
+
+    stream: str
+    learner: str
+    rows: int  # at most
 
 
-def _moving_mean(y: np.ndarray, share: float) -> np.ndarray:
-    from scipy.signal import lfilter
-
-    return np.concatenate([[0.0], lfilter([share], [1.0, share - 1.0], y)[:-1]])
-
-
-def _group_means(X: np.ndarray, y: np.ndarray, names: list[str]) -> np.ndarray:
-    """The mean delay so far of the same carrier in the same hour of the day, shrunk by ten flights of none."""
-    hour = X[:, next(i for i, name in enumerate(names) if "sched_dep" in name)] // 60
-    key = (X[:, names.index("carrier")] * 24 + hour).astype(int)
-    total, count, out = np.zeros(key.max() + 1), np.full(key.max() + 1, 10.0), np.empty(len(y))
-    for i, k in enumerate(key.tolist()):
-        out[i] = total[k] / count[k]
-        total[k] += y[i]
-        count[k] += 1
-    return out
-
-
-def _incremental(X: np.ndarray, y: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    from sklearn.linear_model import SGDRegressor
-    from sklearn.preprocessing import StandardScaler
-
-    scaler, model = StandardScaler(), SGDRegressor(eta0=1e-3, random_state=0)
-    out = np.full(len(y), np.nan)
-    for before, rows in periods(len(y), ends):
-        if before:
-            out[rows] = model.predict(scaler.transform(X[rows]))
-        scaler.partial_fit(X[rows])
-        model.partial_fit(scaler.transform(X[rows]), y[rows])
-    return out
+def race(plan: Plan, say: Callable[[str], Any] = print) -> None:
+    """Run what the file does not have yet: learner by learner, so that a run cut short has some on all streams."""
+    plan = plan.checked()
+    plan.out.parent.mkdir(parents=True, exist_ok=True)
+    lines = accuracy.read(plan.out)
+    accuracy.whole_lines(plan.out)
+    done = {Turn(*(line[field] for field in Turn._fields)) for line in lines}
+    for learner in plan.libraries:
+        try:
+            version = stream_learners.installed(learner)
+        except Absent as reason:
+            say(f"{learner}: left out, {reason}")
+            continue
+        for stream in plan.sets:
+            turn = Turn(stream, learner, plan.rows)
+            if turn in done:
+                continue
+            line = {**turn._asdict(), "version": version, **in_own_process(turn)}
+            accuracy.append(plan.out, line)
+            cost = "{cpu_seconds:.1f} s of processors, {mebibytes:.0f} MiB"
+            say(accuracy.said(f"{stream}, {learner}", line, cost))
 
 
-def _refitted(
-    make: Callable[[], Any], X: np.ndarray, y: np.ndarray, ends: np.ndarray, window: int | None = None
-) -> np.ndarray:
-    """A model fitted at the end of each period on all rows so far, or on the last `window` periods."""
-    starts = [0, *ends.tolist()]
-    out = np.full(len(y), np.nan)
-    for number, rows in periods(len(y), ends):
-        if number:
-            begin = 0 if window is None else starts[max(0, number - window)]
-            model = make().fit(X[begin : rows.start], y[begin : rows.start])
-            probable = hasattr(model, "predict_proba")
-            out[rows] = model.predict_proba(X[rows])[:, 1] if probable else model.predict(X[rows])
-    return out
+def in_own_process(turn: Turn) -> dict[str, Any]:
+    found = processes.in_own_process(
+        "streams", "--one", turn.stream, turn.learner, str(turn.rows), limit=LIMIT, **ONE_THREAD
+    )
+    return found or {"failed": f"it died, or took more than {LIMIT:g} s"}
 
 
-def periods(n: int, ends: np.ndarray) -> Iterator[tuple[int, slice]]:
-    edges = [0, *ends.tolist(), n]
-    for number in range(len(edges) - 1):
-        yield number, slice(edges[number], edges[number + 1])
+def measure(turn: Turn) -> dict[str, Any]:
+    """Losses of the answers, seconds and memory; or why it failed."""
+    try:
+        data = stream_sets.load(turn.stream, turn.rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            work = LEARNERS[turn.learner].prepare(data)
+            before, began, cpu_began = _memory(), perf_counter(), process_time()
+            answers = work()
+        return {
+            "losses": losses(data, answers),
+            "seconds": perf_counter() - began,
+            "cpu_seconds": process_time() - cpu_began,
+            "mebibytes": _memory() - before,
+            "learnt": len(data.y),
+        }
+    except Exception as error:  # whatever a peer raises is its result
+        return {"failed": first_line(error)}
 
 
-def _ridge() -> Any:
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), Ridge(1000.0))
+def _memory() -> float:
+    """The most that this process has held so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    return HistGradientBoostingRegressor(max_iter=100, random_state=0)
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return RandomForestRegressor(20, min_samples_leaf=50, max_samples=0.2, max_features=0.5, random_state=0)
-
-
-def _hoeffding_regressor() -> Any:
-    from river import tree
-
-    return tree.HoeffdingTreeRegressor(grace_period=500)
+def losses(data: Dataset, answers: Answers) -> dict[str, float]:
+    """Of answers given before each row was learnt. Log loss leaves out the row that brings a class: no one knew it."""
+    if answers.chances is None or data.classes is None:
+        gap = answers.told - data.y
+        if not np.isfinite(gap).all():
+            raise ValueError("answers are not finite")
+        return {"MAE": float(np.mean(np.abs(gap))), "RMSE": float(np.sqrt(np.mean(gap**2)))}
+    _, first = np.unique(data.y, return_index=True)
+    chances = np.where(np.isnan(answers.chances), 1.0 / len(data.classes), answers.chances)
+    chances = np.delete(chances, first)
+    found = {"error": float(np.mean(answers.told != data.y))}
+    for name, floor in FLOORS.items():
+        found[name] = float(-np.mean(np.log(np.clip(chances, floor, 1.0))))
+    return found
 
 
-def _river(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    out = np.empty(len(y))
-    labels = y.tolist()
-    probable = hasattr(model, "predict_proba_one")
-    for i, row in enumerate(X.tolist()):
-        features = dict(enumerate(row))
-        if probable:
-            shares = model.predict_proba_one(features)
-            out[i] = shares.get(True, 0.0) if shares else np.nan
-            model.learn_one(features, bool(labels[i]))
-        else:
-            out[i] = model.predict_one(features)
-            model.learn_one(features, labels[i])
-    return out
+def main() -> None:
+    if sys.argv[1:2] == ["--one"]:
+        stream, learner, rows = sys.argv[2:]
+        print("\n" + json.dumps(measure(Turn(stream, learner, int(rows)))))
+        return
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=OUT, help="the file of lines, added to")
+    parser.add_argument("--sets", default="", help="streams, with commas between")
+    parser.add_argument("--libraries", default="", help="learners, with commas between")
+    parser.add_argument("--rows", type=int, default=ROWS, help="the most rows of a stream")
+    parser.add_argument("--judge", action="store_true", help="the judging streams")
+    parser.add_argument("--quick", action="store_true", help="few rows and streams: a look, not a result")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="only write the tables of this file")
+    given = parser.parse_args()
+    if given.report is not None:
+        from benchmarks import stream_report
+
+        print(stream_report.page(accuracy.read(given.report)))
+        return
+    plan = Plan(given.out, words(given.sets), words(given.libraries), given.rows, given.judge)
+    try:
+        race(quick(plan) if given.quick else plan, say=lambda text: print(text, flush=True))
+    except (FileNotFoundError, ValueError) as error:
+        parser.error(str(error))
 
 
-# Electricity: whether the price goes up ------------------------------------------------------------------------------
-
-
-def elec2(rows: int | None = None) -> PoolStream:
-    """45,312 half hours of a market; forecasts are probabilities, combined as log odds under the logistic loss."""
-    from river import forest, linear_model, naive_bayes, preprocessing, tree
-
-    data = datasets.load("elec2")
-    X, y = data.X[:rows], data.y[:rows]
-    weeks = np.arange(336, len(y), 336)
-    scaled = preprocessing.StandardScaler
-    found = {
-        "repeat last label": _persistence(y),
-        "running mean": np.clip(_running_mean(y), 1e-6, 1 - 1e-6),
-        "logistic": _river(scaled() | linear_model.LogisticRegression(), X, y),
-        "naive Bayes": _river(naive_bayes.GaussianNB(), X, y),
-        "Hoeffding tree": _river(tree.HoeffdingTreeClassifier(), X, y),
-        "adaptive tree": _river(tree.HoeffdingAdaptiveTreeClassifier(seed=0), X, y),
-        "adaptive forest": _river(forest.ARFClassifier(5, seed=0), X, y),
-        "boosting, by week": _refitted(_boosting_classifier, X, y, weeks, window=12),
-        "logistic, by week": _refitted(_logistic, X, y, weeks, window=4),
-    }
-    shares = np.column_stack(list(found.values()))
-    asleep = np.isnan(shares)
-    scores = log_odds(np.stack([1 - shares.ravel(), shares.ravel()], axis=1)).reshape(shares.shape)
-    scores[asleep] = np.nan
-    # Some of these models are sure of themselves and wrong: for everyone alike, odds end at 55 to one.
-    scores = np.clip(scores, -4.0, 4.0)
-    return PoolStream(list(found), scores, np.where(y > 0, 1.0, -1.0), weeks, losses.Logistic())
-
-
-def _persistence(y: np.ndarray) -> np.ndarray:
-    """The last label, with the share of repetitions so far as its probability."""
-    repeated = np.concatenate([[0.5], y[1:] == y[:-1]])
-    often = (np.cumsum(repeated) + 1.0) / (np.arange(len(y)) + 2.0)
-    before = np.concatenate([[0.5], often[:-1]])
-    last = np.concatenate([[0.0], y[:-1]])
-    return np.where(last > 0, before, 1 - before)
-
-
-def _boosting_classifier() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(max_iter=60, random_state=0)
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anyboost import losses
-from benchmarks import combine, pools, streams
+from benchmarks import combine, pool_streams, pools
 
 
 def test_everyone_in_the_race_computes_the_same():
@@ -31,7 +31,7 @@ def small_stream(of_classes):
     if of_classes:
         y = np.where(y > 0, 1.0, -1.0)
     loss = losses.Logistic() if of_classes else losses.Squared()
-    return streams.PoolStream(["a", "b", "c"], H, y, np.array([100, 200]), loss)
+    return pool_streams.PoolStream(["a", "b", "c"], H, y, np.array([100, 200]), loss)
 
 
 @pytest.mark.parametrize("of_classes", [False, True])
@@ -54,10 +54,10 @@ def test_a_pool_is_compared_on_the_rows_where_all_are_awake(tmp_path, of_classes
 
 def test_models_forecast_before_they_see_the_label():
     y = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
-    np.testing.assert_allclose(streams._running_mean(y), [0, 1, 0.5, 1 / 3, 0.5])
-    np.testing.assert_allclose(streams._moving_mean(y, 0.5), [0, 0.5, 0.25, 0.125, 0.5625])
-    shares = streams._persistence(y)
-    changed = streams._persistence(np.array([1.0, 0.0, 0.0, 1.0, 0.0]))
+    np.testing.assert_allclose(pool_streams._running_mean(y), [0, 1, 0.5, 1 / 3, 0.5])
+    np.testing.assert_allclose(pool_streams._moving_mean(y, 0.5), [0, 0.5, 0.25, 0.125, 0.5625])
+    shares = pool_streams._persistence(y)
+    changed = pool_streams._persistence(np.array([1.0, 0.0, 0.0, 1.0, 0.0]))
     np.testing.assert_array_equal(shares, changed)
 
     class Mean:
@@ -68,7 +68,7 @@ def test_models_forecast_before_they_see_the_label():
         def predict(self, X):
             return np.full(len(X), self.mean)
 
-    found = streams._refitted(Mean, y[:, None], y, np.array([2, 4]))
+    found = pool_streams._refitted(Mean, y[:, None], y, np.array([2, 4]))
     np.testing.assert_allclose(found, [np.nan, np.nan, 0.5, 0.5, 0.5])
-    found = streams._refitted(Mean, y[:, None], y, np.array([2, 4]), window=1)
+    found = pool_streams._refitted(Mean, y[:, None], y, np.array([2, 4]), window=1)
     np.testing.assert_allclose(found, [np.nan, np.nan, 0.5, 0.5, 0.5])

@@ -15,8 +15,8 @@ import typer
 from anyboost.cli.shared import paths
 from anyboost.cli.shared.console import fail
 
-NAMES = ("speed", "online", "combine", "accuracy")
-ACCURACY = "With accuracy"
+NAMES = ("speed", "online", "combine", "accuracy", "streams")
+ACCURACY, BOTH = "With accuracy", "With accuracy and streams"
 CHECKOUT = Path(__file__).resolve().parents[3]
 ELSEWHERE = (
     "anyboost bench needs a checkout of the repository, installed with pip install --editable: the benchmarks are not "
@@ -36,27 +36,32 @@ def command(
             "--output",
             "--out",
             "-o",
-            help="A JSON file for the figures; for speed, a page of them (.md) goes beside it; for accuracy, a file of "
-            "lines (.jsonl) that is added to.",
+            help="A JSON file for the figures; for speed, a page of them (.md) goes beside it; for accuracy "
+            "and streams, a file of lines (.jsonl) that is added to.",
         ),
     ] = None,
     sets: Annotated[
-        str, typer.Option(help="Sets, with commas between; all unless given.", rich_help_panel=ACCURACY)
+        str, typer.Option(help="Sets, with commas between; all unless given.", rich_help_panel=BOTH)
     ] = "",
     libraries: Annotated[
-        str, typer.Option(help="Libraries, with commas between; all unless given.", rich_help_panel=ACCURACY)
+        str, typer.Option(help="Libraries, with commas between; all unless given.", rich_help_panel=BOTH)
     ] = "",
     seeds: Annotated[
         int, typer.Option(min=1, help="Draws of the training rows.", rich_help_panel=ACCURACY)
     ] = 3,
     rows: Annotated[
-        int, typer.Option(min=100, help="The most rows to train on.", rich_help_panel=ACCURACY)
-    ] = 20_000,
+        int | None,
+        typer.Option(
+            min=100,
+            help="The most rows to train on; 20,000, and 50,000 of a stream, unless given.",
+            rich_help_panel=BOTH,
+        ),
+    ] = None,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads of every library.", rich_help_panel=ACCURACY)
     ] = 1,
     judge: Annotated[
-        bool, typer.Option("--judge", help="The judging sets, once.", rich_help_panel=ACCURACY)
+        bool, typer.Option("--judge", help="The judging sets, once.", rich_help_panel=BOTH)
     ] = False,
     validate: Annotated[
         bool, typer.Option("--validate", help="Leave the test parts alone.", rich_help_panel=ACCURACY)
@@ -71,7 +76,9 @@ def command(
     loss. online: Vowpal Wabbit, River and CapyMOA; examples a second, and progressive losses on streams of
     ANYBOOST_DATA. combine: mirror averaging against NumPy and River, and over stumps by the hundred thousand; steps a
     second. accuracy: test losses of everyone's defaults on sets of ANYBOOST_DATA; a run goes on where the last one
-    stopped, and `python -m benchmarks.accuracy --report FILE` has the tables.
+    stopped, and `python -m benchmarks.accuracy --report FILE` has the tables. streams: progressive losses, seconds and
+    memory of everyone's defaults, with River, Vowpal Wabbit, CapyMOA and boosters refitted by hand; resumed alike,
+    `python -m benchmarks.streams --report FILE`.
     Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out. Needs a checkout of
     the repository.
     """
@@ -81,11 +88,12 @@ def command(
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
     paths.check_output(output)
     race = _race(name)
-    if name == "accuracy":
-        words = race.words
-        plan = race.Comparison(
-            output or race.OUT, words(sets), words(libraries), seeds, rows, threads, judge, validate, tuned
-        )
+    if name in ("accuracy", "streams"):
+        given = (output or race.OUT, race.words(sets), race.words(libraries))
+        if name == "accuracy":
+            plan = race.Comparison(*given, seeds, rows or race.ROWS, threads, judge, validate, tuned)
+        else:
+            plan = race.Plan(*given, rows or race.ROWS, judge)
         try:
             race.race(race.quick(plan) if quick else plan, say=typer.echo)
         except (FileNotFoundError, ValueError) as error:
