@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.export.onnx_trees import right_codes, round_down
+from anyboost.export.onnx_trees import codes_apart, round_down
 from anyboost.weak.functions import TreeFunction
 
 
@@ -108,6 +108,8 @@ def _narrowed(tree: TreeFunction, node: int, way: _Way, goes_left: bool) -> _Way
         if goes_left:
             return way._replace(high=min(way.high, threshold), missing=missing)
         return way._replace(low=max(way.low, threshold), missing=missing)
-    codes, missing_left = right_codes(tree, node)
-    kept = tuple(code for code in way.values or () if (code in set(codes.tolist())) == (goes_left != missing_left))
+    codes, missing_left = codes_apart(tree, node)
+    kept = tuple(
+        code for code in way.values or () if (code in set(codes.tolist())) == (goes_left != missing_left)
+    )
     return way._replace(values=kept, missing=way.missing and missing_left == goes_left)

@@ -50,9 +50,13 @@ def as_text(model: Any) -> str:
     trees, categories, tensors = json_trees.split_off(header, tensors)
     if trees:
         parts["categories"] = json.dumps(categories)
-        parts["trees"] = "[\n" + ",\n".join(json.dumps(spelled(tree), allow_nan=False) for tree in trees) + "\n]"
+        parts["trees"] = (
+            "[\n" + ",\n".join(json.dumps(spelled(tree), allow_nan=False) for tree in trees) + "\n]"
+        )
     written = {name: json.dumps(_entry(array), allow_nan=False) for name, array in sorted(tensors.items())}
-    parts["tensors"] = "{\n" + ",\n".join(f"{json.dumps(name)}: {text}" for name, text in written.items()) + "\n}"
+    parts["tensors"] = (
+        "{\n" + ",\n".join(f"{json.dumps(name)}: {text}" for name, text in written.items()) + "\n}"
+    )
     return "{\n" + ",\n".join(f"{json.dumps(name)}: {text}" for name, text in parts.items()) + "\n}\n"
 
 
@@ -94,9 +98,7 @@ def _contents(text: bytes) -> Contents:
     """Header and tensors of a document, as a model file has them."""
     document = Fields(container.parse(text), "the document")
     header = {name: document.take(name) for name in ("format", "kind", "library", "model")}
-    arrays = {
-        name: _array(entry, name) for name, entry in document.take("tensors", _object).items()
-    }
+    arrays = {name: _array(entry, name) for name, entry in document.take("tensors", _object).items()}
     if document.has("trees"):
         trees, categories = document.take("trees", items()), document.take("categories", items())
         joined = make(json_trees.joined, {"trees": trees, "categories": categories})
@@ -109,7 +111,11 @@ def _contents(text: bytes) -> Contents:
 
 
 def _entry(array: np.ndarray) -> dict[str, Any]:
-    return {"dtype": container.word_of(array.dtype), "shape": list(array.shape), "values": spelled(array.reshape(-1).tolist())}
+    return {
+        "dtype": container.word_of(array.dtype),
+        "shape": list(array.shape),
+        "values": spelled(array.reshape(-1).tolist()),
+    }
 
 
 def spelled(value: Any) -> Any:
@@ -138,6 +144,5 @@ def _array(entry: Any, name: str) -> np.ndarray:
         raise Fault(f"its tensor {name!a} has not as many values as its shape says")
     if dtype == "F64":
         return np.array([json_trees.number(value, name) for value in values], dtype=np.float64).reshape(shape)
-    most = int(np.iinfo(DTYPES[dtype]).max)
-    whole = count(0, most)
+    whole = count(0, 256 ** np.dtype(DTYPES[dtype]).itemsize - 1)
     return np.array([whole(value, name) for value in values], dtype=DTYPES[dtype]).reshape(shape)

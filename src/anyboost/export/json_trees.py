@@ -173,14 +173,16 @@ class _Nodes:
             kept.append(node.take(name, real))
 
     def function(self, clamped: bool | None, categories: Categories | None) -> TreeFunction:
-        columns = zip(*self.rows, strict=True) if self.rows else [[]] * 6
-        kinds = (np.int32, np.float64, np.int32, np.int32, np.bool_, np.int32)
+        columns: list[Any] = list(zip(*self.rows, strict=True)) if self.rows else [[]] * 6
+        kinds: tuple[Any, ...] = (np.int32, np.float64, np.int32, np.int32, np.bool_, np.int32)
         feature, threshold, left, right, missing_left, category_set = (
             np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)
         )
         leaf = feature < 0
         widths = {len(value) for value in self.values if value}
-        if len(widths) != 1 or not all(value for value, is_leaf in zip(self.values, leaf, strict=True) if is_leaf):
+        if len(widths) != 1 or not all(
+            value for value, is_leaf in zip(self.values, leaf, strict=True) if is_leaf
+        ):
             raise Fault("it has a tree whose leaves have no values, or different numbers of them")
         value = np.array([own or [0.0] * max(widths) for own in self.values])
         if self.sets and categories is None:
@@ -202,6 +204,8 @@ class _Nodes:
             return None, None
         if len(self.covers) != leaf.sum() or len(self.gains) != (~leaf).sum():
             raise Fault("it has a tree only some of whose nodes have a gain or a cover")
+        if min(self.covers) < 0:
+            raise Fault("it has a leaf that covers less than nothing")
         cover, gain = np.zeros(len(leaf)), np.zeros(len(leaf))
         cover[leaf], gain[~leaf] = self.covers, self.gains
         return cover, gain

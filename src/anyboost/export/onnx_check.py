@@ -134,17 +134,18 @@ def _rows(
     words = {j for j, levels in parts.columns.levels.items() if levels.words or not levels.values}
     names = parts.names or [f"column_{number}" for number in range(n)]
     given: dict[str, np.ndarray] = {}
-    for number, (name, column) in enumerate(zip(names, columns, strict=True)):
+    for number, name in enumerate(names):
         if number in words:
-            given[name] = np.array(["" if word is None else word for word in column], dtype=object)[:, None]
+            spelled: Any = ["" if word is None else word for word in columns[number]]
+            given[name] = np.array(spelled, dtype=np.object_)[:, None]
         else:
-            given[name] = np.array(column, dtype=dtype)[:, None]
+            given[name] = np.array(columns[number], dtype=dtype)[:, None]
             columns[number] = given[name][:, 0].astype(np.float64).tolist()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of levels never seen
         raw = np.empty((count, n), dtype=object)
-        for number, column in enumerate(columns):
-            raw[:, number] = column
+        for number in range(n):
+            raw[:, number] = columns[number]
         table, _ = tables.read(raw, parts.columns)
     return given, parts.encoding.encode(table)
 

@@ -98,7 +98,9 @@ def whole(parts: Parts, dtype: Any) -> tuple[Any, Places]:
 
 def places_of(parts: Parts) -> Places:
     """Those of the columns that are encoded, which have no values but the statistics of their levels."""
-    encoded = [j for j, source in enumerate(parts.encoding.sources.tolist()) if source in parts.encoding.values]
+    encoded = [
+        j for j, source in enumerate(parts.encoding.sources.tolist()) if source in parts.encoding.values
+    ]
     if encoded and parts.linear is not None:
         if parts.terms:
             raise ValueError(
@@ -117,9 +119,7 @@ def decisions(parts: Parts, places: Places, dtype: Any) -> Any:
         for number, term in enumerate(parts.terms)
     ]
     table = graph.input("X", len(parts.encoding.sources))
-    found = graph.node(
-        "TreeEnsemble", table, domain=_ML, **attributes(trees, len(trees), places, dtype)
-    )
+    found = graph.node("TreeEnsemble", table, domain=_ML, **attributes(trees, len(trees), places, dtype))
     graph.output(found, "leaves", [len(trees)])
     return graph.model({})
 
@@ -135,7 +135,8 @@ def _table(graph: Graph, parts: Parts, places: Places) -> str:
     taken = next((name for name in names if name in _OUTPUTS or name.startswith("anyboost.")), None)
     if taken is not None:
         raise ValueError(
-            f"model cannot be exported: its column {taken!r} has the name of an output of the file: rename it and fit again"
+            f"model cannot be exported: its column {taken!r} has the name of an output of the file: rename it, "
+            "and fit again"
         )
     first = {source: place for place, source in reversed(list(enumerate(parts.encoding.sources.tolist())))}
     found = []
@@ -226,12 +227,24 @@ def _one_column(graph: Graph, parts: Parts, value: str) -> tuple[str, list[Any]]
 
 
 def _predictions(graph: Graph, parts: Parts, scores: str) -> None:
-    made = _PREDICTED[parts.link.predict](graph, scores, parts.outputs)
+    made = _linked(graph, parts, scores)
     if parts.link.predict is links.largest:
         graph.output(made, "prediction", [], np.int64)
         return
     made, shape = _one_column(graph, parts, made)
     graph.output(made, "prediction", shape)
+
+
+def _linked(graph: Graph, parts: Parts, scores: str) -> str:
+    predict = parts.link.predict
+    if predict is links.exponential:
+        return graph.node("Exp", scores)
+    if predict is links.largest:
+        return graph.node("ArgMax", scores, axis=1, keepdims=0)
+    if predict is links.sign:
+        above = graph.node("Greater", scores, graph.constant(0.0))
+        return graph.node("Where", above, graph.constant(1.0), graph.constant(-1.0))
+    return _increasing(graph, scores, parts.outputs) if predict is links.increasing else scores
 
 
 def _increasing(graph: Graph, scores: str, outputs: int) -> str:
@@ -241,20 +254,6 @@ def _increasing(graph: Graph, scores: str, outputs: int) -> str:
     count = graph.constant([outputs], np.int64)
     graph.nodes.append(helper.make_node("TopK", [scores, count], names, axis=1, largest=0, sorted=1))
     return names[0]
-
-
-def _sign(graph: Graph, scores: str, outputs: int) -> str:
-    above = graph.node("Greater", scores, graph.constant(0.0))
-    return graph.node("Where", above, graph.constant(1.0), graph.constant(-1.0))
-
-
-_PREDICTED: dict[Any, Callable[[Graph, str, int], str]] = {
-    links.identity: lambda graph, scores, outputs: scores,
-    links.exponential: lambda graph, scores, outputs: graph.node("Exp", scores),
-    links.increasing: _increasing,
-    links.sign: _sign,
-    links.largest: lambda graph, scores, outputs: graph.node("ArgMax", scores, axis=1, keepdims=0),
-}
 
 
 def _classes(graph: Graph, parts: Parts, scores: str) -> None:
@@ -283,8 +282,8 @@ def _probabilities(graph: Graph, parts: Parts, scores: str) -> str | None:
     if parts.calibration is not None:
         if not isinstance(parts.calibration, Temperature):
             raise ValueError(
-                'model cannot be exported: calibration="isotonic" is a table of steps that ONNX has no operator for; fit '
-                f'it with calibration="temperature", or {INSTEAD}'
+                'model cannot be exported: calibration="isotonic" is a table of steps that ONNX has no operator for; '
+                f'fit it with calibration="temperature", or {INSTEAD}'
             )
         two = scores
         if parts.outputs == 1:

@@ -55,7 +55,7 @@ class Weighted(NamedTuple):
     target: int
 
 
-def right_codes(tree: TreeFunction, node: int) -> tuple[np.ndarray, bool]:
+def codes_apart(tree: TreeFunction, node: int) -> tuple[np.ndarray, bool]:
     """Which codes of a node's column go elsewhere than a missing value, and whether that goes left."""
     assert tree.categories is not None
     column = tree.feature[node]
@@ -136,14 +136,12 @@ class _Nodes:
             self._split(tree, node, left, right)
         self._leaves(one.target, one.weights)
 
-    def _split(
-        self, tree: TreeFunction, node: int, left: tuple[int, int], right: tuple[int, int]
-    ) -> None:
+    def _split(self, tree: TreeFunction, node: int, left: tuple[int, int], right: tuple[int, int]) -> None:
         column = int(tree.feature[node])
         if tree.category_set[node] < 0:
             self._node(column, LEQ, self._threshold(tree, node), left, right, bool(tree.missing_left[node]))
             return
-        codes, missing_left = right_codes(tree, node)
+        codes, missing_left = codes_apart(tree, node)
         missing_side, other = (left, right) if missing_left else (right, left)
         if not len(codes):
             self._node(column, LEQ, np.inf, missing_side, other, True)
@@ -159,7 +157,13 @@ class _Nodes:
         return float(round_down(np.asarray(threshold), self.dtype))
 
     def _node(
-        self, column: int, mode: int, split: float, true: tuple[int, int], false: tuple[int, int], missing: bool
+        self,
+        column: int,
+        mode: int,
+        split: float,
+        true: tuple[int, int],
+        false: tuple[int, int],
+        missing: bool,
     ) -> None:
         self.feature.append(column)
         self.mode.append(mode)

@@ -127,7 +127,9 @@ def _of_estimator(kind: str, model: Any) -> Parts:
 
 
 def _sum(ensemble: Ensemble) -> tuple[np.ndarray, list[Term], LinearFunction | None]:
-    start, terms, lines = ensemble.start.astype(np.float64), [], []
+    start, lines = ensemble.start.astype(np.float64), []
+    terms: list[Term] = []
+    trees: list[tuple[int | None, TreeFunction]]
     for hypothesis, coefficient in zip(ensemble.hypotheses, ensemble.coefficients.tolist(), strict=True):
         if isinstance(hypothesis, LinearFunction):
             lines.append((hypothesis, coefficient))
@@ -135,7 +137,7 @@ def _sum(ensemble: Ensemble) -> tuple[np.ndarray, list[Term], LinearFunction | N
         if isinstance(hypothesis, TreeFunction):
             trees = [(None, hypothesis)]
         elif isinstance(hypothesis, EachFunction):
-            trees = list(enumerate(hypothesis.trees))
+            trees = [*enumerate(hypothesis.trees)]
         else:
             raise ValueError(
                 f"model cannot be exported: it is a sum of {type(hypothesis).__name__}, and trees, stumps and linear "
