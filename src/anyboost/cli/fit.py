@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import paths
-from anyboost.cli.shared.console import fail, say
+from anyboost.cli.shared.console import explaining, say
 
 DATA = "A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input."
 
@@ -24,9 +25,7 @@ def command(
         str | None,
         typer.Option(help="regression, classification or ranking; else told by the loss and the target."),
     ] = None,
-    valid: Annotated[
-        str | None, typer.Option(help="A table that says when to stop.", metavar="FILE")
-    ] = None,
+    valid: Annotated[str | None, typer.Option(help="A table that says when to stop.", metavar="FILE")] = None,
     config: Annotated[
         Path | None, typer.Option(help="A TOML file of these options and [parameters].", metavar="FILE.toml")
     ] = None,
@@ -41,7 +40,8 @@ def command(
         list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
     ] = None,
     categorical: Annotated[
-        list[str] | None, typer.Option(help="A column of codes, though they look like numbers.", metavar="COL")
+        list[str] | None,
+        typer.Option(help="A column of codes, though they look like numbers.", metavar="COL"),
     ] = None,
     type: Annotated[
         list[str] | None, typer.Option(help="What a column holds, number or text.", metavar="COL=KIND")
@@ -58,7 +58,7 @@ def command(
 
     Rate, rounds and size are found from the data; words are categories, empty cells are missing.
 
-    Examples:
+    For example:
 
         anyboost fit houses.csv --target price -o houses.anyboost
 
@@ -77,11 +77,9 @@ def command(
     from anyboost.cli.shared import settings
     from anyboost.cli.shared.rounds import followed
 
-    try:
+    with explaining(TypeError, ImportError):
         options = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(
-            config, set or (), type or (), categorical or (), ignore or (), **options
-        )
+        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **options)
         _check(data, output, valid, report)
         fitting.check(asked)
         known = fitting.task_of(asked)
@@ -100,14 +98,12 @@ def command(
         rounds = model.max_iter if isinstance(model.max_iter, int) else None
         with followed(rounds) as shown:
             model.set_params(callbacks=[shown])
-            fitting.quietly(say, lambda: model.fit(rows.X, rows.y, **given))
+            fitting.quietly(say, partial(model.fit, rows.X, rows.y, **given))
         model.set_params(callbacks=None)
         files.save(model, output)
         _tell(model, output)
         if report is not None:
             _report(model, report, rows if held is None else held, held is not None, task)
-    except (ValueError, OSError) as error:
-        fail(str(error))
 
 
 def _check(data: str, output: Path, valid: str | None, report: Path | None) -> None:
@@ -138,8 +134,9 @@ def _tell(model: Any, output: Path) -> None:
 def _report(model: Any, path: Path, rows: Any, held_out: bool, task: str) -> None:
     import shlex
     import sys
+    from importlib import import_module
 
-    from anyboost import report  # type: ignore[attr-defined]
+    report: Any = import_module("anyboost.report")
 
     given = {} if rows.groups is None else {"qid" if task == "ranking" else "groups": rows.groups}
     what = "validation rows" if held_out else "training rows"

@@ -129,7 +129,9 @@ def _check_weights(whole: Whole, name: str, weight: np.ndarray) -> None:
     bad = ~(weight >= 0)
     if bad.any():
         row = int(np.argmax(bad))
-        raise TableError(f"{whole.where(row)}: the weight must be a number that is not negative, got {weight[row]}")
+        raise TableError(
+            f"{whole.where(row)}: the weight must be a number that is not negative, got {weight[row]}"
+        )
 
 
 def _targets(whole: Whole, y: np.ndarray, asked: Asked, task: str) -> np.ndarray:
@@ -147,7 +149,9 @@ def _targets(whole: Whole, y: np.ndarray, asked: Asked, task: str) -> np.ndarray
 
 def _no_holes(whole: Whole, missing: np.ndarray, what: str) -> None:
     if missing.any():
-        raise TableError(f"{whole.where(int(np.argmax(missing)))}: {what} is missing; fill it in or drop the row")
+        raise TableError(
+            f"{whole.where(int(np.argmax(missing)))}: {what} is missing; fill it in or drop the row"
+        )
 
 
 def _labels(whole: Whole, values: np.ndarray, what: str) -> np.ndarray:

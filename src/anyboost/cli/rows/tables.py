@@ -26,10 +26,19 @@ FORMATS = ("csv", "tsv", "parquet", "arrow", "vw")
 TABLES = FORMATS[:-1]  # those with named columns
 COMPRESSED = (".gz", ".zst")
 _SUFFIXES = {
-    **{".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".vw": "vw", ".txt": "vw"},
-    **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), "arrow"),
+    suffix: form
+    for form, suffixes in {
+        "csv": (".csv",),
+        "tsv": (".tsv", ".tab"),
+        "parquet": (".parquet", ".pq"),
+        "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
+        "vw": (".vw", ".txt"),
+    }.items()
+    for suffix in suffixes
 }
-MISSING = frozenset({"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})  # in columns of numbers, where asked
+MISSING = frozenset(
+    {"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
+)  # in columns of numbers, where asked
 
 
 class TableError(ValueError):
@@ -96,7 +105,10 @@ def opened(path: str) -> Iterator[IO[str]]:
             return
         how: Any = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
         if path.endswith(".zst"):
-            with arrow().input_stream(path, compression="zstd") as stream, io.TextIOWrapper(stream, **how) as file:
+            with (
+                arrow().input_stream(path, compression="zstd") as stream,
+                io.TextIOWrapper(stream, **how) as file,
+            ):
                 yield file
             return
         opener: Any = gzip.open if path.endswith(".gz") else open
@@ -111,7 +123,9 @@ def arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise TableError('Parquet, Arrow and zstd files need pyarrow: pip install "anyboost[parquet]"') from None
+        raise TableError(
+            'Parquet, Arrow and zstd files need pyarrow: pip install "anyboost[parquet]"'
+        ) from None
     return pyarrow
 
 

@@ -70,3 +70,15 @@ def fail(sentence: str, code: int = 1) -> NoReturn:
         traceback.print_exc()
     say(" ".join(sentence.split()))
     raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def explaining(*kinds: type[Exception]) -> Iterator[None]:
+    """End the command with the sentence of an error: of a ValueError, an OSError, or of these kinds too."""
+    expected: tuple[type[Exception], ...] = (ValueError, OSError, *kinds)
+    try:
+        yield
+    except BrokenPipeError:  # whoever read the output has seen enough
+        raise
+    except expected as error:
+        fail(str(error))

@@ -13,9 +13,8 @@ from typer.core import TyperGroup
 from anyboost.cli.shared.console import DEBUG, fail
 
 # typer has click's classes, of click or of its own copy of it, by this one alone
-_UsageError: Any
-_ClickException: Any
-_, _UsageError, _ClickException, *_ = typer.BadParameter.__mro__
+_UsageError: Any = typer.BadParameter.__mro__[1]
+_ClickException: Any = typer.BadParameter.__mro__[2]
 STOPPED = 130  # as shells have it for a command that the user stopped
 
 
@@ -30,7 +29,10 @@ class OneSentence(TyperGroup):
             words.remove("--debug")
             os.environ[DEBUG] = "1"
         try:
-            sys.exit(self._run(words, *given, **{**more, "standalone_mode": False}) or 0)
+            code = self._run(words, *given, **{**more, "standalone_mode": False})
+            if more.get("standalone_mode", True):
+                sys.exit(code)
+            return code
         finally:
             if before is None:
                 os.environ.pop(DEBUG, None)

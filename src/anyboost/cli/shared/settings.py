@@ -1,4 +1,4 @@
-"""What a user asks of a fit: options of the line, `--set name=value`, `--type COL=KIND`, and a TOML file of all of them."""
+"""What a user asks of a fit: options of the line, `--set NAME=VALUE`, `--type COL=KIND`, and a TOML file of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def gathered(
     asked.ignore = [*asked.ignore, *ignore]
     asked.types |= dict(_pair(text, "--type", "COL=text") for text in types)
     asked.types |= dict.fromkeys(categorical, "text")
-    asked.parameters |= {name: _value(text) for name, text in (_pair(each, "--set", "name=value") for each in sets)}
+    asked.parameters |= {
+        name: _value(text) for name, text in (_pair(each, "--set", "name=value") for each in sets)
+    }
     _check(asked)
     return asked
 
@@ -79,13 +81,14 @@ def _from_file(path: Path) -> Asked:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"--config {path} is not TOML: {error}") from None
     asked = Asked()
-    for name, value in found.items():
+    for name in found:
+        value: Any = found[name]
         kind = _KINDS.get(name)
         if kind is None:
             near = difflib.get_close_matches(name, _KINDS, 1)
             advice = f"use {near[0]}" if near else f"it may have {', '.join(_KINDS)}"
             raise ValueError(f"--config {path} has an entry {name!r}: {advice}")
-        if not isinstance(value, kind):
+        if type(value) is not kind:
             raise ValueError(f"--config {path}: {name} must be {_SPELLED[kind]}, got {value!r}")
         if name == "categorical":
             asked.types |= dict.fromkeys(map(str, value), "text")
@@ -96,12 +99,12 @@ def _from_file(path: Path) -> Asked:
     return asked
 
 
-_KINDS: dict[str, type] = {
+_KINDS: dict[str, Any] = {
     **{entry.name: {"str | None": str}.get(str(entry.type), dict) for entry in fields(Asked)},
     "ignore": list,
     "categorical": list,
 }
-_SPELLED = {str: "text", dict: "a table", list: "a list of columns"}
+_SPELLED: dict[Any, str] = {str: "text", dict: "a table", list: "a list of columns"}
 
 
 def _check(asked: Asked) -> None:
@@ -113,11 +116,14 @@ def _check(asked: Asked) -> None:
         if kind not in KINDS:
             raise ValueError(f"--type {name}={kind} is not known: a column holds {' or '.join(KINDS)}")
     taken: dict[str, str] = {}
-    for option, name in (("target", asked.target), ("weight", asked.weight), ("groups", asked.groups)):
-        if name is not None and name in taken:
-            raise ValueError(f"--{option} and --{taken[name]} both name the column {name!r}: name another")
-        if name is not None:
-            taken[name] = option
+    columns = {"target": asked.target, "weight": asked.weight, "groups": asked.groups}
+    for option, column in columns.items():
+        if column is not None and column in taken:
+            raise ValueError(
+                f"--{option} and --{taken[column]} both name the column {column!r}: name another"
+            )
+        if column is not None:
+            taken[column] = option
     if asked.target in asked.ignore:
         raise ValueError(f"--ignore names the target {asked.target!r}: name another")
     if "loss" in asked.parameters:
