@@ -38,6 +38,7 @@ ROOMS: dict[str, tuple[str, ...] | None] = {
     "anyboost.ensemble": ("Ensemble",),
     "anyboost.estimators": None,
     "anyboost.explain.explanation": ("Explanation",),
+    "anyboost.export": None,
     "anyboost.explain.shapes": ("Shape", "Shapes"),
     "anyboost.files": None,
     "anyboost.losses": None,

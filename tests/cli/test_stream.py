@@ -294,7 +294,7 @@ def test_a_bad_row_is_named_and_what_came_before_is_kept(data, tmp_path):
         (["data.csv", "--resume", "m", "--learners", "5"], "--learners belongs to the model that --resume names"),
         (["data.csv", "--resume", "m", "--hash-bits", "5"], "--hash-bits belongs to the model that --resume names"),
         (["data.csv", "--resume", "m", "--task", "regression"], "--task belongs to the model that --resume names"),
-        (["data.csv", "--target", "y", "--format", "xml"], "--format must be one of csv, tsv, parquet, vw"),
+        (["data.csv", "--target", "y", "--format", "xml"], "--format must be one of csv, tsv, parquet, arrow, vw"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_a_sentence(data, monkeypatch, arguments, reason):

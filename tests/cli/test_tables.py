@@ -143,7 +143,7 @@ def test_parquet(tmp_path):
 def test_names_that_tell_no_format():
     assert tables.format_of("x.csv.gz") == "csv"
     assert tables.format_of("-") == "csv"
-    with pytest.raises(TableError, match="add --format csv or tsv or parquet or vw"):
+    with pytest.raises(TableError, match="add --format csv or tsv or parquet or arrow or vw"):
         tables.format_of("x.dat")
     with pytest.raises(TableError, match="--format must be one of"):
         tables.format_of("x.csv", "xml")

@@ -3,6 +3,9 @@
 One file a command: every module of this package is a command, its function `command` does the work, and that
 function's docstring is the help. Command modules import the library inside `command`, so that `anyboost --help` stays
 instant. What commands are made of is in the packages beside them.
+
+Exit codes: 0, done; 1, it could not be done, and a sentence says why; 2, the command was not understood; 130, stopped
+by the user.
 """
 
 from __future__ import annotations
@@ -33,8 +36,11 @@ def build() -> Typer:
     """The typer application, with every command module of this package in it."""
     import typer
 
+    from anyboost.cli.shared.sentences import OneSentence
+
     app = typer.Typer(
         name="anyboost",
+        cls=OneSentence,
         help="Boosting for any convex loss, with any weak learner, and a certificate.",
         no_args_is_help=True,
         rich_markup_mode="markdown",
@@ -51,9 +57,12 @@ def build() -> Typer:
             raise typer.Exit
 
     version = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version.")
+    debug = typer.Option(
+        False, "--debug", help="Show where an error came from. May stand anywhere in the line."
+    )
 
     @app.callback()
-    def options(version: bool = version) -> None:
+    def options(version: bool = version, debug: bool = debug) -> None:
         pass
 
     for name in command_names():

@@ -135,14 +135,8 @@ def _check(
     paths.check_input(file)
     paths.check("--save", save)
     paths.check("--predictions", predictions)
-    for option, path, others in (
-        ("--save", save, (file,)),
-        ("--predictions", predictions, (file, save, resume)),
-    ):
-        if path is not None and path.resolve() in {Path(other).resolve() for other in others if other}:
-            raise ValueError(
-                f"{option} names {path}, which this run needs for something else: name another file"
-            )
+    paths.check_apart({"--save": save}, file)
+    paths.check_apart({"--predictions": predictions}, file, save, resume)
 
 
 def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:

@@ -246,14 +246,17 @@ class Fitting:
     def boost(
         self, seed: int, monitor: Monitor | None, earlier: Run | None = None, narration: Rounds | None = None
     ) -> Run:
-        """The run; the user's callbacks hear of it where it is narrated."""
+        """The run; the user's callbacks hear of it where it is narrated, and else those that ask to."""
         estimator = self.estimator
         callbacks: list[Any] = [lambda step, run: self.norms.update({step.round: run.state.norm})]
         if estimator.verbose:
             callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
-        if narration is not None:
-            callbacks += list(estimator.callbacks or ())
-            callbacks += [narration] if narration.heard else []
+        heard = list(estimator.callbacks or ())
+        if narration is None:  # a fit that looks for the number of rounds
+            heard = [one for one in heard if getattr(one, "hears_search", False)]
+        callbacks += heard
+        if narration is not None and narration.heard:
+            callbacks.append(narration)
         return boost(
             self._table,
             self.y,

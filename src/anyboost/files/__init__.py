@@ -14,7 +14,7 @@ from anyboost.files import container
 from anyboost.files.checkpoint import Checkpoint
 from anyboost.files.container import FORMAT, Contents, ModelFileError
 from anyboost.files.fields import Fault, Fields, count, text
-from anyboost.files.tensors import Tensors
+from anyboost.files.tensors import Packed, Tensors
 
 __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 
@@ -65,11 +65,35 @@ def save(model: Any, path: Any) -> None:
     """
     kind = _kind_of(model)
     container.check(path)
+    container.write(path, container.encode(*_packed(kind, model)))
+
+
+def packed(model: Any) -> Packed:
+    """What `save` would write of a model: the whole header, and the tensors.
+
+    Parameters
+    ----------
+    model : Any
+        A model that `save` takes.
+
+    Returns
+    -------
+    tuple of (dict, dict)
+        The header and the tensors, by name.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> header, tensors = ab.files.packed(ab.boost([[0.0], [1.0]], [0.0, 1.0], rounds=1).ensemble)
+    >>> header["kind"], tensors["added"].shape
+    ('ensemble', (1,))
+    """
+    return _packed(_kind_of(model), model)
+
+
+def _packed(kind: str, model: Any) -> Packed:
     header, tensors = _module(kind).pack(model)
-    blob = container.encode(
-        {"format": FORMAT, "kind": kind, "library": __version__, "model": header}, tensors
-    )
-    container.write(path, blob)
+    return {"format": FORMAT, "kind": kind, "library": __version__, "model": header}, tensors
 
 
 def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -> Any:
@@ -100,18 +124,39 @@ def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -
     (3,)
     """
     with container.naming(path):
-        contents = container.read(path)
-        kind, header = _opened(contents)
-        tensors = Tensors(contents)
-        unpack = _module(kind).unpack
-        given = {"loss": loss, "descent": descent, "models": models}
-        given = {name: value for name, value in given.items() if value is not None}
-        for name in given.keys() - signature(unpack).parameters:
-            raise ValueError(f"{name} {_GIVEN[name]}, and the file holds {_a(kind)}: leave {name} out")
-        model = unpack(header, tensors, **given)
-        header.done()
-        tensors.done()
-        return model
+        return unpacked(container.read(path), loss, descent, models)
+
+
+def unpacked(contents: Contents, loss: Any = None, descent: Any = None, models: Any = None) -> Any:
+    """The model of a header and tensors, wherever they were read; a Fault where they make none.
+
+    Parameters
+    ----------
+    contents : Contents
+        Header and tensors, which nobody has to believe yet.
+    loss : Loss or None, default None
+        As `load` has it.
+    descent : Descent or None, default None
+        As `load` has it.
+    models : list or None, default None
+        As `load` has it.
+
+    Returns
+    -------
+    Any
+        A model of the kind that the header says.
+    """
+    kind, header = _opened(contents)
+    tensors = Tensors(contents)
+    unpack = _module(kind).unpack
+    given = {"loss": loss, "descent": descent, "models": models}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in given.keys() - signature(unpack).parameters:
+        raise ValueError(f"{name} {_GIVEN[name]}, and the file holds {_a(kind)}: leave {name} out")
+    model = unpack(header, tensors, **given)
+    header.done()
+    tensors.done()
+    return model
 
 
 def peek(path: Any) -> Contents:

@@ -160,10 +160,30 @@ def _flush_folder(folder: str) -> None:
             os.close(handle)
 
 
+def check_regular(path: Any) -> None:
+    """A Fault for what is no file: a pipe would wait for ever, a device never end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Fault("it is not a regular file")
+
+
+def held(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Contents:
+    """A header and tensors in memory, to be believed no more than those of a file."""
+    places, blobs, reached = {}, [], 0
+    for name, array in tensors.items():
+        blobs.append(array.astype(array.dtype.newbyteorder("<")).tobytes())
+        places[name] = Tensor(word_of(array.dtype), array.shape, reached, reached + len(blobs[-1]))
+        reached += len(blobs[-1])
+    return Contents(header, places, b"".join(blobs), reached)
+
+
+def word_of(dtype: np.dtype) -> str:
+    """What a file calls a type."""
+    return next(word for word, kind in DTYPES.items() if np.dtype(kind) == dtype)
+
+
 def read(path: Any, keep: bool = True) -> Contents:
     """The header and, where `keep`, the tensors' bytes; a Fault unless the digest and all sizes are right."""
-    if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would wait for ever, a device never end
-        raise Fault("it is not a regular file")
+    check_regular(path)
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         prefix, header = _read_header(file, size)

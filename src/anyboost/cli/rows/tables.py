@@ -1,4 +1,4 @@
-"""Tables read in batches of named columns, in one pass and bounded memory: CSV, TSV, Parquet, standard input.
+"""Tables read in batches of named columns, in one pass and bounded memory: CSV, TSV, Parquet, Arrow, standard input.
 
 A column holds numbers or text, whichever its first filled cell is; an empty cell is missing (nan, or None in text).
 A row that breaks this is refused with its line, after the rows before it have been handed over: what a reader has
@@ -22,12 +22,35 @@ import numpy as np
 
 T = TypeVar("T")
 ROWS = 4096  # the largest batch; the first ones are 1, 2, 4, ... so that a slow pipe is heard from at once
-FORMATS = ("csv", "tsv", "parquet", "vw")
-_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".vw": "vw", ".txt": "vw"}
+FORMATS = ("csv", "tsv", "parquet", "arrow", "vw")
+TABLES = FORMATS[:-1]  # those with named columns
+COMPRESSED = (".gz", ".zst")
+_SUFFIXES = {
+    suffix: form
+    for form, suffixes in {
+        "csv": (".csv",),
+        "tsv": (".tsv", ".tab"),
+        "parquet": (".parquet", ".pq"),
+        "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
+        "vw": (".vw", ".txt"),
+    }.items()
+    for suffix in suffixes
+}
+MISSING = frozenset(
+    {"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
+)  # in columns of numbers, where asked
 
 
 class TableError(ValueError):
     """A row or a file that cannot be read; the sentence names the line."""
+
+
+class NoNumber(TableError):
+    """A cell that is no number in a column of numbers."""
+
+    def __init__(self, sentence: str, column: str) -> None:
+        super().__init__(sentence)
+        self.column = column
 
 
 class Batch(NamedTuple):
@@ -61,7 +84,9 @@ def format_of(path: str, given: str | None = None) -> str:
         return given
     if path == "-":
         return "csv"
-    name = Path(path[:-3] if path.endswith(".gz") else path)
+    name = Path(path)
+    if name.suffix in COMPRESSED:
+        name = name.with_suffix("")
     found = _SUFFIXES.get(name.suffix.lower())
     if found is None:
         raise TableError(f"{path} has a name that tells no format: add --format {' or '.join(FORMATS)}")
@@ -70,7 +95,7 @@ def format_of(path: str, given: str | None = None) -> str:
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[IO[str]]:
-    """A text file, one compressed with gzip, or standard input where the path is "-"."""
+    """A text file, one compressed with gzip or zstd, or standard input where the path is "-"."""
     try:
         if path == "-":
             # Bytes that are not UTF-8 are refused with their line by whoever parses them, not here.
@@ -78,18 +103,49 @@ def opened(path: str) -> Iterator[IO[str]]:
                 sys.stdin.buffer, encoding="utf-8-sig", errors="surrogateescape", newline=""
             )
             return
+        how: Any = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
+        if path.endswith(".zst"):
+            with (
+                arrow().input_stream(path, compression="zstd") as stream,
+                io.TextIOWrapper(stream, **how) as file,
+            ):
+                yield file
+            return
         opener: Any = gzip.open if path.endswith(".gz") else open
-        with opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        with opener(path, "rt", **how) as file:
             yield file
     except (OSError, EOFError) as error:
         raise TableError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-class CellReader:
-    """Turns cells into columns, and remembers which columns hold numbers and which text."""
+def arrow() -> Any:
+    """pyarrow, or a sentence where it is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise TableError(
+            'Parquet, Arrow and zstd files need pyarrow: pip install "anyboost[parquet]"'
+        ) from None
+    return pyarrow
 
-    def __init__(self, kinds: dict[str, str] | None = None, text: Collection[str] = ()) -> None:
+
+_NO_NUMBER = "and it held numbers so far"
+
+
+class CellReader:
+    """Turns cells into columns, and remembers which columns hold numbers and which text.
+
+    `missing` are words that stand for no number.
+    """
+
+    def __init__(
+        self,
+        kinds: dict[str, str] | None = None,
+        text: Collection[str] = (),
+        missing: Collection[str] = (),
+    ) -> None:
         self.kinds = {**(kinds or {}), **dict.fromkeys(text, "text")}
+        self.missing = missing
 
     def turn(
         self, names: Sequence[str], rows: list[list[str]], lines: list[int]
@@ -107,7 +163,9 @@ class CellReader:
         for name, column in zip(names, cells, strict=True):
             values, bad, reason = self._column(name, column[:good])
             if reason is not None:
-                good, error = bad, TableError(f"line {lines[bad]}: column {name!r} {reason}")
+                sentence = f"line {lines[bad]}: column {name!r} {reason}"
+                good = bad
+                error = NoNumber(sentence, name) if reason.endswith(_NO_NUMBER) else TableError(sentence)
             columns[name] = values
         whole = Batch(columns, np.array(lines, dtype=np.int64))
         return whole.head(good), error
@@ -115,7 +173,7 @@ class CellReader:
     def _column(self, name: str, cells: Sequence[str]) -> tuple[np.ndarray, int, str | None]:
         """The values up to the first bad cell, its place, and what is wrong with it."""
         if name not in self.kinds:
-            first = next((cell for cell in cells if cell.strip()), None)
+            first = next((cell for cell in cells if not self._empty(cell)), None)
             if first is None:
                 return np.full(len(cells), np.nan), len(cells), None
             self.kinds[name] = "text" if _number(first) is None else "number"
@@ -134,16 +192,20 @@ class CellReader:
             pass
         numbers = np.full(len(cells), np.nan)
         for row, cell in enumerate(cells):
-            if not cell.strip():
+            if self._empty(cell):
                 continue
             number = _number(cell)
             if number is None:
                 shown = ascii(cell if len(cell) <= 40 else cell[:37] + "...")
-                return numbers[:row], row, f"is {shown}, and it held numbers so far"
+                return numbers[:row], row, f"is {shown}, {_NO_NUMBER}"
             if not math.isfinite(number):
                 return numbers[:row], row, f"is {cell.strip()}: leave the cell empty where a value is missing"
             numbers[row] = number
         return numbers, len(cells), None
+
+    def _empty(self, cell: str) -> bool:
+        bare = cell.strip()
+        return not bare or bare in self.missing
 
 
 def is_text(cell: str) -> bool:
@@ -165,20 +227,22 @@ def read(
     text: Collection[str] = (),
     skip: int = 0,
     rows: int = ROWS,
+    missing: Collection[str] = (),
 ) -> Iterator[Batch]:
-    """The batches of a CSV, TSV or Parquet file, or of standard input ("-").
+    """The batches of a CSV, TSV, Parquet or Arrow file, or of standard input ("-").
 
     kinds : "number" or "text" for columns that are known already; found kinds are added to it.
     text : columns that are text whatever they look like, such as codes.
     skip : how many rows to pass over, as when going on where an earlier reader stopped.
+    missing : words that stand for no number, in columns of numbers.
     """
-    columns = CellReader(text=text)
+    columns = CellReader(text=text, missing=missing)
     if kinds is not None:
         kinds.update(columns.kinds)
         columns.kinds = kinds  # shared, so that the caller sees what was found
     form = format_of(path, format)
-    if form == "parquet":
-        yield from _read_parquet(path, columns, skip, rows)
+    if form in ("parquet", "arrow"):
+        yield from _read_arrow(path, form, columns, skip, rows)
     else:
         yield from _read_text(path, "\t" if form == "tsv" else ",", columns, skip, rows)
 
@@ -244,18 +308,13 @@ def _heading(path: str, reader: Any) -> list[str]:
     return names
 
 
-def _read_parquet(path: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
-    try:
-        import pyarrow
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise TableError('Parquet files need pyarrow: pip install "anyboost[parquet]"') from None
+def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
+    pyarrow = arrow()
     if path == "-":
-        raise TableError("a Parquet file cannot be read from standard input: its index is at its end")
+        raise TableError(f"a {form} file cannot be read row by row from standard input: name a file")
     try:
-        file = parquet.ParquetFile(path)
         taken = 0
-        for part in file.iter_batches(batch_size=most):
+        for part in _record_batches(path, form, most):
             passed = min(skip, len(part))
             skip -= passed
             part = part.slice(passed)
@@ -268,6 +327,26 @@ def _read_parquet(path: str, columns: CellReader, skip: int, most: int) -> Itera
                 raise bad
     except (OSError, pyarrow.ArrowException) as error:
         raise TableError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _record_batches(path: str, form: str, most: int) -> Iterator[Any]:
+    """Those of a Parquet file, or of an Arrow file or stream."""
+    import pyarrow
+
+    if form == "parquet":
+        from pyarrow import parquet
+
+        yield from parquet.ParquetFile(path).iter_batches(batch_size=most)
+        return
+    with pyarrow.memory_map(path) as source:
+        try:
+            reader = pyarrow.ipc.open_file(source)
+            batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+        except pyarrow.ArrowInvalid:
+            source.seek(0)
+            batches = iter(pyarrow.ipc.open_stream(source))
+        for whole in batches:
+            yield from (whole.slice(begin, most) for begin in range(0, len(whole), most))
 
 
 def _arrow_batch(part: Any, lines: np.ndarray, columns: CellReader) -> tuple[Batch, TableError | None]:

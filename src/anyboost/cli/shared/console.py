@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
+import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+DEBUG = "ANYBOOST_DEBUG"  # set while a command runs with --debug
 Show = Callable[[str, float, int], None]  # takes the piece at work, the pieces done (and a share), and all
 
 
@@ -60,7 +64,21 @@ def say(sentence: str) -> None:
     typer.echo(sentence, err=True)
 
 
-def fail(sentence: str) -> NoReturn:
-    """End the command with a sentence that says why."""
-    say(sentence)
-    raise typer.Exit(1)
+def fail(sentence: str, code: int = 1) -> NoReturn:
+    """End the command with a sentence that says why, and with --debug also where."""
+    if DEBUG in os.environ and sys.exc_info()[0] is not None:
+        traceback.print_exc()
+    say(" ".join(sentence.split()))
+    raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def explaining(*kinds: type[Exception]) -> Iterator[None]:
+    """End the command with the sentence of an error: of a ValueError, an OSError, or of these kinds too."""
+    expected: tuple[type[Exception], ...] = (ValueError, OSError, *kinds)
+    try:
+        yield
+    except BrokenPipeError:  # whoever read the output has seen enough
+        raise
+    except expected as error:
+        fail(str(error))

@@ -43,6 +43,25 @@ def check_input(file: str) -> None:
         raise ValueError(f"{file} cannot be read: there is no such file")
 
 
+def check_model(file: Path) -> None:
+    """A ValueError where there is no model file to read."""
+    if not file.is_file():
+        raise ValueError(f"{file} cannot be read: there is no such model file")
+
+
+def check_apart(written: dict[str, Path | None], *read: str | Path | None) -> None:
+    """A ValueError where a file to be written is one that the command reads, or writes otherwise."""
+    taken = {Path(path).resolve() for path in read if path is not None and str(path) != "-"}
+    for option, path in written.items():
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise ValueError(
+                f"{option} names {path}, which this run needs for something else: name another file"
+            )
+        taken.add(path.resolve())
+
+
 def write_json(path: Path, found: Any) -> None:
     """Write it as a whole, or leave what is there."""
     from anyboost.files import container

@@ -1,0 +1,77 @@
+"""`anyboost convert`: a model file for other programs, and back from JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining
+
+_SUFFIXES = {
+    ".onnx": "onnx",
+    ".json": "json",
+    ".txt": "text",
+    ".anyboost": "anyboost",
+    ".safetensors": "anyboost",
+}
+FORMS = ("onnx", "json", "text", "anyboost")
+
+
+def command(
+    model: Annotated[
+        Path, typer.Argument(help="A model file, or JSON of one.", metavar="MODEL", show_default=False)
+    ],
+    output: Annotated[
+        Path, typer.Argument(help="The file to write; /dev/stdout prints.", metavar="OUT", show_default=False)
+    ],
+    to: Annotated[
+        str | None, typer.Option(help="onnx, json, text or anyboost; else told by the name of OUT.")
+    ] = None,
+    dtype: Annotated[
+        str, typer.Option(help="Of ONNX: float32, or float64 for thresholds and sums as they are.")
+    ] = "float32",
+    verify: Annotated[
+        bool, typer.Option(help="Of ONNX: run the file in onnxruntime before it is written.")
+    ] = True,
+) -> None:
+    """Write a model as ONNX, JSON or text, or JSON as a model file again.
+
+    For example:
+
+        anyboost convert houses.anyboost houses.onnx
+
+        anyboost convert houses.anyboost houses.onnx --dtype float64
+
+        anyboost convert houses.anyboost houses.json
+
+        anyboost convert houses.json again.anyboost
+
+        anyboost convert houses.anyboost /dev/stdout --to text | less
+    """
+    from anyboost import export, files
+    from anyboost.files import container
+
+    with explaining(TypeError, ImportError, RuntimeError):
+        form = to or _SUFFIXES.get(output.suffix.lower())
+        if form not in FORMS:
+            told = f"--to {to!r}" if to else f"the name {output.name!r}"
+            raise ValueError(f"{told} tells no format: use --to {', '.join(FORMS[:-1])} or {FORMS[-1]}")
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f"--dtype must be float32 or float64, got {dtype!r}")
+        paths.check_model(model)
+        paths.check("OUT", output)
+        paths.check_apart({"OUT": output}, model)
+        found: Any = export.from_json(model) if model.suffix == ".json" else files.load(model)
+        if form == "onnx":
+            export.to_onnx(found, output, dtype=dtype, verify=verify)
+        elif form == "json":
+            export.to_json(found, output)
+        elif form == "text":
+            container.write(output, (export.to_text(found) + "\n").encode())
+        else:
+            files.save(found, output)
+        if output.is_file():
+            typer.echo(f"{output}: {output.stat().st_size:,} bytes")

@@ -1,0 +1,140 @@
+"""`anyboost cv`: how good a model of a table would be, by fits to all but a part of its rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining, say
+
+if TYPE_CHECKING:
+    from anyboost.cli.passes.fitting import Rows
+
+
+def command(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
+            metavar="DATA",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[str | None, typer.Option(help="The column to predict.", metavar="COL")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Into how many parts the rows are dealt.")] = 5,
+    loss: Annotated[str | None, typer.Option(help="As for anyboost fit.")] = None,
+    task: Annotated[str | None, typer.Option(help="As for anyboost fit.")] = None,
+    config: Annotated[Path | None, typer.Option(help="As for anyboost fit.", metavar="FILE.toml")] = None,
+    weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option("--groups", "--qid", help="The column of groups; queries stay together.", metavar="COL"),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
+    ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of codes, though they look like numbers.", metavar="COL"),
+    ] = None,
+    type: Annotated[
+        list[str] | None, typer.Option(help="What a column holds, number or text.", metavar="COL=KIND")
+    ] = None,
+    set: Annotated[
+        list[str] | None,
+        typer.Option(help="Any parameter of the estimator; may be repeated.", metavar="NAME=VALUE"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the parts that rows are dealt into.")] = 0,
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")
+    ] = None,
+) -> None:
+    """Fit all but one part of the rows, score that part, and do so for each part.
+
+    Each fit is what anyboost fit would do with those rows. Prints, for each part, the rounds, the loss and the score:
+    R2 of numbers, accuracy of classes, NDCG of rankings.
+
+    For example:
+
+        anyboost cv houses.csv --target price
+
+        anyboost cv houses.csv --target price --loss absolute --folds 10 --set max_leaf_nodes=15
+
+        anyboost cv web.tsv --target grade --qid query --task ranking -o cv.json
+    """
+    from anyboost.cli.passes import fitting
+    from anyboost.cli.shared import settings
+
+    with explaining(TypeError):
+        options = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
+        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **options)
+        paths.check_input(data)
+        paths.check("--output", output)
+        paths.check_apart({"--output": output}, data)
+        fitting.check(asked)
+        known = fitting.task_of(asked)
+        whole = fitting.read(data, format, asked)
+        task = known or fitting.guess(asked, whole)
+        fitting.made(asked, task)
+        rows = fitting.rows_of(whole, asked, task)
+        for line in fitting.described(whole, asked, task, guessed=known is None):
+            say(line)
+        parts = _parts(rows, task, folds, seed)
+        found = []
+        for number, (train, held) in enumerate(parts, start=1):
+            model = fitting.made(asked, task)
+            some, rest = rows.take(train), rows.take(held)
+            fitting.quietly(say, partial(model.fit, some.X, some.y, **some.given(task)))
+            found.append(_scored(model, rest, task))
+            typer.echo(f"part {number} of {len(parts)}  {_spelled(found[-1])}")
+        results = _means(found)
+        typer.echo(f"mean          {_spelled(results['mean'])}")
+        typer.echo(f"deviation     {_spelled(results['deviation'])}")
+        if output is not None:
+            paths.write_json(output, {"parts": found, **results})
+
+
+def _parts(rows: Rows, task: str, folds: int, seed: int) -> list[Any]:
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    if folds > len(rows.y):
+        raise ValueError(f"--folds must be at most the {len(rows.y)} rows, got {folds}")
+    if task == "ranking":
+        if rows.groups is None:
+            raise ValueError("--qid is missing: name the column of queries, for rows of one stay together")
+        return list(GroupKFold(folds, shuffle=True, random_state=seed).split(rows.y, rows.y, rows.groups))
+    if task == "classification":
+        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(rows.y, rows.y))
+    return list(KFold(folds, shuffle=True, random_state=seed).split(rows.y))
+
+
+def _scored(model: Any, rows: Rows, task: str) -> dict[str, float]:
+    """Rounds, loss and score of a model on rows that it was not fitted to."""
+    rounds = {"rounds": float(model.ensemble_.n_rounds)}
+    if task == "ranking":
+        return rounds | {"score": float(model.score(rows.X, rows.y, qid=rows.groups))}
+    weight = {} if rows.weight is None else {"sample_weight": rows.weight}
+    y = model._as_fitted(rows.y)
+    groups = {"groups": rows.groups} if model.loss_.uses_groups else {}
+    loss = model.loss_.value(model._raw(rows.X), y, rows.weight, **groups)
+    return rounds | {"loss": float(loss), "score": float(model.score(rows.X, rows.y, **weight))}
+
+
+def _means(found: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    import numpy as np
+
+    return {
+        "mean": {name: float(np.mean([one[name] for one in found])) for name in found[0]},
+        "deviation": {name: float(np.std([one[name] for one in found])) for name in found[0]},
+    }
+
+
+def _spelled(found: dict[str, float]) -> str:
+    return "  ".join(f"{name} {value:.6g}" for name, value in found.items())

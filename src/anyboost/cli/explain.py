@@ -1,0 +1,109 @@
+"""`anyboost explain`: which columns a model uses, and what each adds to the answers for some rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining, say
+
+if TYPE_CHECKING:
+    from anyboost.cli.passes.predicting import Answers
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)],
+    data: Annotated[
+        str | None,
+        typer.Argument(help="Rows to explain: a table, or - for standard input.", metavar="[DATA]"),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="A table with what each column adds, row by row.", metavar="OUT"),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option(help="Without DATA: gain, cover or count, of the cuts of each column.")
+    ] = "gain",
+    top: Annotated[int, typer.Option(min=1, help="How many columns to print.")] = 20,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of DATA to copy into OUT; may be repeated.", metavar="COL"),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
+    ] = None,
+) -> None:
+    """Say which columns a model uses; with rows, how much each column moves their scores.
+
+    What columns add to a raw score are exact Shapley values: with the base they add up to it.
+
+    For example:
+
+        anyboost explain houses.anyboost
+
+        anyboost explain houses.anyboost new.csv
+
+        anyboost explain houses.anyboost new.csv --keep id -o why.csv
+    """
+    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.rows import writing
+
+    with explaining(TypeError):
+        paths.check_model(model)
+        if data is None:
+            if output is not None or keep:
+                raise ValueError("--output and --keep are about rows: give a table after the model file")
+            _print(_importances(Answers(model, Wanted(explain=True)), kind), top)
+            return
+        paths.check_input(data)
+        if output is not None:
+            writing.check("--output", output)
+            paths.check_apart({"--output": None if output == "-" else Path(output)}, model, data)
+        answers = Answers(model, Wanted(explain=True))
+        if output is None:
+            _print(_moved(answers, data, format, tuple(ignore or ())), top)
+            return
+        rows = 0
+        with writing.TableWriter(output) as table:
+            for X, kept, count in answers.batches(data, format, tuple(ignore or ()), tuple(keep or ())):
+                table.write(kept | answers.why(X))
+                rows += count
+        if output != "-":
+            say(f"{output}: {rows:,} rows")
+
+
+def _importances(answers: Answers, kind: str) -> dict[str, float]:
+    """What the cuts of each column are worth, as the model has it."""
+    values = answers.model.importances(kind)
+    return dict(zip(answers.model._feature_names(), values.tolist(), strict=True))
+
+
+def _moved(answers: Answers, data: str, format: str | None, ignore: tuple[str, ...]) -> dict[str, float]:
+    """The mean over rows (and outputs) of how far each column moves the score."""
+    import numpy as np
+
+    total: Any = 0.0
+    rows = 0
+    for X, _, count in answers.batches(data, format, ignore, ()):
+        values = np.abs(answers.model.explanation(X).values)
+        total, rows = total + values.reshape(*values.shape[:2], -1).mean(axis=2).sum(axis=0), rows + count
+    if rows == 0:
+        raise ValueError(f"{data} has no rows under its heading")
+    return dict(zip(answers.model._feature_names(), (total / rows).tolist(), strict=True))
+
+
+def _print(found: dict[str, float], top: int) -> None:
+    ordered = sorted(found.items(), key=lambda pair: -pair[1])
+    width = max(len(name) for name in found)
+    most = max(ordered[0][1], 1e-300)
+    for name, value in ordered[:top]:
+        typer.echo(f"{name:<{width}}  {value:12.6g}  {'#' * round(30 * value / most)}".rstrip())
+    if len(ordered) > top:
+        typer.echo(f"and {len(ordered) - top} more (--top {len(ordered)} shows all)")

@@ -1,0 +1,145 @@
+"""`anyboost fit`: a table in, a model file out."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining, say
+
+DATA = "A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input."
+
+
+def command(
+    data: Annotated[str, typer.Argument(help=DATA, metavar="DATA", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")],
+    target: Annotated[str | None, typer.Option(help="The column to predict.", metavar="COL")] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="Any loss: absolute, quantile:0.9, poisson, hinge, rank_logistic, ...")
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(help="regression, classification or ranking; else told by the loss and the target."),
+    ] = None,
+    valid: Annotated[str | None, typer.Option(help="A table that says when to stop.", metavar="FILE")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file of these options and [parameters].", metavar="FILE.toml")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
+    groups: Annotated[
+        str | None, typer.Option("--groups", "--qid", help="The column of groups; of a ranking, queries.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
+    ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of codes, though they look like numbers.", metavar="COL"),
+    ] = None,
+    type: Annotated[
+        list[str] | None, typer.Option(help="What a column holds, number or text.", metavar="COL=KIND")
+    ] = None,
+    set: Annotated[
+        list[str] | None,
+        typer.Option(help="Any parameter of the estimator; may be repeated.", metavar="NAME=VALUE"),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")
+    ] = None,
+) -> None:
+    """Fit boosted trees, or another learner, to a table, and write the model.
+
+    Rate, rounds and size are found from the data; words are categories, empty cells are missing.
+
+    For example:
+
+        anyboost fit houses.csv --target price -o houses.anyboost
+
+        anyboost fit houses.csv --target price --loss multi_quantile:0.05,0.5,0.95 -o intervals.anyboost
+
+        anyboost fit clicks.parquet --target clicked --ignore id --weight w --valid later.parquet -o clicks.anyboost
+
+        anyboost fit web.tsv.gz --target grade --qid query --task ranking --set max_iter=300 -o web.anyboost
+
+        zcat big.csv.gz | anyboost fit - --target y --set learner=stump -o stumps.anyboost
+
+    Then: anyboost predict, explain, report, inspect, convert.
+    """
+    from anyboost import files
+    from anyboost.cli.passes import fitting
+    from anyboost.cli.shared import settings
+    from anyboost.cli.shared.rounds import followed
+
+    with explaining(TypeError, ImportError):
+        options = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
+        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **options)
+        _check(data, output, valid, report)
+        fitting.check(asked)
+        known = fitting.task_of(asked)
+        whole = fitting.read(data, format, asked)
+        task = known or fitting.guess(asked, whole)
+        model = fitting.made(asked, task)
+        rows = fitting.rows_of(whole, asked, task)
+        for line in fitting.described(whole, asked, task, guessed=known is None):
+            say(line)
+        given = rows.given(task)
+        held: Any = None
+        if valid is not None:
+            later = fitting.read(valid, None, asked, whole.kinds)
+            held = fitting.rows_of(later, asked, task, rows.X.column_names)
+            given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}
+        rounds = model.max_iter if isinstance(model.max_iter, int) else None
+        with followed(rounds) as shown:
+            model.set_params(callbacks=[shown])
+            fitting.quietly(say, partial(model.fit, rows.X, rows.y, **given))
+        model.set_params(callbacks=None)
+        files.save(model, output)
+        _tell(model, output)
+        if report is not None:
+            _report(model, report, rows if held is None else held, held is not None, task)
+
+
+def _check(data: str, output: Path, valid: str | None, report: Path | None) -> None:
+    paths.check_input(data)
+    paths.check("--output", output)
+    if valid is not None:
+        if valid == "-":
+            raise ValueError("--valid must be a file: standard input can be read once")
+        paths.check_input(valid)
+    if report is not None:
+        from importlib.util import find_spec
+
+        paths.check("--report", report)
+        if find_spec("anyboost.report") is None:
+            raise ValueError("--report is not part of this installation: leave it out")
+    paths.check_apart({"--output": output, "--report": report}, data, valid)
+
+
+def _tell(model: Any, output: Path) -> None:
+    step = model.steps_[-1] if model.steps_ else None
+    loss = "" if step is None else f", loss {step.loss:.6g}"
+    scores = model.validation_score_
+    held = f", held out {-scores[min(model.best_iteration_, len(scores) - 1)]:.6g}" if len(scores) else ""
+    typer.echo(f"{type(model).__name__}, {model.loss_} loss, {model.ensemble_.n_rounds} rounds{loss}{held}")
+    typer.echo(f"{output}: {output.stat().st_size:,} bytes" if output.is_file() else str(output))
+
+
+def _report(model: Any, path: Path, rows: Any, held_out: bool, task: str) -> None:
+    import shlex
+    import sys
+    from importlib import import_module
+
+    report: Any = import_module("anyboost.report")
+
+    given = {} if rows.groups is None else {"qid" if task == "ranking" else "groups": rows.groups}
+    what = "validation rows" if held_out else "training rows"
+    line = shlex.join(["anyboost", *sys.argv[1:]])
+    report.write(model, path, rows.X, rows.y, rows=what, command=line, **given)
+    typer.echo(f"{path}: report on the {what}")

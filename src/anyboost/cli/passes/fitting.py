@@ -1,0 +1,197 @@
+"""What `fit` and `cv` share: a table and what is asked of it, as an estimator and the rows to fit it to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anyboost import losses
+from anyboost.cli.rows import frames
+from anyboost.cli.rows.frames import Whole
+from anyboost.cli.rows.tables import TableError
+from anyboost.cli.shared.settings import Asked
+from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, parameters
+from anyboost.losses import domains
+
+ESTIMATORS: dict[str, Any] = {
+    "regression": BoostingRegressor,
+    "classification": BoostingClassifier,
+    "ranking": BoostingRanker,
+}
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table as `fit` takes it."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+    groups: np.ndarray | None
+
+    def given(self, task: str) -> dict[str, Any]:
+        """What `fit` is given beside X and y."""
+        found = {"sample_weight": self.weight, "qid" if task == "ranking" else "groups": self.groups}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def take(self, rows: np.ndarray) -> Rows:
+        """Some of the rows."""
+        weight, groups = (None if part is None else part[rows] for part in (self.weight, self.groups))
+        return Rows(self.X.take(rows), self.y[rows], weight, groups)
+
+
+def task_of(asked: Asked) -> str | None:
+    """The task, where it is said or the loss tells it."""
+    if asked.task is not None or asked.loss is None:
+        return asked.task
+    loss = losses.get(asked.loss)
+    if loss.domain.classes or loss.domain is domains.SIGNS:
+        return "classification"
+    ranks = loss.uses_groups and isinstance(loss, losses.RankHinge | losses.RankLogistic)
+    return "ranking" if ranks else "regression"
+
+
+def check(asked: Asked) -> None:
+    """Refuse what no table could make right, before one is read."""
+    task = task_of(asked)
+    if task is not None:
+        made(asked, task)
+        return
+    refusals = []
+    for one in ESTIMATORS:
+        try:
+            made(asked, one)
+            return
+        except ValueError as error:
+            refusals.append(error)
+    raise refusals[0]
+
+
+def made(asked: Asked, task: str) -> Any:
+    """The estimator that is asked for; a ValueError where it cannot be."""
+    given = dict(asked.parameters)
+    if asked.loss is not None:
+        given["loss"] = asked.loss
+    try:
+        model = ESTIMATORS[task](**given)
+        parameters.check(model)
+        if asked.loss is not None:
+            losses.get(asked.loss)
+    except TypeError as error:
+        raise ValueError(str(error).replace("has no argument", "has no parameter", 1)) from None
+    return model
+
+
+def guess(asked: Asked, whole: Whole) -> str:
+    """The task that the target suggests: words and pairs of values are classes."""
+    values = whole.column(asked.target or "", "--target")
+    if values.dtype == object:
+        return "classification"
+    return "classification" if len(np.unique(values[~np.isnan(values)])) == 2 else "regression"
+
+
+def read(path: str, format: str | None, asked: Asked, kinds: dict[str, str] | None = None) -> Whole:
+    """The table, of columns that are all there; `kinds` are those of a table that was read before."""
+    whole = frames.read(path, format, {**(kinds or {}), **asked.types})
+    for option, names in (("--ignore", asked.ignore), ("--type", list(asked.types))):
+        for name in names:
+            whole.column(name, option)
+    return whole
+
+
+def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = None) -> Rows:
+    """The rows of a table for a task; of a later table, those `columns`."""
+    apart = asked.apart()
+    X, y = whole.parted(asked.target, *apart[1:])
+    if columns is not None:
+        lost = next((name for name in columns if name not in X.column_names), None)
+        if lost is not None:
+            raise TableError(f"{whole.path} has no column {lost!r}, which the training table has")
+        X = X.select(columns)
+    assert y is not None
+    weight = None if asked.weight is None else whole.column(asked.weight, "--weight")
+    if weight is not None:
+        _check_weights(whole, asked.weight or "", weight)
+    groups = None if asked.groups is None else whole.column(asked.groups, "--groups")
+    if groups is not None:
+        groups = _labels(whole, groups, f"--groups {asked.groups}")
+    return Rows(X, _targets(whole, y, asked, task), weight, groups)
+
+
+def _check_weights(whole: Whole, name: str, weight: np.ndarray) -> None:
+    if weight.dtype == object:
+        raise TableError(f"--weight names the column {name!r}, which holds text")
+    bad = ~(weight >= 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise TableError(
+            f"{whole.where(row)}: the weight must be a number that is not negative, got {weight[row]}"
+        )
+
+
+def _targets(whole: Whole, y: np.ndarray, asked: Asked, task: str) -> np.ndarray:
+    if task == "classification":
+        return _labels(whole, y, "the target")
+    if y.dtype == object:
+        row = next(i for i, word in enumerate(y.tolist()) if word is not None)
+        raise TableError(
+            f"{whole.where(row)}: --target {asked.target!r} holds the word {y[row]!a}, and {task} needs numbers: use "
+            "--task classification, or another column"
+        )
+    _no_holes(whole, np.isnan(y), "the target")
+    return y
+
+
+def _no_holes(whole: Whole, missing: np.ndarray, what: str) -> None:
+    if missing.any():
+        raise TableError(
+            f"{whole.where(int(np.argmax(missing)))}: {what} is missing; fill it in or drop the row"
+        )
+
+
+def _labels(whole: Whole, values: np.ndarray, what: str) -> np.ndarray:
+    """Words as they are, whole numbers without their point."""
+    if values.dtype == object:
+        _no_holes(whole, np.array([value is None for value in values.tolist()]), what)
+        return values.astype(str)
+    _no_holes(whole, np.isnan(values), what)
+    return values.astype(np.int64) if (values == np.round(values)).all() else values
+
+
+def described(whole: Whole, asked: Asked, task: str, guessed: bool) -> list[str]:
+    """What the table was taken for, in lines."""
+    apart = set(asked.apart())
+    kinds = {name: kind for name, kind in whole.kinds.items() if name not in apart}
+    words = [name for name, kind in kinds.items() if kind == "text"]
+    levels = {name: len(set(whole.columns[name].tolist()) - {None}) for name in words}
+    shown = ", ".join(f"{name} ({levels[name]} levels)" for name in words[:_SHOWN])
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    numbers = len(kinds) - len(words)
+    lines = [
+        f"{len(whole):,} rows; {numbers} columns of numbers"
+        + (f", {len(words)} of words: {shown}{more}" if words else "")
+        + " (--type COL=text or COL=number overrides)",
+        f"task: {task}" + (", told by the target (--task overrides)" if guessed else ""),
+    ]
+    lines += [
+        f"column {name!r} has another word in every row, from which nothing is learnt: --ignore {name} leaves it out"
+        for name in words
+        if levels[name] == len(whole) > 50
+    ]
+    return lines
+
+
+def quietly(say: Callable[[str], None], work: Callable[[], Any]) -> Any:
+    """What some work gives, its warnings said in a sentence each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            return work()
+        finally:
+            for sentence in dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning):
+                say(" ".join(sentence.split()))

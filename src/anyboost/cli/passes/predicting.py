@@ -1,0 +1,167 @@
+"""What `predict` and `explain` share: a model of a file, and the columns that it answers rows with, batch by batch."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anyboost import files
+from anyboost.boosting import Run
+from anyboost.cli.rows import frames, tables
+from anyboost.cli.rows.tables import Batch, TableError
+from anyboost.ensemble import Ensemble
+from anyboost.estimators.base import BaseBoosting
+from anyboost.estimators.intervals import levels_of
+
+Columns = dict[str, np.ndarray]
+
+
+class Wanted(NamedTuple):
+    """What is asked of each row beside the prediction."""
+
+    probabilities: bool = False
+    raw: bool = False
+    quantiles: tuple[float, ...] = ()
+    coverage: float | None = None
+    explain: bool = False
+
+
+class Answers:
+    """A model, and the answers of it that are wanted; a ValueError where it has none of a kind."""
+
+    def __init__(self, path: Path, wanted: Wanted) -> None:
+        self.path, self.wanted, self.model = path, wanted, files.load(path)
+        if not hasattr(self.model, "predict") and not isinstance(self.model, Run | Ensemble):
+            raise ValueError(f"{path} holds {type(self.model).__name__}, which has no predictions of rows")
+        self.names = getattr(self.model, "feature_names_in_", None)
+        for option, method in (
+            ("--probabilities", "predict_proba" if wanted.probabilities else None),
+            ("--quantiles", "predict_quantiles" if wanted.quantiles else None),
+            ("--interval", "predict_interval" if wanted.coverage is not None else None),
+            ("--explain", "shap_values" if wanted.explain else None),
+        ):
+            if method is not None and not hasattr(self.model, method):
+                raise ValueError(f"{option}: {self._refusal(method)}")
+
+    def _refusal(self, method: str) -> str:
+        try:
+            getattr(self.model, method)
+        except AttributeError as error:
+            if method == "predict_proba" and isinstance(self.model, BaseBoosting) and "needs" in str(error):
+                return str(error)
+        return f"{self.path} holds {type(self.model).__name__}, which has no {method}"
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the columns of the model hold, where it knows their names."""
+        levels = self.model._columns.levels if isinstance(self.model, BaseBoosting) else {}
+        return {
+            str(name): "text" if number in levels and levels[number].words else "number"
+            for number, name in enumerate(self.names if self.names is not None and self._knows() else ())
+        }
+
+    def _knows(self) -> bool:
+        return isinstance(self.model, BaseBoosting)
+
+    def batches(
+        self, data: str, format: str | None, ignore: tuple[str, ...], keep: tuple[str, ...]
+    ) -> Iterator[tuple[Any, Columns, int]]:
+        """The rows of a file, as the model takes them and as they are to be kept, and how many there are."""
+        form = tables.format_of(data, format)
+        if form not in tables.TABLES:
+            raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
+        kinds = self.kinds
+        with frames.seekable(data) if form in ("parquet", "arrow") else contextlib.nullcontext(data) as file:
+            for batch in tables.read(file, form, kinds, rows=frames.ROWS, missing=tables.MISSING):
+                kept = {name: _column(batch, name, "--keep", data) for name in keep}
+                yield self._table(batch, ignore, data), kept, len(batch)
+
+    def _table(self, batch: Batch, ignore: tuple[str, ...], data: str) -> Any:
+        columns = {name: values for name, values in batch.columns.items() if name not in ignore}
+        if self.names is not None:
+            lost = next((str(name) for name in self.names if name not in columns), None)
+            if lost is not None:
+                raise TableError(f"{data} has no column {lost!r}, which the model needs")
+            return frames.to_arrow({str(name): columns[str(name)] for name in self.names})
+        if not isinstance(self.model, BaseBoosting | Run | Ensemble):
+            return frames.to_arrow(columns)
+        ensemble = self.model if isinstance(self.model, Ensemble) else getattr(self.model, "ensemble", None)
+        n = getattr(self.model, "n_features_in_", 0) if ensemble is None else ensemble.n_features
+        if len(columns) != n:
+            raise TableError(
+                f"{data} has {len(columns)} columns and the model {n}, without names: --ignore those it has not"
+            )
+        words = next((name for name, values in columns.items() if values.dtype == object), None)
+        if words is not None:
+            raise TableError(
+                f"column {words!r} of {data} holds text, and the model takes numbers: --ignore it"
+            )
+        return np.column_stack(list(columns.values()))
+
+    def of(self, table: Any) -> Columns:
+        """The columns that answer the rows of a table."""
+        model, wanted = self.model, self.wanted
+        try:
+            if isinstance(model, Run | Ensemble):
+                ensemble = model if isinstance(model, Ensemble) else model.ensemble
+                scores, loss = ensemble.predict(table), getattr(model, "loss", None)
+                return _named(
+                    "score" if loss is None else "prediction", scores if loss is None else loss.link(scores)
+                )
+            found = _predictions(model, model.predict(table))
+            if wanted.raw:
+                found |= _named("score", model._raw(table))
+            if wanted.probabilities:
+                chances = model.predict_proba(table)
+                found |= {
+                    f"probability_{label}": column
+                    for label, column in zip(model.classes_.tolist(), chances.T, strict=True)
+                }
+            if wanted.quantiles:
+                values = model.predict_quantiles(table, wanted.quantiles)
+                found |= {
+                    f"quantile_{level:g}": v for level, v in zip(wanted.quantiles, values.T, strict=True)
+                }
+            if wanted.coverage is not None:
+                low, high = model.predict_interval(table, wanted.coverage).T
+                found |= {"low": low, "high": high}
+            return found | (self.why(table) if wanted.explain else {})
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
+    def why(self, table: Any) -> Columns:
+        """What each column adds to the raw score, and what it is without any."""
+        explanation = self.model.explanation(table)
+        values, bases = explanation.values, explanation.base_values
+        names = self.model._feature_names()
+        if values.ndim == 2:
+            return {"base": bases} | {f"why_{name}": values[:, j] for j, name in enumerate(names)}
+        labels = getattr(self.model, "classes_", np.arange(values.shape[2])).tolist()
+        found: Columns = {}
+        for k, label in enumerate(labels):
+            found[f"base_{label}"] = bases[:, k]
+            found |= {f"why_{label}_{name}": values[:, j, k] for j, name in enumerate(names)}
+        return found
+
+
+def _column(batch: Batch, name: str, option: str, data: str) -> np.ndarray:
+    if name not in batch.columns:
+        raise TableError(f"{option} names a column {name!r} that {data} does not have")
+    return batch.columns[name]
+
+
+def _predictions(model: Any, values: np.ndarray) -> Columns:
+    levels = levels_of(model.loss_) if hasattr(model, "loss_") and values.ndim == 2 else None
+    if levels is not None:
+        return {f"quantile_{level:g}": column for level, column in zip(levels, values.T, strict=True)}
+    return _named("prediction", values)
+
+
+def _named(name: str, values: np.ndarray) -> Columns:
+    if values.ndim == 1:
+        return {name: values}
+    return {f"{name}_{number}": column for number, column in enumerate(values.T)}

@@ -1,0 +1,119 @@
+"""`anyboost predict`: a model file and a table in, a table of predictions out."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining, say
+
+if TYPE_CHECKING:
+    from anyboost.cli.passes.predicting import Columns
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
+            metavar="DATA",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The table to write; - is standard output.", metavar="OUT")
+    ] = "-",
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Also the probability of each class.")
+    ] = False,
+    quantiles: Annotated[
+        str | None, typer.Option(help="Also quantiles at these levels, e.g. 0.1,0.5,0.9.", metavar="LEVELS")
+    ] = None,
+    interval: Annotated[
+        float | None, typer.Option(help="Also the ends of an interval of this coverage.", metavar="COVERAGE")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also what each column adds to the raw score.")
+    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Also raw scores.")] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of DATA to copy, e.g. a key; may be repeated.", metavar="COL"),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
+    ] = None,
+    output_format: Annotated[str | None, typer.Option(help="The same, of OUT.")] = None,
+) -> None:
+    """Predict the rows of a table. It needs the columns of the fit, and may have others; no target.
+
+    Rows are read and written piece by piece, so that the table may be larger than memory.
+
+    For example:
+
+        anyboost predict houses.anyboost new.csv -o predicted.csv
+
+        anyboost predict clicks.anyboost today.parquet --probabilities --keep id -o today-scored.parquet
+
+        anyboost predict intervals.anyboost new.csv --interval 0.9 --quantiles 0.1,0.5,0.9
+
+        zcat new.csv.gz | anyboost predict houses.anyboost - --explain | head
+
+    Columns of OUT: prediction (quantile_LEVEL of several), probability_CLASS, quantile_LEVEL, low and high, score, base
+    and why_COLUMN.
+    """
+    from anyboost.cli.passes.fitting import quietly
+    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.rows import writing
+
+    with explaining(TypeError):
+        paths.check_model(model)
+        paths.check_input(data)
+        writing.check("--output", output, output_format)
+        paths.check_apart({"--output": None if output == "-" else Path(output)}, model, data)
+        wanted = Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
+        answers = Answers(model, wanted)
+        rows = 0
+        with writing.TableWriter(output, output_format) as table:
+            for X, kept, count in answers.batches(data, format, tuple(ignore or ()), tuple(keep or ())):
+                found = quietly(say, partial(answers.of, X))
+                table.write(_apart(kept, found))
+                rows += count
+            if rows == 0:
+                raise ValueError(f"{data} has no rows under its heading")
+        if output != "-":
+            say(f"{output}: {rows:,} rows")
+
+
+def _apart(kept: Columns, found: Columns) -> Columns:
+    twice = next((name for name in kept if name in found), None)
+    if twice is not None:
+        raise ValueError(f"--keep {twice} has the name of a column of answers: rename it in DATA")
+    return kept | found
+
+
+def _levels(text: str | None) -> tuple[float, ...]:
+    if text is None:
+        return ()
+    try:
+        levels = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"--quantiles must be levels such as 0.1,0.5,0.9, got {text!r}") from None
+    if not all(0 < level < 1 for level in levels):
+        raise ValueError(f"--quantiles must lie between 0 and 1, got {text!r}")
+    return levels
+
+
+def _coverage(value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        raise ValueError(f"--interval must be a coverage between 0 and 1, such as 0.9, got {value!r}")
+    return value

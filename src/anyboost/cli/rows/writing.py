@@ -1,0 +1,121 @@
+"""Tables that commands write: CSV, TSV, Parquet or Arrow, piece by piece, put in place when they are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anyboost.cli.rows import tables
+from anyboost.cli.rows.frames import to_arrow
+from anyboost.cli.rows.tables import TableError
+from anyboost.cli.shared import paths
+from anyboost.files.container import is_special
+
+STANDARD = "-"
+
+
+def check(option: str, path: str, format: str | None = None) -> None:
+    """A ValueError where no table can be written at a path."""
+    if tables.format_of(path, format) not in tables.TABLES:
+        raise TableError(f"{option} is to be a table: use {', '.join(tables.TABLES)}")
+    if path != STANDARD:
+        paths.check(option, Path(path))
+
+
+class TableWriter:
+    """Pieces of a table, to a file beside its place until `finish`; "-" is standard output."""
+
+    def __init__(self, path: str, format: str | None = None) -> None:
+        self.path, self.form = path, tables.format_of(path, format)
+        self._direct = path == STANDARD or is_special(path)
+        self._part = Path(path) if self._direct else Path(f"{os.path.realpath(path)}.part")
+        self._raw: Any = None
+        self._sink: Any = None
+        self._writer: Any = None
+
+    def __enter__(self) -> TableWriter:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self._finish()
+        else:
+            self._give_up()
+
+    def write(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Add rows; the first ones say which columns there are."""
+        if self._writer is None:
+            self._begin(columns)
+        if self.form in ("csv", "tsv"):
+            cells = [_cells(values) for values in columns.values()]
+            self._writer.writerows(zip(*cells, strict=True))
+        else:
+            self._writer.write_table(to_arrow(columns))
+
+    def _begin(self, columns: Mapping[str, np.ndarray]) -> None:
+        self._raw = sys.stdout.buffer if self.path == STANDARD else self._part.open("wb")
+        if self.form in ("csv", "tsv"):
+            self._sink = io.TextIOWrapper(self._compressed(), encoding="utf-8", newline="")
+            self._writer = csv.writer(
+                self._sink, delimiter="\t" if self.form == "tsv" else ",", lineterminator="\n"
+            )
+            self._writer.writerow(columns)
+            return
+        pyarrow, schema = tables.arrow(), to_arrow(columns).schema
+        if self.form == "parquet":
+            from pyarrow import parquet
+
+            self._writer = parquet.ParquetWriter(pyarrow.PythonFile(self._raw, "w"), schema)
+        else:
+            self._writer = pyarrow.ipc.new_stream(pyarrow.PythonFile(self._raw, "w"), schema)
+
+    def _compressed(self) -> Any:
+        if self.path.endswith(".gz"):
+            return gzip.GzipFile(fileobj=self._raw, mode="wb", mtime=0)
+        if self.path.endswith(".zst"):
+            return tables.arrow().CompressedOutputStream(self._raw, "zstd")
+        return self._raw
+
+    def _finish(self) -> None:
+        if self._writer is None:
+            return
+        if self._sink is not None:
+            self._sink.flush()
+            buffer = self._sink.detach()  # standard output stays open
+            if buffer is not self._raw:
+                buffer.close()
+        else:
+            self._writer.close()
+        self._raw.flush()
+        if self._direct:
+            return
+        os.fsync(self._raw.fileno())
+        self._raw.close()
+        target = os.path.realpath(self.path)
+        with contextlib.suppress(FileNotFoundError):  # a file that was not for everyone stays so
+            os.chmod(self._part, os.stat(target).st_mode & 0o7777)
+        os.replace(self._part, target)
+
+    def _give_up(self) -> None:
+        if self._sink is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._sink.detach()
+        if self._raw is not None and not self._direct:
+            self._raw.close()
+            self._part.unlink(missing_ok=True)
+
+
+def _cells(values: np.ndarray) -> list[Any]:
+    """As they are written: a number such that it comes back, a missing one as nothing."""
+    if values.dtype.kind == "f":
+        return ["" if value != value else repr(value) for value in values.tolist()]
+    return ["" if value is None else value for value in values.tolist()]

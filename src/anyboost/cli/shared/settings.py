@@ -1,0 +1,130 @@
+"""What a user asks of a fit: options of the line, `--set NAME=VALUE`, `--type COL=KIND`, and a TOML file of them."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from anyboost.cli.rows.frames import KINDS
+
+TASKS = ("regression", "classification", "ranking")
+_WORDS = {"None": None, "none": None, "True": True, "False": False}
+
+
+@dataclass
+class Asked:
+    """What is asked of a fit, whichever way it was said."""
+
+    target: str | None = None
+    task: str | None = None
+    loss: str | None = None
+    weight: str | None = None
+    groups: str | None = None
+    ignore: list[str] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def apart(self) -> list[str]:
+        """The columns that are not there to predict from."""
+        return [name for name in (self.target, self.weight, self.groups, *self.ignore) if name is not None]
+
+
+def gathered(
+    config: Path | None,
+    sets: Iterable[str],
+    types: Iterable[str],
+    categorical: Iterable[str],
+    ignore: Iterable[str],
+    **options: str | None,
+) -> Asked:
+    """What the file says, and over it what the line says."""
+    asked = Asked() if config is None else _from_file(config)
+    for name, value in options.items():
+        if value is not None:
+            setattr(asked, name, value)
+    asked.ignore = [*asked.ignore, *ignore]
+    asked.types |= dict(_pair(text, "--type", "COL=text") for text in types)
+    asked.types |= dict.fromkeys(categorical, "text")
+    asked.parameters |= {
+        name: _value(text) for name, text in (_pair(each, "--set", "name=value") for each in sets)
+    }
+    _check(asked)
+    return asked
+
+
+def _pair(text: str, option: str, example: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"{option} {text!r} is not of the form {example}")
+    return name.strip(), value.strip()
+
+
+def _value(text: str) -> Any:
+    """A value as TOML has it, or the words themselves."""
+    if text in _WORDS:
+        return _WORDS[text]
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _from_file(path: Path) -> Asked:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"--config {path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"--config {path} is not TOML: {error}") from None
+    asked = Asked()
+    for name in found:
+        value: Any = found[name]
+        kind = _KINDS.get(name)
+        if kind is None:
+            near = difflib.get_close_matches(name, _KINDS, 1)
+            advice = f"use {near[0]}" if near else f"it may have {', '.join(_KINDS)}"
+            raise ValueError(f"--config {path} has an entry {name!r}: {advice}")
+        if type(value) is not kind:
+            raise ValueError(f"--config {path}: {name} must be {_SPELLED[kind]}, got {value!r}")
+        if name == "categorical":
+            asked.types |= dict.fromkeys(map(str, value), "text")
+        elif name == "types":
+            asked.types |= value
+        else:
+            setattr(asked, name, value)
+    return asked
+
+
+_KINDS: dict[str, Any] = {
+    **{entry.name: {"str | None": str}.get(str(entry.type), dict) for entry in fields(Asked)},
+    "ignore": list,
+    "categorical": list,
+}
+_SPELLED: dict[Any, str] = {str: "text", dict: "a table", list: "a list of columns"}
+
+
+def _check(asked: Asked) -> None:
+    if asked.task is not None and asked.task not in TASKS:
+        raise ValueError(f"--task must be {', '.join(TASKS[:-1])} or {TASKS[-1]}, got {asked.task!r}")
+    if asked.target is None:
+        raise ValueError("--target is missing: name the column to predict")
+    for name, kind in asked.types.items():
+        if kind not in KINDS:
+            raise ValueError(f"--type {name}={kind} is not known: a column holds {' or '.join(KINDS)}")
+    taken: dict[str, str] = {}
+    columns = {"target": asked.target, "weight": asked.weight, "groups": asked.groups}
+    for option, column in columns.items():
+        if column is not None and column in taken:
+            raise ValueError(
+                f"--{option} and --{taken[column]} both name the column {column!r}: name another"
+            )
+        if column is not None:
+            taken[column] = option
+    if asked.target in asked.ignore:
+        raise ValueError(f"--ignore names the target {asked.target!r}: name another")
+    if "loss" in asked.parameters:
+        raise ValueError("--set loss=... is not needed: say --loss")
