@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import Ridge
 
 import anyboost as ab
@@ -198,6 +199,40 @@ def test_runs_predict_what_they_reached_and_floors_hold():
     assert memory.steps[-1].loss < plain.steps[-1].loss
 
 
+def by_hand(run, X):
+    """The sum, number by number, in the order in which it is written: a tree's value, then its terms."""
+    scores = np.zeros((len(X), run.ensemble.outputs))
+    for c, tree in zip(run.ensemble.coefficients, run.ensemble.hypotheses, strict=True):
+        own, nodes = tree.slopes, tree.apply(X)
+        for i, node in enumerate(nodes):
+            scores[i] += c * tree.value[node]
+            for e in np.flatnonzero(own.node == node):
+                x, low, width = X[i, own.feature[e]], own.low[e], own.width[e]
+                if np.isnan(x):
+                    continue
+                x = min(max(x, low), low + width) if own.clamped else x
+                scores[i] += (c * own.slope[e] / width) * (x - (low + own.center[e] * width))
+    return scores
+
+
+@pytest.mark.parametrize("extrapolate", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "categorical"), [("squared", None), ("squared", [3]), ("softmax", None), ("softmax", [3])]
+)
+def test_sums_of_trees_are_added_up_in_their_order(loss, categorical, extrapolate):
+    # Leaves of 0 to 4 slopes, which kernels fill up with terms that must add nothing
+    X, y = table(500, missing=0.05)
+    X[:, 3] = np.random.default_rng(0).integers(0, 5, size=500)
+    target = np.digitize(y, [-1.0, 1.0]) if loss == "softmax" else y
+    learner = Tree(12, leaf="linear", extrapolate=extrapolate)
+    run = ab.boost(X, target, loss, learner, Naive(0.3), rounds=4, categorical=categorical, start=0.0)
+    counts = [np.bincount(tree.slopes.node, minlength=23) for tree in run.ensemble.hypotheses]
+    assert len(set(np.concatenate(counts))) > 3
+    far = 3.0 * X[:200]
+    far[:, 3] = X[:200, 3]
+    assert run.ensemble.predict(far).reshape(200, -1).tobytes() == by_hand(run, far).tobytes()
+
+
 def test_categories_have_no_slopes():
     random = np.random.default_rng(0)
     X = np.column_stack([random.integers(0, 6, size=500).astype(float), random.normal(size=500)])
@@ -228,3 +263,41 @@ def test_monotone_trees_are_refused_and_leaves_are_shown_with_slopes():
     shown = ab.plot.text(run)
     # the first fifty rows: x has the mean 24.5 / 99, y - 2.5 five times that less 2.5
     assert "yes: -1.263 +5 (column 0 - 0.2475)" in shown
+
+
+def test_bins_made_ahead_and_runs_that_go_on_give_the_same_bits(tmp_path):
+    X, y = table(missing=0.05)
+    learner = Tree(6, leaf="linear")
+    whole = ab.boost(X, y, "absolute", learner, rounds=6)
+    binned = ab.boost(ab.Binned(X), y, "absolute", learner, rounds=6)
+    ab.boost(X, y, "absolute", learner, rounds=3, callbacks=[ab.Checkpoint(tmp_path / "run", every_rounds=3)])
+    resumed = ab.boost(X, y, rounds=6, resume=ab.load(tmp_path / "run"))
+    for run in (binned, resumed):
+        assert run.ensemble.predict(X).tobytes() == whole.ensemble.predict(X).tobytes()
+        same_slopes(run.ensemble.hypotheses[-1], whole.ensemble.hypotheses[-1])
+
+
+def test_estimators_have_them_with_all_that_trees_have():
+    X, y = table()
+    model = ab.BoostingRegressor(
+        leaf="linear", max_iter=4, learning_rate=0.1, max_leaf_nodes=6, interaction_cst=[[0, 1], [2, 3]]
+    ).fit(X, y)
+    trees = model.ensemble_.hypotheses
+    for tree in trees:
+        for node in np.unique(tree.slopes.node):
+            columns = set(tree.slopes.feature[tree.slopes.node == node])
+            assert columns <= {0, 1} or columns <= {2, 3}
+    leaves = model.apply(X)
+    assert leaves.shape == (len(X), 4)
+    assert all((tree.feature[leaves[:, t]] < 0).all() for t, tree in enumerate(trees))
+    words = [text.get_text() for text in ab.plot.tree(model).texts]
+    assert any(" (column 0 - " in each or " (column 1 - " in each for each in words)
+    warm = ab.BoostingRegressor(**model.get_params() | {"warm_start": True, "max_iter": 2}).fit(X, y)
+    assert warm.set_params(max_iter=4).fit(X, y).predict(X).tobytes() == model.predict(X).tobytes()
+    with pytest.raises(ValueError, match=r'monotonic_cst cannot be kept by leaf="linear"'):
+        ab.BoostingRegressor(leaf="linear", monotonic_cst=[1, 0, 0, 0]).fit(X, y)
+    with pytest.raises(TypeError, match=r"Use '.toarray\(\)'"):
+        ab.BoostingRegressor(leaf="linear").fit(csr_matrix(X), y)
+    with pytest.raises(TypeError, match="fit it with another leaf, or use a model-agnostic explainer"):
+        model.shap_values(X)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)

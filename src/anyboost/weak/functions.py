@@ -55,20 +55,22 @@ class TreeFunction(AsOne):
         """The leaf, as a node number, in which each row of X ends."""
         from anyboost.trees.predictor import find_leaves
 
-        return find_leaves(X, self)
+        return find_leaves(np.asarray(X), self)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
+        X = np.asarray(X)
         values = self.at(X, self.apply(X))
         return values[:, 0] if values.shape[1] == 1 else values
 
     def at(self, X: np.ndarray, nodes: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Its values (n, k) at rows that end in these leaves, node numbers."""
-        from anyboost.trees.predictor import add_slopes
+        from anyboost.trees.predictor import add_inclined
 
-        values = self.value[nodes]
-        if self.slopes is not None:
-            add_slopes(X, nodes, self.slopes, len(self.value), values, n_threads)
+        if self.slopes is None:
+            return self.value[nodes]
+        values = np.zeros((len(nodes), self.value.shape[1]))
+        add_inclined(X, nodes, self.value, self.slopes, values, n_threads)
         return values
 
     @classmethod
