@@ -220,9 +220,14 @@ def check_notices(said):
 
 
 def test_a_cold_cache_says_what_is_compiled_and_a_warm_one_nothing(tmp_path):
+    """Of a few kernels, several for each kind of work; of a whole fit, see the read-only folder and `test_warming`."""
     folder = str(tmp_path / "cache")
-    cold = run_python("fit()", NUMBA_CACHE_DIR=folder)
-    warm = run_python("fit()", NUMBA_CACHE_DIR=folder)
+    few = """
+    loss, y = ab.losses.Absolute(), np.arange(50.0)
+    loss.values(y, y), loss.subgradients(y, y), loss.best_constant(y)
+    """
+    cold = run_python(few, NUMBA_CACHE_DIR=folder)
+    warm = run_python(few, NUMBA_CACHE_DIR=folder)
     check_notices(cold.stderr)
     assert cold.stderr.count("the next process has them") == 1
     assert warm.stderr == ""

@@ -367,3 +367,19 @@ def test_labels_are_counted_by_mean_and_deviation():
         seen = labels.after(seen, number, 1.0, 0.0)
     assert seen.mean == pytest.approx(1e6, rel=0.1)
     assert 1e3 < np.sqrt(seen.variance) < 1e6
+
+
+def test_read_only_rows_are_learned_by_the_kernels_there_are():
+    """Else who holds them, in a file or in a process of joblib, waits for ten seconds of compiling."""
+    from anyboost.online.chain import learn_rows, predict_rows
+
+    X, y = stream(40)
+    weights = np.ones(40)
+    booster = SpanBooster(LinearLearner(), 3, loss="absolute").partial_fit(X, y, weights)
+    answers = booster.predict(X)
+    known = len(learn_rows.signatures), len(predict_rows.signatures)
+    for array in (X, y, weights):
+        array.flags.writeable = False
+    other = SpanBooster(LinearLearner(), 3, loss="absolute").partial_fit(X, y, weights)
+    np.testing.assert_array_equal(other.predict(X), answers)
+    assert (len(learn_rows.signatures), len(predict_rows.signatures)) == known

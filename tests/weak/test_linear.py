@@ -302,5 +302,5 @@ def test_names_and_parameters():
         Linear(-1)
     with pytest.raises(ValueError, match="standardize must be True or False, got 2"):
         Linear(standardize=2)
-    with pytest.raises(TypeError, match="learner Linear has no quick way to its extreme atom"):
+    with pytest.raises(TypeError, match="learner Linear has no way to find its extreme atom"):
         Linear().extreme(Space(np.eye(3)), np.ones(3))

@@ -216,13 +216,11 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
             dials = dials._replace(max_iter=found.rounds, early_stopping=False)
         elif dials.early_stopping and not sets:
             rows, targets, sets = self._held_out(rows, targets, seed, dials)
+        shown = self._shown(dials)
         if self.verbose:
-            print(
-                f"dials: {', '.join(f'{name} {value}' for name, value in self._shown(dials).items())}",
-                flush=True,
-            )
+            print(f"dials: {', '.join(f'{name} {value}' for name, value in shown.items())}", flush=True)
         fitting, monitor = begin(dials, rows, targets, sets)
-        fitted |= {"loss_": targets.loss, "dials_": self._shown(dials)} | targets.fitted | fitting.fitted
+        fitted |= {"loss_": targets.loss, "dials_": shown} | targets.fitted | fitting.fitted
         if earlier is not None and resume is None:
             earlier = fitting.go_on(earlier)
         narration = Rounds(
@@ -248,13 +246,17 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
                 parts = [part for _, part in folds]
             fitted |= self._calibrate(way, targets.loss, held_out(parts, rounds, fitting.n_threads))
         fitted["_marginals"] = marginals.measured(fitting, columns, fitted["ensemble_"])
+        self._keep(fitted)
+        self._continuation = (without_sample(run), seed) if self.warm_start else None
+        narration.end(run)
+        return self
+
+    def _keep(self, fitted: Mapping[str, Any]) -> None:
+        """Have these attributes, and none of an earlier fit."""
         self.__dict__.update(fitted)
         for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
             if name not in self.get_params(deep=False):
                 delattr(self, name)
-        self._continuation = (without_sample(run), seed) if self.warm_start else None
-        narration.end(run)
-        return self
 
     def _dials(self, rows: Labelled, targets: Targets, has_valid: bool) -> Dials:
         """Every dial of the fit."""

@@ -315,6 +315,7 @@ class MirrorAverager:
     def _learn(self, table: Floats, y: Floats, weights: Floats, state: AveragerState) -> Floats:
         from anyboost.mirror import learning
 
+        table = np.require(table, requirements="W")  # kernels are compiled for memory that can be written
         learn = learning.learn if table.ndim == 2 else learning.learn_outputs
         scores = np.empty((len(y), *table.shape[2:]))
         learn(table, y, weights, self._terms, tuple(Settings.of(self, table.shape[1])), tuple(state), scores)

@@ -38,6 +38,10 @@ class Table(NamedTuple):
         values = self.values[rows.start * self.width : rows.stop * self.width]
         return self._replace(n=rows.stop - rows.start, values=values)
 
+    def writable(self) -> Table:
+        """The same rows, copied where their memory is read-only."""
+        return self._replace(values=np.require(self.values, requirements="W"))
+
     def within(self, width: int) -> Table:
         """With so many columns; those of a sparse table that lie beyond are left out."""
         if self.width <= width:

@@ -170,7 +170,9 @@ class CompiledState(ChainState):
         self._one_row = None
 
     def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
-        model, y = self.model(), y.astype(np.float64, copy=False)
+        # Kernels are compiled for memory that can be written; others would be compiled anew, which takes seconds.
+        model, y = self.model(), np.require(y, np.float64, "W")
+        table, weights = table.writable(), np.require(weights, requirements="W")
         if wave.takes(model, table, weights):
             return wave.run(model, table, y, weights, n_threads)
         answers, work = self.space(table.n, table.width)
@@ -179,7 +181,7 @@ class CompiledState(ChainState):
 
     def predict(self, table: Table) -> Floats:
         answers, work = self.space(table.n, table.width)
-        predict_rows(self.model(), table, answers, work)
+        predict_rows(self.model(), table.writable(), answers, work)
         return answers
 
     def learn_one(self, columns: np.ndarray, values: Floats, y: Any, weight: Any) -> float | None:
