@@ -105,7 +105,7 @@ def lightgbm(source: Any, given: argparse.Namespace) -> Iterator[str]:
     yield "import"
     params = {
         "objective": "regression", "num_leaves": given.leaves, "learning_rate": 0.1, "num_threads": given.threads,
-        "verbose": -1, "two_round": True, "header": True, "label_column": "name:y", "max_bin": 255,
+        "verbose": -1, "two_round": True, "header": True, "label_column": COLUMNS, "max_bin": 255,
     }  # fmt: skip
     if isinstance(source, str):
         data = lgb.Dataset(source, params=params)
