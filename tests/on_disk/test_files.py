@@ -65,6 +65,24 @@ def test_what_is_asked_for_is_there(tmp_path, rows):
     refused("weight 'w' must not be negative", light, target="y", weight="w")
 
 
+def test_text_is_read_as_what_its_first_rows_hold(tmp_path):
+    (tmp_path / "1.csv").write_text("a,b,c,y\n1,,no,1\n2,,,2\n")
+    (tmp_path / "2.csv").write_text("y,c,b,a\n3,yes,7,2.5\n")
+    table = ab.Binned.from_parquet([tmp_path / "1.csv", tmp_path / "2.csv"], target="y")
+    np.testing.assert_array_equal(table.X, [[1, np.nan, 0], [2, np.nan, np.nan], [2.5, 7, 1]])
+    assert table.columns.levels[2].values == ("no", "yes")
+    (tmp_path / "2.csv").write_text("y,c,b,a\n3,yes,7,many\n")
+    refused("2.csv cannot be read: .*many", tmp_path / "1.csv", tmp_path / "2.csv", target="y")
+
+
+def test_names_of_rows_that_pandas_writes_are_no_column(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pd.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}, index=["one", "two"]).to_parquet(
+        tmp_path / "rows.parquet"
+    )
+    assert ab.Binned.from_parquet(tmp_path / "rows.parquet", target="y").names == ["a"]
+
+
 def test_fits_need_targets_and_a_table(rows):
     table = ab.Binned.from_parquet(rows, columns=["a", "b"])
     with pytest.raises(ValueError, match="y must be given"):

@@ -5,6 +5,7 @@ A column is found by its name in every file, wherever it stands there, and has o
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 ROWS = 1 << 17  # of a portion, at most
 _PARQUET, _CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
+_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class Files:
@@ -31,8 +33,8 @@ class Files:
 
     @property
     def names(self) -> list[str]:
-        """The columns of the first file."""
-        return list(self.schema.names)
+        """The columns of the first file, but for what pandas writes of the names of rows."""
+        return [name for name in self.schema.names if not _INDEX.fullmatch(name)]
 
     def check(self, names: Sequence[str], all_of_them: bool) -> None:
         """Refuse files that have not these columns, each of one type; or others too, where all were asked for."""
@@ -50,11 +52,11 @@ class Files:
                         f"{path} has no column {name!r}: give files that have it, or other columns"
                     )
                 own, first = schema.field(name).type, self.schema.field(name).type
-                if not _alike(own, first):
+                if _is_parquet(path) and not _alike(own, first):  # text is read as what the first file holds
                     raise ValueError(
                         f"column {name!r} is {first} in {self.paths[0]} and {own} in {path}: write it as one type"
                     )
-            others = [name for name in schema.names if name not in self.names]
+            others = [name for name in schema.names if name not in self.names and not _INDEX.fullmatch(name)]
             if all_of_them and others:
                 raise ValueError(
                     f"{path} has the column {others[0]!r}, which {self.paths[0]} has not: name the columns to read"
@@ -167,13 +169,10 @@ def _schema(path: Path) -> Any:
     if _is_parquet(path):
         return pq.read_schema(path).remove_metadata()
     with pyarrow.csv.open_csv(path) as reader:
-        # The first rows tell the types: of whole numbers, later ones may be others; of nothing, anything
-        return pa.schema(
-            [
-                (field.name, pa.float64() if pa.types.is_integer(field.type) else field.type)
-                for field in reader.schema
-            ]
-        )
+        # The first rows tell the types; after whole numbers, or nothing, others may come
+        unsure = (pa.types.is_integer, pa.types.is_null)
+        kinds = [pa.float64() if any(test(f.type) for test in unsure) else f.type for f in reader.schema]
+        return pa.schema(list(zip(reader.schema.names, kinds, strict=True)))
 
 
 def _portions(path: Path, names: list[str], schema: Any) -> Iterator[Any]:
