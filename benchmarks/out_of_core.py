@@ -59,10 +59,15 @@ def write_text(folder: Path) -> None:
     if path.exists():
         return
     files = sorted(folder.glob("*.parquet"))
-    with pyarrow.csv.CSVWriter(path.with_suffix(".part"), pq.read_schema(files[0])) as writer:
+    # LightGBM takes quotes for a part of the names, and pyarrow writes them
+    options = pyarrow.csv.WriteOptions(include_header=False)
+    with open(path.with_suffix(".part"), "wb") as out:
+        out.write(",".join([*NAMES, "y"]).encode() + b"\n")
+        writer = pyarrow.csv.CSVWriter(out, pq.read_schema(files[0]), write_options=options)
         for file in files:
             for batch in pq.ParquetFile(file).iter_batches(PER_GROUP):
                 writer.write_batch(batch)
+        writer.close()
     path.with_suffix(".part").rename(path)
 
 
@@ -105,7 +110,7 @@ def lightgbm(source: Any, given: argparse.Namespace) -> Iterator[str]:
     yield "import"
     params = {
         "objective": "regression", "num_leaves": given.leaves, "learning_rate": 0.1, "num_threads": given.threads,
-        "verbose": -1, "two_round": True, "header": True, "label_column": "name:y", "max_bin": 255,
+        "verbose": -1, "two_round": True, "header": True, "label_column": COLUMNS, "max_bin": 255,
     }  # fmt: skip
     if isinstance(source, str):
         data = lgb.Dataset(source, params=params)

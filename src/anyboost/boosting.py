@@ -11,7 +11,7 @@ import numpy as np
 
 from anyboost import checks, keywords, losses, weak
 from anyboost import descent as descents
-from anyboost.backends import mapped, threads
+from anyboost.backends import threads
 from anyboost.certificates import UNKNOWN_NORM, Certificate, Evidence, Witness
 from anyboost.descent import Descent, State, Step, descend
 from anyboost.draws import Units
@@ -344,7 +344,7 @@ def boost(
     n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
     sparse = weak.takes(method.learner).sparse
     y, sample_weight, groups = with_own(X, y, sample_weight, groups)
-    sample = Sample.check("", method.loss, X, mapped.doubled(y), sample_weight, groups, start, sparse=sparse)
+    sample = Sample.check("", method.loss, X, y, sample_weight, groups, start, sparse=sparse)
     if resume is None and loss is not None:
         method = method._replace(loss=losses.suited(loss, sample.y, sample.weights))
     sizes = {"row_fraction": row_fraction, "feature_fraction": feature_fraction, "max_bins": max_bins}

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from anyboost.backends import threads
+from anyboost.backends import mapped, threads
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -29,7 +29,7 @@ def numbers(values: Any, name: str) -> Floats:
             if array.dtype.kind not in "OUS":
                 raise TypeError
             array = array.astype(np.float64)
-        array = np.ascontiguousarray(array, dtype=np.float64)
+        array = np.ascontiguousarray(mapped.doubled(array), dtype=np.float64)
         return array if array.flags.writeable else array.copy()  # a user's compiled loss takes no other
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, got {_short(values)}: convert it first") from None

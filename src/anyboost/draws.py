@@ -76,7 +76,9 @@ class Units:
         self.n, self.n_threads = len(words), n_threads
         self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
         # Of each row, and whether any row of any part is several
-        self.counts = np.ones(self.n, dtype=np.int64) if weights is None else unit_counts(weights, self.rows)
+        self.counts = mapped.full((self.n,), 1, np.int64, beside=X)
+        if weights is not None:
+            self.counts[:] = unit_counts(weights, self.rows)
         self.several = bool(self.rows.most(self.counts.max(initial=1)) > 1)
         self.weights = None if weights is None else weights / self.counts  # of a unit of each row
         # The units of row i are _ends[i] .. _ends[i + 1], and _owners their rows; empty where each row is one

@@ -196,7 +196,6 @@ class Binned:
             These rows.
         """
         part = object.__new__(Binned)
-        rows = np.asarray(rows)
         part.__dict__.update(self.__dict__)
         part.X, part.bins = mapped.take(self.X, rows), self.bins.take(rows)
         for name in ("y", "sample_weight", "groups"):

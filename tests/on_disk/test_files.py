@@ -58,11 +58,40 @@ def test_what_is_asked_for_is_there(tmp_path, rows):
     when = write(tmp_path / "when.parquet", a=pa.array([0], pa.timestamp("s")), y=[1.0])
     refused("column 'a' of .*when.parquet holds .*: turn it into numbers or a category", when, target="y")
     empty = write(tmp_path / "empty.parquet", a=pa.array([], pa.float64()), y=pa.array([], pa.float64()))
-    refused("have no rows", empty, target="y")
+    refused("empty.parquet has no rows", empty, target="y")
     blank = write(tmp_path / "blank.parquet", a=[1.0, 2.0], y=pa.array([1, None]))
     refused("column 'y' of .*blank.parquet has missing values", blank, target="y")
     light = write(tmp_path / "light.parquet", a=[1.0, 2.0], y=[1.0, 2.0], w=[1.0, -1.0])
     refused("weight 'w' must not be negative", light, target="y", weight="w")
+
+
+def test_text_is_read_as_what_its_first_rows_hold(tmp_path):
+    (tmp_path / "1.csv").write_text("a,b,c,y\n1,,no,1\n2,,,2\n")
+    (tmp_path / "2.csv").write_text("y,c,b,a\n3,yes,7,2.5\n")
+    table = ab.Binned.from_parquet([tmp_path / "1.csv", tmp_path / "2.csv"], target="y")
+    np.testing.assert_array_equal(table.X, [[1, np.nan, 0], [2, np.nan, np.nan], [2.5, 7, 1]])
+    assert table.columns.levels[2].values == ("no", "yes")
+    (tmp_path / "2.csv").write_text("y,c,b,a\n3,yes,7,many\n")
+    refused("2.csv cannot be read: .*many", tmp_path / "1.csv", tmp_path / "2.csv", target="y")
+
+
+def test_lines_of_text_that_are_no_rows(tmp_path):
+    """Rows are counted by lines first: breaks within quotes, blank lines and other ends of lines must not matter."""
+    (tmp_path / "1.csv").write_bytes(b'a,c,y,w\n1,"no",1,1\n\n2,yes,2,0\n3,"no",3,2')
+    (tmp_path / "2.csv").write_bytes(b"a,c,y,w\r4,no,4,1\r5,yes,5,1\r")
+    table = ab.Binned.from_parquet([tmp_path / "1.csv", tmp_path / "2.csv"], target="y", weight="w")
+    np.testing.assert_array_equal(table.X, [[1, 0], [3, 0], [4, 0], [5, 1]])
+    np.testing.assert_array_equal(table.sample_weight, [1, 2, 1, 1])
+    kept = ab.Binned.from_parquet(tmp_path / "2.csv", target="y", folder=tmp_path / "kept")
+    assert len(kept) == 2
+
+
+def test_names_of_rows_that_pandas_writes_are_no_column(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pd.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}, index=["one", "two"]).to_parquet(
+        tmp_path / "rows.parquet"
+    )
+    assert ab.Binned.from_parquet(tmp_path / "rows.parquet", target="y").names == ["a"]
 
 
 def test_fits_need_targets_and_a_table(rows):
@@ -141,6 +170,21 @@ def test_nothing_is_left_of_a_call_that_fails(rows, tmp_path, monkeypatch):
     (folder / "mine.txt").write_text("mine")
     refused("is not empty, and has no finished table", rows, target="y", folder=folder)
     assert (folder / "mine.txt").read_text() == "mine"
+
+
+def test_nothing_half_written_is_believed(rows, tmp_path):
+    """A process that dies before the end leaves no folder of that name, and the next call begins anew."""
+    folder = tmp_path / "kept"
+    code = (
+        "import os, anyboost as ab\n"
+        "from anyboost.on_disk import folder\n"
+        "folder._digests = lambda *given: os._exit(9)\n"
+        f"ab.Binned.from_parquet({str(rows)!r}, target='y', folder={str(folder)!r})\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 9
+    assert not folder.exists()
+    assert len(list(tmp_path.glob("kept.building-*"))) == 1
+    assert len(ab.Binned.from_parquet(rows, target="y", folder=folder)) == 50
 
 
 def test_the_manifest_says_what_the_folder_is_made_of(rows, tmp_path):

@@ -221,3 +221,17 @@ def test_predictions_come_by_portions(frame, files, tmp_path):
     found = pd.read_parquet(tmp_path / "p.parquet")
     assert list(found) == ["prediction_0", "prediction_1", "prediction_2"]
     assert np.array_equal(found.to_numpy(), classes.predict_proba(frame[X]))
+
+
+def test_some_rows_of_a_table_are_those_of_one_in_memory(files):
+    table = ab.Binned.from_parquet(files, columns=X, target="y", weight="whole")
+    mask = np.arange(len(table)) % 3 == 0
+    for rows in (slice(5, 90), mask, np.flatnonzero(mask)[::-1], [4, 4, 1]):
+        part = table.take(rows)
+        for found, whole in ((part.X, table.X), (part.y, table.y), (part.bins.words.T, table.bins.words.T)):
+            np.testing.assert_array_equal(found, np.array(whole)[rows])
+    own = ab.boost(table, rounds=3, sample_weight=mask.astype(float), learner="tree:4")
+    assert np.array_equal(
+        own.scores,
+        ab.boost(table.take(mask), rounds=3, sample_weight=np.ones(mask.sum()), learner="tree:4").scores,
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.backends import threads
+from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.backends.compiler import inlined, kernel
 
@@ -96,7 +96,7 @@ def unit_keys(
 
     The units of row i are ends[i] .. ends[i + 1]; an empty `ends` says that it is unit i.
     """
-    keys = np.empty(ends[-1] if len(ends) else len(words), dtype=np.uint64)
+    keys = mapped.zeros((int(ends[-1]) if len(ends) else len(words),), np.uint64, beside=words)
     salted = np.uint64(salt)
     threads.over_blocks(
         lambda start, stop: _unit_keys(words, copies, ends, salted, start, stop, keys),

@@ -83,11 +83,12 @@ def blocks(n: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
 
 
-def take(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Some rows, by number or by mask."""
+def take(values: Any, rows: Any) -> Any:
+    """Some rows, by number, by mask or as a slice."""
     if folder_of(values) is None:
         return values[rows]
-    chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+    chosen = np.arange(len(values))[rows] if isinstance(rows, slice) else np.asarray(rows)
+    chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
     out = zeros((len(chosen), *values.shape[1:]), values.dtype, beside=values)
     for column in np.ndindex(values.shape[1:]):
         for part in blocks(len(chosen)):

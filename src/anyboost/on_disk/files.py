@@ -5,6 +5,7 @@ A column is found by its name in every file, wherever it stands there, and has o
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 ROWS = 1 << 17  # of a portion, at most
 _PARQUET, _CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
+_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class Files:
@@ -31,8 +33,8 @@ class Files:
 
     @property
     def names(self) -> list[str]:
-        """The columns of the first file."""
-        return list(self.schema.names)
+        """The columns of the first file, but for what pandas writes of the names of rows."""
+        return [name for name in self.schema.names if not _INDEX.fullmatch(name)]
 
     def check(self, names: Sequence[str], all_of_them: bool) -> None:
         """Refuse files that have not these columns, each of one type; or others too, where all were asked for."""
@@ -50,11 +52,11 @@ class Files:
                         f"{path} has no column {name!r}: give files that have it, or other columns"
                     )
                 own, first = schema.field(name).type, self.schema.field(name).type
-                if not _alike(own, first):
+                if _is_parquet(path) and not _alike(own, first):  # text is read as what the first file holds
                     raise ValueError(
                         f"column {name!r} is {first} in {self.paths[0]} and {own} in {path}: write it as one type"
                     )
-            others = [name for name in schema.names if name not in self.names]
+            others = [name for name in schema.names if name not in self.names and not _INDEX.fullmatch(name)]
             if all_of_them and others:
                 raise ValueError(
                     f"{path} has the column {others[0]!r}, which {self.paths[0]} has not: name the columns to read"
@@ -70,8 +72,8 @@ class Files:
 
         return bool(pa.types.is_float32(self.schema.field(name).type))
 
-    def count(self) -> int:
-        """The rows of all files."""
+    def count(self, parsed: bool) -> int:
+        """The rows of all files; where text is not `parsed`, as many as its lines say."""
         import pyarrow.parquet as pq
 
         total = 0
@@ -79,8 +81,10 @@ class Files:
             with _reading(path):
                 if _is_parquet(path):
                     total += pq.read_metadata(path).num_rows
-                else:
+                elif parsed:
                     total += sum(part.num_rows for part in _portions(path, self.names[:1], self.schema))
+                else:
+                    total += _lines(path) - 1
         self.unchanged()
         return total
 
@@ -167,13 +171,20 @@ def _schema(path: Path) -> Any:
     if _is_parquet(path):
         return pq.read_schema(path).remove_metadata()
     with pyarrow.csv.open_csv(path) as reader:
-        # The first rows tell the types: of whole numbers, later ones may be others; of nothing, anything
-        return pa.schema(
-            [
-                (field.name, pa.float64() if pa.types.is_integer(field.type) else field.type)
-                for field in reader.schema
-            ]
-        )
+        # The first rows tell the types; after whole numbers, or nothing, others may come
+        unsure = (pa.types.is_integer, pa.types.is_null)
+        kinds = [pa.float64() if any(test(f.type) for test in unsure) else f.type for f in reader.schema]
+        return pa.schema(list(zip(reader.schema.names, kinds, strict=True)))
+
+
+def _lines(path: Path) -> int:
+    import pyarrow as pa
+
+    count, last = 0, b"\n"
+    with pa.input_stream(path) as file:
+        while piece := file.read(1 << 24):
+            count, last = count + piece.count(b"\n"), piece[-1:]
+    return count + (last != b"\n")
 
 
 def _portions(path: Path, names: list[str], schema: Any) -> Iterator[Any]:

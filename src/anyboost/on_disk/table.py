@@ -11,6 +11,7 @@ in which their levels come up, and, when all levels are known, by the order of t
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -177,13 +178,27 @@ def _labels(values: np.ndarray | None, words: list[str] | None) -> np.ndarray | 
 # --- reading
 
 
+class _Miscounted(Exception):
+    """The files have other rows than they were counted to have."""
+
+
 def _read(files: Files, roles: Roles, builder: Builder) -> dict[str, Any]:
     """Write everything but the bins; the levels, and the words of targets and groups."""
-    total = files.count()
-    if not total:
-        raise ValueError(
-            f"{files.paths[0]}{' and the others' * (len(files.paths) > 1)} have no rows: give at least one"
-        )
+    for parsed in (False, True):  # lines of text are rows, but for those within quotes and blank ones
+        total = files.count(parsed)
+        if parsed and not total:
+            others = " and the others have" if len(files.paths) > 1 else " has"
+            raise ValueError(f"{files.paths[0]}{others} no rows: give at least one")
+        with suppress(_Miscounted):
+            return _written(files, roles, builder, total)
+    raise ValueError(
+        f"{files.paths[0]} has other rows each time it is read: give files that nobody writes to"
+    )
+
+
+def _written(files: Files, roles: Roles, builder: Builder, total: int) -> dict[str, Any]:
+    if total <= 0:
+        raise _Miscounted
     kept = _read_weights(files, roles, builder, total)
     n = total if kept is None else int(np.count_nonzero(kept))
     single = not roles.categorical and all(files.is_single(name) for name in roles.columns)
@@ -196,6 +211,8 @@ def _read(files: Files, roles: Roles, builder: Builder) -> dict[str, Any]:
         labels["group"] = _LabelWriter(builder, "group", n, [roles.group], True)
     row = place = 0
     for path, part in files.portions(roles.names):
+        if row + part.num_rows > total:
+            raise _Miscounted
         some: Any = slice(None) if kept is None else np.flatnonzero(kept[row : row + part.num_rows])
         row += part.num_rows
         columns = tables.columns_of(part, str(path))
@@ -208,9 +225,7 @@ def _read(files: Files, roles: Roles, builder: Builder) -> dict[str, Any]:
             writer.write(part, columns, some, own)
         place += count
     if row != total:
-        raise ValueError(
-            f"the files have {row} rows, and had {total} before: give files that nobody writes to"
-        )
+        raise _Miscounted
     levels = {}
     for number, coder in coders.items():
         found = coder.finish(X[:, number])
@@ -226,8 +241,12 @@ def _read_weights(files: Files, roles: Roles, builder: Builder, total: int) -> n
         return None
     weights, row = builder.spare((total,), np.float64), 0
     for path, part in files.portions([roles.weight]):
+        if row + part.num_rows > total:
+            raise _Miscounted
         weights[row : row + part.num_rows] = tables.columns_of(part, str(path))[roles.weight].numbers()
         row += part.num_rows
+    if row != total:
+        raise _Miscounted
     checks.sample_weight(weights, total, f"weight {roles.weight!r}")
     kept = weights > 0
     builder.zeros("weight", (int(np.count_nonzero(kept)),), np.float64)[:] = weights[kept]
