@@ -90,7 +90,6 @@ def calibration(subject: Subject) -> Section:
     section = Section("Calibration" if subject.is_classifier else "Coverage")
     if not subject.has_targets or not subject.is_estimator or subject.is_ranker:
         return section
-    assert subject.y is not None
     if subject.is_classifier:
         if _chances(subject) is None:
             section.text.append(
@@ -100,20 +99,8 @@ def calibration(subject: Subject) -> Section:
         section.text.append(
             "Rows in ten bins by the probability of a class. On the line, it comes as often as it is said."
         )
-    elif not _has_intervals(subject):
-        section.text.append(
-            'This model has no intervals: loss="multi_quantile:0.05,0.5,0.95" has, and conformal="cv" adds them to '
-            "any other loss of one number a row."
-        )
+    elif not _coverage(section, subject):
         return section
-    else:
-        rows = []
-        for asked in COVERAGES:
-            low, high = subject.model.predict_interval(subject.X, coverage=asked).T
-            inside = float(((low <= subject.y) & (subject.y <= high)).mean())
-            rows.append([asked, inside, float((high - low).mean())])
-        section.tables.append(table(["coverage asked", "share inside", "mean width"], rows))
-        section.text.append("The share of targets inside the model's intervals, against the share asked for.")
     section.figures.append(
         pictures.drawn(
             lambda ax: plot.calibration(subject.model, subject.X, subject.y, ax=ax),
@@ -124,12 +111,30 @@ def calibration(subject: Subject) -> Section:
     return section
 
 
-def _has_intervals(subject: Subject) -> bool:
-    try:
-        subject.model.predict_interval(subject.part(2)[0])
-    except (AttributeError, TypeError, ValueError):
-        return False
-    return True
+def _coverage(section: Section, subject: Subject) -> bool:
+    """A line for each coverage that the model can be asked for; whether that is all of them."""
+    rows: list[list[Any]] = []
+    reason = ""
+    for asked in COVERAGES:
+        try:
+            low, high = subject.model.predict_interval(subject.X, coverage=asked).T
+        except TypeError:
+            section.text.append(
+                'This model has no intervals: loss="multi_quantile:0.05,0.5,0.95" has, and conformal="cv" adds them '
+                "to any other loss of one number a row."
+            )
+            return False
+        except ValueError as error:  # too few rows to calibrate wide ones by
+            reason = str(error)
+            break
+        inside = float(((low <= subject.y) & (subject.y <= high)).mean())
+        rows.append([asked, inside, float((high - low).mean())])
+    section.text.append("The share of targets inside the model's intervals, against the share asked for.")
+    if reason:
+        section.text.append(f"Wider ones are not to be had: {reason}.")
+    if rows:
+        section.tables.append(table(["coverage asked", "share inside", "mean width"], rows))
+    return not reason
 
 
 def groups(subject: Subject) -> Section:

@@ -106,9 +106,17 @@ def certificate(subject: Subject) -> Section:
         f"The model has norm {number(norm)} and training loss {number(loss)}. Certified: on the training rows, no sum "
         f"of functions like its own of at most that norm has a loss under {down(floors[1][1])}, whoever finds it."
     )
-    rows = [[radius, floor, loss - floor] for radius, floor in floors if math.isfinite(floor)]
+    rows = [[radius, *_proved(floor, loss - floor)] for radius, floor in floors if math.isfinite(floor)]
     section.tables.append(table(["norm", "floor", "gap to the model's loss"], rows))
     return section
+
+
+def _proved(floor: float, gap: float) -> list[dict[str, Any]]:
+    """Cells of a floor, rounded down, and a gap, rounded up."""
+    return [
+        {"shown": down(floor), "by": floor},
+        {"shown": down(-gap).replace("-", "", 1) if gap > 0 else number(gap), "by": gap},
+    ]
 
 
 def _has_close_floor(term: Any) -> bool:

@@ -35,6 +35,8 @@ def table(head: list[str], rows: list[list[Any]], caption: str = "") -> dict[str
 
 def cell(value: Any) -> dict[str, Any]:
     """A value, as it is shown and as it is sorted."""
+    if isinstance(value, dict):  # a cell already
+        return value
     if value is None:
         return {"shown": "", "by": None}
     if isinstance(value, bool | str) or not isinstance(value, int | float):
@@ -53,8 +55,8 @@ def down(value: float) -> str:
     """A bound from below in four digits: one that is rounded up would no longer be proved."""
     if value == 0 or not math.isfinite(value):
         return number(value)
-    unit = 10.0 ** (math.floor(math.log10(abs(value))) - 3)
-    return number(math.floor(value / unit) * unit)
+    digits = 3 - math.floor(math.log10(abs(value)))
+    return f"{math.floor(value * 10.0**digits) / 10.0**digits:.4g}"
 
 
 def percent(part: float) -> float:
