@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-full bench lint clean
+.PHONY: demo test test-full test-oldest bench docs lint release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/anyboost demo
@@ -19,6 +19,12 @@ bench: $(INSTALLED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/anyboost bench speed
 
+# The site, in docs/_build/html; any warning is an error. Its search works from files.
+docs: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -33,5 +39,5 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/api docs/gallery .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +
