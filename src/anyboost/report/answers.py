@@ -46,8 +46,8 @@ def _scores(subject: Subject) -> Iterator[tuple[str, float]]:
         return
     if subject.is_estimator and y.ndim == 1:
         try:
-            whole = model.by_group(subject.X, y, np.zeros(len(y)))
-            yield f"loss: {subject.loss}", float(np.asarray(whole["loss"])[0])
+            (whole,) = _lines(model.by_group(subject.X, y, np.zeros(len(y))), "all")
+            yield f"loss: {subject.loss}", whole["loss"]
         except TypeError:
             pass  # a loss that rows do not have each by themselves
     if subject.is_classifier:
@@ -148,7 +148,7 @@ def groups(subject: Subject) -> Section:
     given = None if subject.groups is None else subject.groups[rows]
     found: list[dict[str, Any]] = []
     try:
-        whole = subject.model.by_group(part, labels, np.zeros(len(rows)))
+        (whole,) = _lines(subject.model.by_group(part, labels, np.zeros(len(rows))), "all")
         for name, group in _groupings(Subject(subject.model, part), given):
             found += _lines(subject.model.by_group(part, labels, group), name, least)
     except TypeError as reason:
@@ -156,7 +156,7 @@ def groups(subject: Subject) -> Section:
         return section
     if not found:
         return section
-    mean = float(np.asarray(whole["loss"])[0])
+    mean = whole["loss"]
     found.sort(key=lambda line: -line["loss"])
     extra = [name for name in found[0] if name not in ("of", "group", "rows", "weight", "loss")]
     lines = [
@@ -217,9 +217,11 @@ def _labels(column: Values) -> np.ndarray | None:
     return np.where(column.missing, "missing", np.array(said))
 
 
-def _lines(found: Any, name: str, least: int) -> list[dict[str, Any]]:
-    columns = {str(key): np.asarray(found[key]).tolist() for key in found.columns}
-    lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _lines(found: Any, name: str, least: int = 1) -> list[dict[str, Any]]:
+    """The groups of a frame of `by_group` that have enough rows."""
+    import narwhals as nw
+
+    lines = nw.from_native(found, eager_only=True).rows(named=True)
     return [{"of": name, **line} for line in lines if line["rows"] >= least]
 
 
