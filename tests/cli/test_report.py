@@ -30,7 +30,7 @@ def report(*words):
 def test_a_model_and_a_table_become_a_page(folder, tmp_path):
     page = tmp_path / "page.html"
     result = report(
-        folder / "model.anyboost", folder / "rows.csv", "--target", "price", "--group", "note", "-o", page
+        folder / "model.anyboost", folder / "rows.csv", "--target", "price", "--groups", "note", "-o", page
     )
     assert result.exit_code == 0, result.output
     assert str(page) in result.output.replace("\n", "")
@@ -59,14 +59,15 @@ def test_a_model_alone_becomes_one_too(folder, tmp_path):
         (("{}/model.anyboost", "{}/nothing.csv"), "there is no such file"),
         (
             ("{}/model.anyboost", "{}/rows.csv", "--target", "cost"),
-            "has no column 'cost': it has 'size', 'city'",
+            "--target names a column 'cost' that",
         ),
         (
             ("{}/model.anyboost", "{}/short.csv", "--target", "price"),
-            "has no column 'size', which the model asks for",
+            "has no column 'size', which the model needs",
         ),
         (("{}/model.anyboost", "--target", "price"), "give a table after the model file"),
         (("{}/model.anyboost", "-o", "{}/nowhere/page.html"), "no such folder"),
+        (("{}/model.anyboost", "-o", "{}/model.anyboost"), "name another file"),
     ],
 )
 def test_a_wrong_call_is_answered_in_a_sentence_and_writes_nothing(folder, words, sentence):

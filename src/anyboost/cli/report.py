@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import paths
-from anyboost.cli.shared.console import fail
+from anyboost.cli.shared.console import explaining
+
+if TYPE_CHECKING:
+    from anyboost.cli.passes.predicting import Answers
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)],
     data: Annotated[
         str | None,
-        typer.Argument(
-            help="Rows to look at it with: CSV, TSV or Parquet, or - for standard input.", metavar="[DATA]"
-        ),
+        typer.Argument(help="Rows to look at it with: a table, or - for standard input.", metavar="[DATA]"),
     ] = None,
     target: Annotated[str | None, typer.Option(help="The column of the targets.", metavar="COL")] = None,
-    query: Annotated[
+    qid: Annotated[
         str | None, typer.Option(help="For rankings, the column of the queries.", metavar="COL")
     ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(help="A column to compare groups by, beside those of the model.", metavar="COL"),
+    groups: Annotated[
+        str | None, typer.Option(help="A column to compare groups by, beside the model's.", metavar="COL")
     ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv or parquet; else told by the file's name.")
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
     ] = None,
     training: Annotated[
-        bool,
-        typer.Option(
-            "--training", help="The rows are those that the model was fitted to; the page then says so."
-        ),
+        bool, typer.Option("--training", help="The rows are those of the fit; the page then says so.")
     ] = False,
+    format: Annotated[
+        str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
+    ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", dir_okay=False, help="Where the page goes.")
     ] = Path("anyboost-report.html"),
@@ -45,71 +46,61 @@ def command(
     Without DATA it shows how the fit went, what is proved of the model, what it uses and every parameter; with it also
     what is in the rows, and with their targets scores, calibration or coverage, worst groups and residuals.
 
-        anyboost report model.anyboost
+    For example:
 
-        anyboost report model.anyboost new.csv --target price -o price.html
+        anyboost report houses.anyboost
+
+        anyboost report houses.anyboost new.csv --target price -o price.html
     """
-    from anyboost import files, report
+    from anyboost import report
+    from anyboost.cli.passes.predicting import Answers, Wanted
 
-    try:
+    with explaining(TypeError, ImportError):
+        paths.check_model(model)
         paths.check("--output", output)
-        if data is None and (target or query or group):
+        paths.check_apart({"--output": output}, model, data)
+        if data is None and (target or qid or groups):
             raise ValueError(
-                "--target, --query and --group name columns of DATA: give a table after the model file"
+                "--target, --qid and --groups name columns of a table: give one after the model file"
             )
-        found = files.load(model)
+        answers = Answers(model, Wanted())
         given: dict[str, Any] = {}
         if data is not None:
             paths.check_input(data)
-            given = _rows(found, data, format, {"y": target, "qid": query, "groups": group})
+            given = _rows(
+                answers, data, format, {"y": target, "qid": qid, "groups": groups}, tuple(ignore or ())
+            )
             given["rows"] = "training rows" if training else "rows given"
-        report.write(found, output, title=f"{model.name}: {type(found).__name__}", **given)
-    except (ValueError, TypeError, OSError) as error:
-        fail(str(error))
-    typer.echo(f"Report: {output}")
+        report.write(answers.model, output, title=f"{model.name}: {type(answers.model).__name__}", **given)
+        typer.echo(f"Report: {output}")
 
 
-def _rows(model: Any, data: str, format: str | None, apart: dict[str, str | None]) -> dict[str, Any]:
-    """The table, of the model's columns where it knows their names, and what was asked to be split off."""
-    table = _frame(data, format)
-    given: dict[str, Any] = {}
-    for name, column in apart.items():
-        if column is not None:
-            if column not in table.columns:
-                raise ValueError(
-                    f"{data} has no column {column!r}: it has {', '.join(map(repr, table.columns))}"
-                )
-            given[name] = table[column].to_numpy()
-    asked = getattr(model, "feature_names_in_", None)
-    kept = (
-        list(asked) if asked is not None else [name for name in table.columns if name not in apart.values()]
-    )
-    missing = [name for name in kept if name not in table.columns]
-    if missing:
-        raise ValueError(f"{data} has no column {missing[0]!r}, which the model asks for")
-    given["X"] = table[kept]
-    return given
+def _rows(
+    answers: Answers, data: str, format: str | None, apart: dict[str, str | None], ignore: tuple[str, ...]
+) -> dict[str, Any]:
+    """The columns that the model asks for, and those that stand apart."""
+    from anyboost.cli.rows import frames
+    from anyboost.cli.rows.tables import TableError
 
+    types = answers.kinds
+    labels = getattr(answers.model, "classes_", None)
+    if apart["y"] is not None and labels is not None and labels.dtype.kind in "OUT":
+        types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
+    whole = frames.read(data, format, types)
+    options = {"y": "--target", "qid": "--qid", "groups": "--groups"}
+    given = {
+        name: whole.column(column, options[name]) for name, column in apart.items() if column is not None
+    }
+    if answers.names is None:
+        asked = [name for name in whole.columns if name not in (*apart.values(), *ignore)]
+    else:
+        asked = [str(name) for name in answers.names]
+    lost = next((name for name in asked if name not in whole.columns), None)
+    if lost is not None:
+        raise TableError(f"{data} has no column {lost!r}, which the model needs")
+    columns = {name: whole.columns[name] for name in asked}
+    if answers.names is None and not any(values.dtype == object for values in columns.values()):
+        import numpy as np
 
-def _frame(data: str, format: str | None) -> Any:
-    """A whole table as a data frame, text as categories."""
-    import numpy as np
-
-    from anyboost.cli.rows.tables import format_of, read
-
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ValueError("DATA needs pandas: pip install pandas") from None
-    if format_of(data, format) == "vw":
-        raise ValueError("report reads tables with named columns: use csv, tsv or parquet")
-    parts = [batch.columns for batch in read(data, format)]
-    if not parts:
-        raise ValueError(f"{data} has no rows")
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return pd.DataFrame(
-        {
-            name: pd.Categorical(values) if values.dtype == object else values
-            for name, values in columns.items()
-        }
-    )
+        return given | {"X": np.column_stack(list(columns.values()))}
+    return given | {"X": frames.to_arrow(columns)}
