@@ -65,7 +65,7 @@ def test_a_model_alone_becomes_one_too(folder, tmp_path):
             ("{}/model.anyboost", "{}/short.csv", "--target", "price"),
             "has no column 'size', which the model needs",
         ),
-        (("{}/model.anyboost", "--target", "price"), "give a table after the model file"),
+        (("{}/model.anyboost", "--target", "price"), "give one after the model file"),
         (("{}/model.anyboost", "-o", "{}/nowhere/page.html"), "no such folder"),
         (("{}/model.anyboost", "-o", "{}/model.anyboost"), "name another file"),
     ],
