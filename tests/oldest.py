@@ -1,6 +1,6 @@
 """The oldest versions that pyproject.toml allows, as constraints for pip: `python tests/oldest.py [EXTRA ...]`.
 
-`make test-oldest` installs these and no others, so that a minimum which no longer works is found by us and not by a user.
+`make test-oldest` installs these and no others: a minimum that no longer works is found there, and not by a user.
 """
 
 import re
