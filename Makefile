@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-full bench lint clean
+.PHONY: demo test test-full test-oldest bench docs lint release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/anyboost demo
@@ -14,10 +14,34 @@ test: lint
 test-full: lint
 	$(BIN)/pytest -n 2 --dist worksteal
 
+# The oldest versions that pyproject.toml allows, and what everyone uses of the library.
+OLDEST := .venv-oldest
+CORE := $(addprefix tests/,test_import.py test_boosting.py test_tables.py test_certificates.py test_extremes.py \
+	estimators/test_certified.py estimators/test_explained.py estimators/test_constraints.py estimators/test_files.py \
+	estimators/test_intervals.py files/test_round_trip.py cli/test_app.py cli/test_report.py report)
+test-oldest:
+	@$(OLDEST)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(OLDEST)
+	@$(PYTHON) tests/oldest.py cli > $(OLDEST)/constraints.txt
+	@echo "installing the oldest versions into $(OLDEST)"
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt \
+		--editable ".[cli]" "pandas==2.2.2" pytest hypothesis
+	$(OLDEST)/bin/python -m pytest -m "not full" $(CORE)
+
+# Wheel and sdist, each installed into an empty environment, which runs the README.
+release-check: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python tests/release_check.py
+
 # Alone on the machine: peers that spin while they wait lose many times over on a busy one.
 bench: $(INSTALLED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/anyboost bench speed
+
+# The site, in docs/_build/html; any warning is an error. Its search works from files.
+docs: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
@@ -33,5 +57,5 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/api docs/gallery .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -48,6 +48,7 @@ ROOMS: dict[str, tuple[str, ...] | None] = {
     "anyboost.online": None,
     "anyboost.planning": None,
     "anyboost.plot": None,
+    "anyboost.report": None,
     "anyboost.space": ("Binned", "Space"),
     "anyboost.steps": ("Constant", "InverseSqrt", "InverseT", "FrankWolfe", "LineSearch", "get", "size"),
     "anyboost.validation": ("CrossValidation", "cv"),

@@ -176,7 +176,7 @@ class Run:
 
     @property
     def norm(self) -> float:
-        """How large the model is: the sum over its terms of |c| max|h| on the training rows, after shrinkage."""
+        """How large the model is: the sum over its terms of `|c| max|h|` on the training rows, after shrinkage."""
         if math.isnan(self.state.norm):
             raise ValueError(UNKNOWN_NORM)
         return self.state.norm

@@ -219,7 +219,7 @@ LETOR_PARTS = ("train.txt", "vali.txt", "test.txt")
 
 
 def read_letor(path: str | Path) -> Dataset:
-    """A ranking set in LETOR's text format, that of MSLR-WEB10K: a line `grade qid:7 1:0.3 2:0.1 ... # words` a row.
+    """A ranking set in LETOR's text format, that of MSLR-WEB10K: a line `grade qid:7 1:0.3 2:0.1 # words` a row.
 
     Parameters
     ----------

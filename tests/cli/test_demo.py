@@ -1,4 +1,4 @@
-"""`anyboost demo` compares like with like, and its table, figure and sentences appear."""
+"""`anyboost demo` compares like with like, says what its stations found, and its tables, figure and report appear."""
 
 import numpy as np
 import pytest
@@ -7,24 +7,49 @@ from typer.testing import CliRunner
 from anyboost.cli import build
 from anyboost.experiments import contrast
 from anyboost.experiments.methods import METHODS
+from anyboost.experiments.tour import Tour
 
 
 def test_quick_demo_writes_table_and_figure(tmp_path):
-    picture = tmp_path / "contrast.png"
-    result = CliRunner().invoke(build(), ["demo", "--quick", "--output", str(picture)])
+    picture, page = tmp_path / "contrast.png", tmp_path / "report.html"
+    result = CliRunner().invoke(build(), ["demo", "--quick", "--output", str(picture), "--report", str(page)])
     assert result.exit_code == 0, result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
-    for word in ("digits", "iris", "naive", "repeated", "residual", "Certified", str(picture)):
+    text = page.read_text(encoding="utf-8")
+    assert all(words in text for words in ("anyboost demo", "Coverage", "Worst groups", "town"))
+    for word in ("digits", "iris", "naive", "repeated", "residual", "Certified", str(picture), str(page)):
+        assert word in result.output
+    for word in ("a frame as it is", "intervals", "one row explained", "a stream", "a pool"):
         assert word in result.output
 
 
+def test_what_the_stations_say_is_true_of_their_models():
+    tour = Tour(rounds=10, n_train=200, n_stream=60)
+    heard: list[int] = []
+    frame, intervals = tour.intervals(heard.append)
+    assert heard == list(range(1, 11))
+    X, y = tour.houses.test
+    low, high = tour.model.predict_interval(X, 0.9).T
+    assert f"{np.mean((low <= y) & (y <= high)):.1%} of new rows inside" in intervals.found
+    assert f"mean absolute error {np.abs(y - tour.model.predict(X)[:, 1]).mean():.1f} on" in frame.found
+    (row,) = tour.explained(lambda _: None)
+    shares = [int(words.split()[-1]) for words in row.found.split(", ")]
+    score, base = (int(words.split()[0]) for words in row.about.split(", "))
+    assert abs(base + sum(shares) - score) <= 3  # each is rounded
+
+
 @pytest.mark.parametrize(
-    ("name", "reason"), [("nowhere/figure.png", "no such folder"), ("figure.doc", ".svg")]
+    ("option", "name", "reason"),
+    [
+        ("--output", "nowhere/figure.png", "no such folder"),
+        ("--output", "figure.doc", ".svg"),
+        ("--report", "nowhere/report.html", "no such folder"),
+    ],
 )
-def test_a_figure_that_cannot_be_saved_is_refused_before_the_work(tmp_path, name, reason):
-    result = CliRunner().invoke(build(), ["demo", "--output", str(tmp_path / name)])
+def test_a_file_that_cannot_be_saved_is_refused_before_the_work(tmp_path, option, name, reason):
+    result = CliRunner().invoke(build(), ["demo", option, str(tmp_path / name)])
     assert result.exit_code == 2
-    assert "--output" in result.output
+    assert option in result.output
     assert reason in result.output
 
 

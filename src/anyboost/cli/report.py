@@ -1,0 +1,106 @@
+"""`anyboost report`: one page about a model, to be opened anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining
+
+if TYPE_CHECKING:
+    from anyboost.cli.passes.predicting import Answers
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)],
+    data: Annotated[
+        str | None,
+        typer.Argument(help="Rows to look at it with: a table, or - for standard input.", metavar="[DATA]"),
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="The column of the targets.", metavar="COL")] = None,
+    qid: Annotated[
+        str | None, typer.Option(help="For rankings, the column of the queries.", metavar="COL")
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="A column to compare groups by, beside the model's.", metavar="COL")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
+    ] = None,
+    training: Annotated[
+        bool, typer.Option("--training", help="The rows are those of the fit; the page then says so.")
+    ] = False,
+    format: Annotated[
+        str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", dir_okay=False, help="Where the page goes.")
+    ] = Path("anyboost-report.html"),
+) -> None:
+    """Write a report on a model: one HTML file that needs nothing else.
+
+    Without DATA it shows how the fit went, what is proved of the model, what it uses and every parameter; with it also
+    what is in the rows, and with their targets scores, calibration or coverage, worst groups and residuals.
+
+    For example:
+
+        anyboost report houses.anyboost
+
+        anyboost report houses.anyboost new.csv --target price -o price.html
+    """
+    from anyboost import report
+    from anyboost.cli.passes.predicting import Answers, Wanted
+
+    with explaining(TypeError, ImportError):
+        paths.check_model(model)
+        paths.check("--output", output)
+        paths.check_apart({"--output": output}, model, data)
+        if data is None and (target or qid or groups):
+            raise ValueError(
+                "--target, --qid and --groups name columns of a table: give one after the model file"
+            )
+        answers = Answers(model, Wanted())
+        given: dict[str, Any] = {}
+        if data is not None:
+            paths.check_input(data)
+            given = _rows(
+                answers, data, format, {"y": target, "qid": qid, "groups": groups}, tuple(ignore or ())
+            )
+            given["rows"] = "training rows" if training else "rows given"
+        report.write(answers.model, output, title=f"{model.name}: {type(answers.model).__name__}", **given)
+        typer.echo(f"Report: {output}")
+
+
+def _rows(
+    answers: Answers, data: str, format: str | None, apart: dict[str, str | None], ignore: tuple[str, ...]
+) -> dict[str, Any]:
+    """The columns that the model asks for, and those that stand apart."""
+    from anyboost.cli.rows import frames
+    from anyboost.cli.rows.tables import TableError
+
+    types = answers.kinds
+    labels = getattr(answers.model, "classes_", None)
+    if apart["y"] is not None and labels is not None and labels.dtype.kind in "OUT":
+        types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
+    whole = frames.read(data, format, types)
+    options = {"y": "--target", "qid": "--qid", "groups": "--groups"}
+    given = {
+        name: whole.column(column, options[name]) for name, column in apart.items() if column is not None
+    }
+    if answers.names is None:
+        asked = [name for name in whole.columns if name not in (*apart.values(), *ignore)]
+    else:
+        asked = [str(name) for name in answers.names]
+    lost = next((name for name in asked if name not in whole.columns), None)
+    if lost is not None:
+        raise TableError(f"{data} has no column {lost!r}, which the model needs")
+    columns = {name: whole.columns[name] for name in asked}
+    if answers.names is None and not any(values.dtype == object for values in columns.values()):
+        import numpy as np
+
+        return given | {"X": np.column_stack(list(columns.values()))}
+    return given | {"X": frames.to_arrow(columns)}

@@ -1,0 +1,125 @@
+"""How the fit went: its losses, what ended it, the edge of its rounds, and what is proved of it."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from anyboost import plot
+from anyboost.boosting import Run
+from anyboost.plot.figures import LINES
+from anyboost.report import pictures
+from anyboost.report.parts import Section, down, number, table
+from anyboost.report.subject import Subject
+from anyboost.weak.functions import TreeFunction
+from anyboost.weak.linear import LinearFunction
+
+RADII = (0.5, 1.0, 2.0)  # of the model's norm
+
+
+def rounds(subject: Subject) -> Section:
+    """Loss curves, and what was stopped and why."""
+    section = Section("How the fit went")
+    steps = subject.steps
+    if not steps:
+        return section
+    section.text.append(stopped(subject.model, len(steps)))
+    section.figures.append(
+        pictures.drawn(lambda ax: plot.rounds(subject.model, ax), (6.0, 3.4), "Loss by round")
+    )
+    seconds = sum(step.seconds for step in steps)
+    start = start_loss(subject.model)
+    section.tables.append(
+        table(
+            ["rounds", "loss at the start", "loss after the last round", "seconds in rounds"],
+            [[len(steps), start, float(steps[-1].loss), float(f"{seconds:.3g}")]],
+        )
+    )
+    edges = [(step.round, step.edge) for step in steps if step.edge is not None]
+    if edges:
+        section.figures.append(pictures.drawn(lambda ax: _edges(ax, edges), (6.0, 2.6), "Edge by round"))
+        section.text.append(
+            "The edge of a round is the share of the gradient that the hypothesis taken could express, from 0 to 1: "
+            f"its median is {number(float(np.median([edge for _, edge in edges])))}."
+        )
+    return section
+
+
+def start_loss(model: Any) -> float:
+    """The training loss before the first round."""
+    return float(model.start_loss) if isinstance(model, Run) else float(-model.train_score_[0])
+
+
+def stopped(model: Any, done: int) -> str:
+    """Why there are as many rounds as there are."""
+    if isinstance(model, Run):
+        if model.watch is None:
+            return f"The run had {done} rounds, as many as were asked for or as could lower the loss."
+        return f"The run had {done} rounds; the validation loss was lowest after round {model.best_round}."
+    dials, best = getattr(model, "dials_", {}), model.best_iteration_
+    watched = len(model.validation_score_) > 0
+    most, patience = dials.get("max_iter", done), dials.get("n_iter_no_change")
+    if dials.get("early_stopping"):
+        if done < most and done - best >= (patience or 0):
+            return (
+                f"The fit stopped after {done} rounds of at most {most}: the validation score had not been better for "
+                f"{patience} rounds. The model is that of its best round, {best}."
+            )
+        return f"The fit had its {done} rounds before validation ended it. The model is that of its best round, {best}."
+    if watched and model.early_stopping == model.max_iter == "auto":
+        return (
+            f"Rounds were found on rows held out, where the score was best after {done}: it had not been better for "
+            f"{patience} more. The model was then fitted to all rows in as many rounds."
+        )
+    if done < most:
+        return f"The fit ended after {done} rounds of {most}: no more could lower the loss, or a callback ended it."
+    return f"The fit had all of its {done} rounds; nothing was to stop it earlier."
+
+
+def _edges(ax: Any, edges: list[tuple[int, float]]) -> None:
+    ax.plot(*zip(*edges, strict=True), color=LINES[2], linewidth=1.2)
+    ax.set(xlabel="round", ylabel="edge", ylim=(0, 1.05))
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def certificate(subject: Subject) -> Section:
+    """The floor and the gap at the model's norm, and at half and twice of it."""
+    section = Section("How far from optimal")
+    model = subject.model
+    terms = subject.ensemble.hypotheses if subject.ensemble is not None else []
+    if not terms:
+        return section
+    try:
+        norm = float(model.norm if isinstance(model, Run) else model.norm_)
+        floors = [(radius * norm, float(model.floor(radius * norm))) for radius in RADII]
+    except (AttributeError, ValueError) as reason:
+        section.text.append(f"Nothing is proved of this model: {reason}.")
+        return section
+    if not math.isfinite(floors[1][1]) or not all(_has_close_floor(term) for term in terms):
+        section.text.append(
+            f"The model has norm {number(norm)}. Floors are close for sums of stumps and of linear functions; of sums "
+            "of larger functions, as this one is, little is proved."
+        )
+        return section
+    loss = floors[1][1] + float(model.gap())
+    section.text.append(
+        f"The model has norm {number(norm)} and training loss {number(loss)}. Certified: on the training rows, no sum "
+        f"of functions like its own of at most that norm has a loss under {down(floors[1][1])}, whoever finds it."
+    )
+    rows = [[radius, *_proved(floor, loss - floor)] for radius, floor in floors if math.isfinite(floor)]
+    section.tables.append(table(["norm", "floor", "gap to the model's loss"], rows))
+    return section
+
+
+def _proved(floor: float, gap: float) -> list[dict[str, Any]]:
+    """Cells of a floor, rounded down, and a gap, rounded up."""
+    return [
+        {"shown": down(floor), "by": floor},
+        {"shown": down(-gap).replace("-", "", 1) if gap > 0 else number(gap), "by": gap},
+    ]
+
+
+def _has_close_floor(term: Any) -> bool:
+    if isinstance(term, TreeFunction):
+        return bool(np.count_nonzero(np.asarray(term.feature) >= 0) <= 1)
+    return isinstance(term, LinearFunction)

@@ -1,0 +1,71 @@
+"""The dict of `summarize` as one HTML file that needs nothing else."""
+
+from typing import Any
+
+from anyboost.files import container
+from anyboost.report.summary import summarize
+
+TEMPLATE = "page.html.jinja"
+READABLE = 62  # screen pixels an inch of a figure needs at least; a narrower screen scrolls it
+
+
+def write(
+    model: Any,
+    path: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    qid: Any = None,
+    groups: Any = None,
+    rows: str = "rows given",
+    command: str | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a report on a model: one HTML file, to be opened anywhere. An old file at `path` stays whole until then.
+
+    Parameters
+    ----------
+    model : estimator or Run
+        What was fitted.
+    path : str or Path
+        The file.
+    X : table or None, default None
+        Rows to look at it with, best those it was not fitted to.
+    y : array_like or None, default None
+        Their targets: with them come scores, calibration or coverage, worst groups and residuals.
+    qid : array_like or None, default None
+        Their queries, for a ranker.
+    groups : array_like or None, default None
+        A label a row, to compare beside the groups that columns make.
+    rows : str, default "rows given"
+        What the rows are: "validation rows", "training rows" or "rows given".
+    command : str or None, default None
+        The line that made the model, to be shown under how to reproduce it.
+    title : str or None, default None
+        The heading; None: what the model is.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=5)
+    >>> ab.report.write(run, "report.html")
+    """
+    container.check(path)
+    told = summarize(model, X, y, qid=qid, groups=groups, rows=rows, command=command, title=title)
+    container.write(path, render(told).encode())
+
+
+def render(told: dict[str, Any]) -> str:
+    """The page as text."""
+    try:
+        import jinja2
+    except ImportError:
+        raise ImportError('reports need jinja2: pip install "anyboost[report]"') from None
+    rooms = jinja2.Environment(
+        loader=jinja2.PackageLoader("anyboost.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return rooms.get_template(TEMPLATE).render(told, readable=READABLE)

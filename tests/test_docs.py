@@ -1,0 +1,197 @@
+"""Readers of the pages meet no dead link, find every page from the first, and read of parameters that exist.
+
+The site itself is built where all tests run (`make test-full`); here its parts are checked in a second.
+"""
+
+import inspect
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+import anyboost as ab
+from anyboost import keywords, losses
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+MADE = ("_build", "api", "gallery")  # by `make docs`
+PAGES = [page for page in sorted(DOCS.glob("**/*.md")) if page.relative_to(DOCS).parts[0] not in MADE]
+READ = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + PAGES
+LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+TOC = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+ESTIMATORS = (ab.BoostingRegressor, ab.BoostingClassifier, ab.BoostingRanker)
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub and MyST make them."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    words = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", word.strip().lower()).replace(" ", "-") for word in words}
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_internal_link_is_dead(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for target in (unquote(a or b) for a, b in LINK.findall(text)):
+        if target.startswith(("http:", "https:", "mailto:")):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if path.relative_to(ROOT).parts[:2] == ("docs", "gallery"):
+            continue  # made of docs/examples
+        assert path.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors(path), f"{page.name} links to {target}"
+
+
+def listed(page):
+    """The pages that a page's tables of contents name."""
+    for block in TOC.findall(page.read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if line and not line.startswith(":"):
+                yield (page.parent / f"{line}.md").resolve()
+
+
+def test_every_page_is_found_from_the_first():
+    seen, ahead = set(), [DOCS / "index.md"]
+    while ahead:
+        page = ahead.pop()
+        seen.add(page)
+        ahead += [found for found in listed(page) if found not in seen and found.exists()]
+    assert {page.relative_to(DOCS) for page in PAGES} == {page.relative_to(DOCS) for page in seen}
+
+
+def test_tables_of_contents_name_pages_that_exist():
+    for page in PAGES:
+        for found in listed(page):
+            made = found.relative_to(DOCS).parts[0] in MADE
+            assert made or found.exists(), f"{page.name} lists {found.name}"
+
+
+def table(page):
+    """Theirs and ours of a page's table of parameters."""
+    for line in (DOCS / "coming-from" / page).read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| ") and len(cells) >= 2:
+            yield cells
+
+
+def given(method):
+    return set(inspect.signature(method).parameters)
+
+
+KNOWN = (
+    {name for estimator in ESTIMATORS for name in given(estimator)}
+    | {name for estimator in ESTIMATORS for name in given(estimator.fit)}
+    | {name for estimator in ESTIMATORS for name in dir(estimator)}
+    | {
+        name
+        for cls in (ab.OnlineBoostingRegressor, ab.OnlineBoostingClassifier)
+        for name in (*given(cls), *dir(cls))
+    }
+    | {"ab", "is_categorical_", "n_iter_", "train_score_", "validation_score_", "feature_names_in_"}
+    | {name.strip("_") for name in ab.__all__}
+)
+
+
+@pytest.mark.parametrize("page", ["lightgbm", "xgboost", "catboost", "histgradientboosting"])
+def test_our_side_of_a_parameter_table_exists(page):
+    rows = list(table(f"{page}.md"))
+    assert len(rows) >= 15
+    for row in rows[1:]:
+        for name in re.findall(r"`([A-Za-z_]\w*)", row[1]):
+            assert name in KNOWN, f"{page}: {name} is no name of ours"
+
+
+@pytest.mark.parametrize("page", ["lightgbm", "xgboost", "catboost"])
+def test_tables_and_errors_answer_a_keyword_alike(page):
+    agreed = 0
+    for row in list(table(f"{page}.md"))[1:]:
+        theirs, ours = (re.findall(r"`([A-Za-z_]\w*)", cell) for cell in row[:2])
+        for name in theirs:
+            answer = keywords.OURS.get(name)
+            if answer is not None and ours:
+                assert any(word in answer.estimators for word in ours), (
+                    f"{page}: {name} -> {ours}, {answer.estimators}"
+                )
+                agreed += 1
+    assert agreed > 10
+
+
+def test_losses_that_pages_name_exist():
+    text = (DOCS / "losses.md").read_text(encoding="utf-8")
+    names = re.findall(r'`"([a-z_]+(?::[\d.,]+)?)"`', text)
+    assert len(names) > 15
+    for name in names:
+        assert isinstance(losses.get(name), losses.Loss)
+
+
+@pytest.mark.parametrize("script", sorted(DOCS.glob("examples/*.py")), ids=lambda path: path.stem)
+def test_scripts_of_the_gallery_compile_and_have_a_title(script):
+    text = script.read_text(encoding="utf-8")
+    compile(text, str(script), "exec")
+    title, line = text.strip('"\n').splitlines()[:2]
+    assert line == "=" * len(title)
+
+
+class Links(HTMLParser):
+    """Where a built page points to, and what may be pointed at."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.targets, self.ids = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids |= {given[name] for name in ("id", "name") if given.get(name)}
+        for name in ("href", "src"):
+            if given.get(name):
+                self.targets.append((tag, given[name]))
+
+
+@pytest.mark.full
+def test_the_site_builds_without_a_warning_a_dead_link_or_a_foreign_script(tmp_path):
+    for package in ("sphinx", "pydata_sphinx_theme", "myst_parser", "sphinx_gallery", "numpydoc"):
+        pytest.importorskip(package, reason='the site needs pip install ".[docs]"')
+    site = tmp_path / "html"
+    made = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-W",
+            "--keep-going",
+            "-q",
+            "-b",
+            "html",
+            "-d",
+            str(tmp_path / "read"),
+            str(DOCS),
+            str(site),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert made.returncode == 0, made.stderr[-4000:]
+    pages = {path: Links(path.read_text(encoding="utf-8")) for path in site.glob("**/*.html")}
+    assert len(pages) > 100
+    for path, found in pages.items():
+        for tag, target in found.targets:
+            if target.startswith(("http:", "https:", "mailto:", "data:", "javascript:")):
+                assert tag == "a", f"{path.name} fetches {target}"
+                continue
+            name, _, anchor = target.partition("#")
+            name = unquote(name.partition("?")[0])
+            there = (path.parent / name).resolve() if name else path
+            assert there.exists(), f"{path.relative_to(site)} links to {target}"
+            if anchor and there in pages and there.name not in ("genindex.html", "search.html"):
+                assert unquote(anchor) in pages[there].ids, f"{path.relative_to(site)} links to {target}"
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert "multi_quantil" in index
