@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from sklearn.datasets import load_diabetes
-from test_readme import assert_same_output
 from typer.testing import CliRunner
 
 from anyboost.cli import build
+from test_readme import assert_same_output
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command-line.md"
 BLOCKS = re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
