@@ -25,7 +25,7 @@ def command(
         typer.Option("--output", "-o", help="A table with what each column adds, row by row.", metavar="OUT"),
     ] = None,
     kind: Annotated[
-        str, typer.Option(help="Without DATA: gain, cover or count, of the cuts of each column.")
+        str, typer.Option(help="Without DATA: gain or split, what cuts gained or how many there are.")
     ] = "gain",
     top: Annotated[int, typer.Option(min=1, help="How many columns to print.")] = 20,
     keep: Annotated[

@@ -113,13 +113,13 @@ def _check(data: str, output: Path, valid: str | None, report: Path | None) -> N
         if valid == "-":
             raise ValueError("--valid must be a file: standard input can be read once")
         paths.check_input(valid)
+    paths.check("--report", report)
+    paths.check_apart({"--output": output, "--report": report}, data, valid)
     if report is not None:
         from importlib.util import find_spec
 
-        paths.check("--report", report)
         if find_spec("anyboost.report") is None:
             raise ValueError("--report is not part of this installation: leave it out")
-    paths.check_apart({"--output": output, "--report": report}, data, valid)
 
 
 def _tell(model: Any, output: Path) -> None:

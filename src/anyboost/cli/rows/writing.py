@@ -95,11 +95,13 @@ class TableWriter:
                 buffer.close()
         else:
             self._writer.close()
-        self._raw.flush()
+        if not self._raw.closed:  # pyarrow closes what it wrote to
+            self._raw.flush()
         if self._direct:
             return
-        os.fsync(self._raw.fileno())
         self._raw.close()
+        with self._part.open("rb") as file:
+            os.fsync(file.fileno())
         target = os.path.realpath(self.path)
         with contextlib.suppress(FileNotFoundError):  # a file that was not for everyone stays so
             os.chmod(self._part, os.stat(target).st_mode & 0o7777)

@@ -23,6 +23,7 @@ class Rounds:
         self.watched: list[list[float]] = [[]]
         self.begun = self.due = time.monotonic()
         self.pause = 1.0
+        self.last, self.said = (0, ""), True
 
     def __call__(self, step: Any, run: Any) -> None:
         if step.round == 1:
@@ -43,6 +44,12 @@ class Rounds:
         padded = [[*curve, *curve[-1:] * (most - len(curve))] for curve in curves]
         return int(np.argmin(np.mean(padded, axis=0))) + 1
 
+    def end(self) -> None:
+        """The line of the last round, where it was not due."""
+        if not self.said:
+            self.due = 0.0
+            self.show(self.last[0], None, self.last[1])
+
     def what(self) -> str:
         """What is being fitted."""
         return "trying on rows held out" if self.total() is None else "fitting"
@@ -53,14 +60,14 @@ class Rounds:
 
     def show(self, done: int, total: int | None, numbers: str) -> None:
         """A line, where it is due."""
-        now = time.monotonic()
-        if now < self.due and done != total:
+        now, self.said, self.last = time.monotonic(), False, (done, numbers)
+        if now < self.due:
             return
         self.due, self.pause = now + self.pause, min(60.0, 1.5 * self.pause)
         spent = now - self.begun
         left = "" if not total or done >= total else f"  about {spent / done * (total - done):.0f} s left"
-        of = "" if total is None else f" of {total}"
-        say(f"{self.what()}: round {done}{of}  {numbers}  {spent:.1f} s{left}")
+        say(f"{self.what()}: round {done}  {numbers}  {spent:.1f} s{left}")
+        self.said = True
 
 
 class Bar(Rounds):
@@ -83,7 +90,9 @@ def followed(rounds: int | None) -> Iterator[Rounds]:
     """A callback that shows the rounds of a fit, of which there will be so many (None: not known)."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield Rounds(rounds)
+        lines = Rounds(rounds)
+        yield lines
+        lines.end()
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 

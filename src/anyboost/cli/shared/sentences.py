@@ -41,6 +41,8 @@ class OneSentence(TyperGroup):
         try:
             try:
                 found = super().main(words, *given, **more)
+                if found == STOPPED:  # typer's word for it
+                    raise KeyboardInterrupt
                 return found if isinstance(found, int) else 0
             except _UsageError as error:
                 if type(error).__name__ == "NoArgsIsHelpError":
@@ -50,7 +52,7 @@ class OneSentence(TyperGroup):
             except _ClickException as error:
                 fail(error.format_message(), error.exit_code)
             except (typer.Abort, KeyboardInterrupt):
-                fail("stopped: nothing was written", STOPPED)
+                fail("stopped", STOPPED)
             except BrokenPipeError:  # whoever read the output has seen enough
                 sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - Python flushes it at exit
                 return 0

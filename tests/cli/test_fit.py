@@ -1,0 +1,290 @@
+"""`fit`, `predict`, `explain`, `cv` and `convert` do what the library does, whatever format the table has."""
+
+import gzip
+import io
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pytest
+from pyarrow import feather, ipc, parquet
+from typer.testing import CliRunner
+
+import anyboost as ab
+from anyboost.cli import build
+from anyboost.cli.rows import frames
+from anyboost.cli.rows.tables import TableError
+
+ROWS = 120
+
+
+def run(*words, code=0, given=None):
+    done = CliRunner().invoke(build(), [str(word) for word in words], input=given)
+    assert done.exit_code == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    found = pd.DataFrame(random.normal(size=(ROWS, 3)).round(3), columns=["a", "b", "c"])
+    found.loc[::9, "a"] = np.nan
+    found["color"] = random.choice(["red", "green", "blue"], ROWS)
+    found["code"] = random.integers(1, 5, ROWS)
+    found["id"] = [f"row {number}" for number in range(ROWS)]
+    found["w"] = random.integers(1, 4, ROWS)
+    found["query"] = np.arange(ROWS) // 10
+    score = found["b"] + (found["color"] == "red") + (found["code"] == 2)
+    found["y"] = (score + random.normal(size=ROWS)).round(3)
+    found["kind"] = np.where(score > 0.8, "high", "low")
+    found["grade"] = np.digitize(score, [0.0, 1.0])
+    return found
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, table, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("data.csv", index=False)
+    return tmp_path
+
+
+OTHERS = ["id", "w", "query", "y", "kind", "grade"]
+
+
+def _ignored(*kept):
+    return [word for name in OTHERS if name not in kept for word in ("--ignore", name)]
+
+
+def test_the_model_is_that_of_the_library(table):
+    done = run(
+        *("fit", "data.csv", "--target", "y", "--weight", "w", *_ignored("y", "w"), "-o", "model.anyboost"),
+        *("--categorical", "code", "--loss", "absolute", "--set", "max_iter=6", "--set", "max_leaf_nodes=5"),
+    )
+    X = table[["a", "b", "c", "color", "code"]].assign(code=table["code"].astype(str))
+    wanted = ab.BoostingRegressor("absolute", max_iter=6, max_leaf_nodes=5)
+    wanted.fit(X, table["y"], sample_weight=table["w"])
+    model = ab.load("model.anyboost")
+    np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+    assert "3 columns of numbers, 2 of words: color (3 levels), code (4 levels)" in done.stderr
+    assert "task: regression" in done.stderr
+    assert "BoostingRegressor, absolute loss, 6 rounds" in done.stdout
+
+
+def test_words_are_classes_and_probabilities_are_columns(table):
+    run("fit", "data.csv", "--target", "kind", *_ignored("kind"), "-o", "m", "--set", "max_iter=5")
+    run("predict", "m", "data.csv", "--probabilities", "--raw", "--keep", "id", "-o", "out.csv")
+    found, model = pd.read_csv("out.csv"), ab.load("m")
+    assert list(found) == ["id", "prediction", "score", "probability_high", "probability_low"]
+    np.testing.assert_array_equal(
+        found["probability_low"], model.predict_proba(table[model.feature_names_in_])[:, 1]
+    )
+    assert (found["prediction"] == model.predict(table[model.feature_names_in_])).all()
+    assert (found["id"] == table["id"]).all()
+
+
+def test_rankings_have_queries(table):
+    words = ("--target", "grade", "--qid", "query", "--task", "ranking", *_ignored("grade", "query"))
+    run("fit", "data.csv", *words, "-o", "m", "--set", "max_iter=4")
+    model = ab.load("m")
+    X = table[model.feature_names_in_]
+    wanted = ab.BoostingRanker(max_iter=4).fit(X, table["grade"], qid=table["query"])
+    np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+
+
+def test_quantiles_and_intervals_are_columns(table):
+    words = ("--target", "y", *_ignored("y"), "--loss", "multi_quantile:0.1,0.5,0.9", "--set", "max_iter=4")
+    run("fit", "data.csv", *words, "-o", "m")
+    run("predict", "m", "data.csv", "--interval", "0.8", "--quantiles", "0.25,0.75", "-o", "out.parquet")
+    found = pd.read_parquet("out.parquet")
+    assert list(found) == [
+        *("quantile_0.1", "quantile_0.5", "quantile_0.9", "quantile_0.25", "quantile_0.75", "low", "high")
+    ]
+    model = ab.load("m")
+    ends = model.predict_interval(table[model.feature_names_in_], 0.8)
+    np.testing.assert_array_equal(found[["low", "high"]], ends)
+
+
+def test_explanations_add_up_to_the_score():
+    run("fit", "data.csv", "--target", "y", *_ignored("y"), "-o", "m", "--set", "max_iter=5")
+    run("predict", "m", "data.csv", "--explain", "--raw", "-o", "out.csv")
+    found = pd.read_csv("out.csv")
+    why = [name for name in found if name.startswith("why_")]
+    assert why == ["why_a", "why_b", "why_c", "why_color", "why_code"]
+    np.testing.assert_allclose(found["base"] + found[why].sum(axis=1), found["score"], atol=1e-9)
+    run("explain", "m", "data.csv", "-o", "why.tsv", "--keep", "id")
+    again = pd.read_csv("why.tsv", sep="\t")
+    np.testing.assert_array_equal(again[why], found[why])
+    shown = run("explain", "m").stdout.splitlines()
+    assert len(shown) == 5
+    assert shown[0].split()[0] == "b"
+    moved = run("explain", "m", "data.csv", "--top", "2").stdout.splitlines()
+    assert float(moved[0].split()[1]) == pytest.approx(found["why_b"].abs().mean(), rel=1e-4)
+    assert moved[-1] == "and 3 more (--top 5 shows all)"
+
+
+def _written(table, name):
+    """The table in a format, by the name of the file."""
+    arrow = pyarrow.Table.from_pandas(table, preserve_index=False)
+    text = table.to_csv(index=False, sep="\t" if ".tsv" in name else ",").encode()
+    if name.endswith(".gz"):
+        with gzip.open(name, "wb") as file:
+            file.write(text)
+    elif name.endswith(".zst"):
+        with pyarrow.CompressedOutputStream(name, "zstd") as file:
+            file.write(text)
+    elif name.endswith(".parquet"):
+        parquet.write_table(arrow, name)
+    elif name.endswith(".feather"):
+        feather.write_feather(arrow, name)
+    elif name.endswith(".arrow"):
+        with ipc.new_stream(name, arrow.schema) as file:
+            file.write_table(arrow)
+    else:
+        with open(name, "wb") as file:
+            file.write(text)
+
+
+FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.zst", "t.parquet", "t.feather", "t.arrow"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_holds_the_same_table(table, name):
+    _written(table, name)
+    whole, wanted = frames.read(name), frames.read("data.csv")
+    assert whole.kinds == wanted.kinds
+    for column, values in wanted.columns.items():
+        np.testing.assert_array_equal(whole.columns[column], values)
+
+
+@pytest.mark.parametrize("name", [*FORMATS[:5], "t.arrow"])
+def test_every_format_can_be_written(place, table, name):
+    ab.save(ab.BoostingRegressor(max_iter=3).fit(table[["a", "b", "color"]], table["y"]), "m")
+    run("predict", "m", "data.csv", "-o", name, "--keep", "id")
+    found = frames.read(name)
+    np.testing.assert_array_equal(
+        found.columns["prediction"], ab.load("m").predict(table[["a", "b", "color"]])
+    )
+    assert found.columns["id"].tolist() == table["id"].tolist()
+    assert sorted(path.name for path in place.iterdir()) == sorted(["data.csv", "m", name])
+
+
+def test_standard_input_and_output(place, table):
+    text = (place / "data.csv").read_bytes()
+    run("fit", "-", "--target", "y", *_ignored("y"), "-o", "m", "--set", "max_iter=3", given=text)
+    done = run("predict", "m", "-", given=text)
+    found = pd.read_csv(io.StringIO(done.stdout))
+    np.testing.assert_array_equal(
+        found["prediction"], ab.load("m").predict(table[ab.load("m").feature_names_in_])
+    )
+
+
+def test_a_parquet_file_from_standard_input(place, table, monkeypatch):
+    _written(table, "t.parquet")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((place / "t.parquet").read_bytes())))
+    assert len(frames.read("-", "parquet")) == ROWS
+
+
+def test_a_column_that_turns_out_to_hold_words_is_read_again(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,m,y\n" + "1,NA,2\n" * 5 + "007b,?,3\n" + "2,4,NaN\n")
+    whole = frames.read(str(path))
+    assert whole.columns["n"].tolist() == ["1"] * 5 + ["007b", "2"]
+    np.testing.assert_array_equal(whole.columns["m"], [np.nan] * 6 + [4.0])
+    assert whole.kinds == {"n": "text", "m": "number", "y": "number"}
+    with pytest.raises(TableError, match=r"line 7: column 'n' is '007b'.*--type n=text"):
+        frames.read(str(path), types={"n": "number"})
+
+
+def test_a_config_file_says_what_the_line_may_say_otherwise(place):
+    (place / "c.toml").write_text(
+        'target = "kind"\nignore = ["id", "w", "query", "y", "grade"]\ncategorical = ["code"]\n'
+        '[parameters]\nmax_iter = 3\nlearner = "stump"\n'
+    )
+    run("fit", "data.csv", "--config", "c.toml", "--set", "max_iter=2", "--loss", "hinge", "-o", "m")
+    model = ab.load("m")
+    assert (type(model).__name__, model.n_iter_, model.loss, model.learner) == (
+        "BoostingClassifier",
+        2,
+        "hinge",
+        "stump",
+    )
+    assert model.is_categorical_.tolist() == [False, False, False, True, True]
+
+
+def test_a_validation_table_stops_the_fit(table):
+    table.iloc[:80].to_csv("train.csv", index=False)
+    table.iloc[80:].to_csv("valid.csv", index=False)
+    words = ("--target", "y", *_ignored("y"), "--set", "max_iter=400")
+    done = run("fit", "train.csv", *words, "--valid", "valid.csv", "-o", "m")
+    model = ab.load("m")
+    assert model.n_iter_ < 400
+    assert "held out" in done.stdout
+    names = list(model.feature_names_in_)
+    wanted = ab.BoostingRegressor(max_iter=400)
+    wanted.fit(table[names].iloc[:80], table["y"][:80], X_val=table[names].iloc[80:], y_val=table["y"][80:])
+    np.testing.assert_array_equal(model.predict(table[names]), wanted.predict(table[names]))
+
+
+def test_progress_is_lines_where_there_is_no_terminal():
+    done = run("fit", "data.csv", "--target", "y", *_ignored("y"), "-o", "m")
+    assert "trying on rows held out: round " in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"fitting: round {ab.load('m').n_iter_}  loss ")
+
+
+def test_cv_scores_what_fit_would_fit(place, table):
+    words = ("--target", "y", *_ignored("y"), "--set", "max_iter=5", "--folds", "3")
+    done = run("cv", "data.csv", *words, "-o", "cv.json")
+    found = json.loads((place / "cv.json").read_text())
+    assert len(found["parts"]) == 3
+    assert done.stdout.count("part ") == 3
+    from sklearn.model_selection import KFold, cross_val_score
+
+    X = table[["a", "b", "c", "color", "code"]]
+    scores = cross_val_score(
+        ab.BoostingRegressor(max_iter=5), X, table["y"], cv=KFold(3, shuffle=True, random_state=0)
+    )
+    np.testing.assert_allclose([part["score"] for part in found["parts"]], scores, rtol=1e-9)
+    assert found["mean"]["score"] == pytest.approx(scores.mean())
+
+
+def test_cv_of_classes_and_rankings():
+    words = ("--set", "max_iter=3", "--folds", "2")
+    run("cv", "data.csv", "--target", "kind", *_ignored("kind"), *words)
+    ranking = ("--target", "grade", "--qid", "query", "--task", "ranking", *_ignored("grade", "query"))
+    assert "score" in run("cv", "data.csv", *ranking, *words).stdout
+
+
+def test_convert_and_back(place, table):
+    model = ab.BoostingRegressor(max_iter=3).fit(table[["a", "b", "color"]], table["y"])
+    ab.save(model, "m.anyboost")
+    for name in ("m.json", "m.txt", "m.onnx"):
+        assert run("convert", "m.anyboost", name).stdout.startswith(f"{name}: ")
+    run("convert", "m.json", "again.anyboost")
+    assert (place / "again.anyboost").read_bytes() == (place / "m.anyboost").read_bytes()
+    assert (place / "m.txt").read_text().startswith("regressor, squared loss, 3 columns\n")
+
+
+def test_a_run_and_a_sum_predict_from_numbers(table):
+    X = np.nan_to_num(table[["a", "b"]].to_numpy())
+    pd.DataFrame(X).to_csv("n.csv", index=False)
+    model = ab.boost(X, np.abs(table["y"]), "poisson", rounds=3)
+    ab.save(model, "run")
+    ab.save(model.ensemble, "sum")
+    for name, column, wanted in (
+        ("run", "prediction", np.exp(model.ensemble.predict(X))),
+        ("sum", "score", model.ensemble.predict(X)),
+    ):
+        run("predict", name, "n.csv", "-o", "out.csv")
+        np.testing.assert_allclose(pd.read_csv("out.csv")[column], wanted, rtol=1e-12)
+
+
+def test_a_failure_halfway_leaves_the_old_table(place, table):
+    ab.save(ab.BoostingRegressor(max_iter=2).fit(table[["a", "b"]], table["y"]), "m")
+    (place / "late.csv").write_text("a,b\n" + "1,2\n" * 70_000 + "1,wrong\n")
+    (place / "out.csv").write_text("old")
+    done = run("predict", "m", "late.csv", "-o", "out.csv", code=1)
+    assert done.stderr == "line 70002: column 'b' is 'wrong', and it held numbers so far\n"
+    assert (place / "out.csv").read_text() == "old"
+    assert not (place / "out.csv.part").exists()

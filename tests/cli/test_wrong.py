@@ -1,0 +1,216 @@
+"""Wrong invocations, each with its sentence: an exit code, one line that says what to do, no file touched."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import anyboost as ab
+from anyboost.cli import build
+
+FIT = "fit data.csv --target y -o new.anyboost"
+WRONG = [
+    # the line itself
+    ("bosting", 2, "No such command 'bosting'"),
+    ("fit", 2, "Missing argument 'DATA'; anyboost fit --help shows how it is used"),
+    ("fit data.csv --target y", 2, "Missing option '--output' / '-o'"),
+    (f"{FIT} --los squared", 2, "No such option: --los"),
+    (f"{FIT} --loss", 2, "Option '--loss' requires an argument"),
+    ("cv data.csv --target y --folds two", 2, "Invalid value for '--folds'"),
+    ("cv data.csv --target y --folds 1", 2, "Invalid value for '--folds'"),
+    ("explain", 2, "Missing argument 'MODEL'"),
+    ("explain model.anyboost --top 0", 2, "Invalid value for '--top'"),
+    ("predict model.anyboost", 2, "Missing argument 'DATA'"),
+    ("predict model.anyboost data.csv --interval most", 2, "Invalid value for '--interval'"),
+    ("convert model.anyboost", 2, "Missing argument 'OUT'"),
+    # files
+    ("fit nowhere.csv --target y -o new.anyboost", 1, "nowhere.csv cannot be read: there is no such file"),
+    ("fit folder --target y -o new.anyboost", 1, "folder cannot be read: there is no such file"),
+    ("fit data.xls --target y -o new.anyboost", 1, "data.xls has a name that tells no format: add --format"),
+    (f"{FIT} --format xml", 1, "--format must be one of csv, tsv, parquet, arrow"),
+    (f"{FIT} --format vw", 1, "this command reads tables with named columns"),
+    ("fit data.csv --target y -o nowhere/new.anyboost", 1, "--output: no such folder, create it first: nowhere"),
+    ("fit data.csv --target y -o folder", 1, "--output: folder is a folder, name a file in it"),
+    ("fit data.csv --target y -o data.csv", 1, "--output names data.csv, which this run needs"),
+    (f"{FIT} --report new.anyboost", 1, "--report names new.anyboost, which this run needs"),
+    (f"{FIT} --valid nowhere.csv", 1, "nowhere.csv cannot be read"),
+    (f"{FIT} --valid -", 1, "--valid must be a file"),
+    (f"{FIT} --valid narrow.csv", 1, "narrow.csv has no column 'b', which the training table has"),
+    ("fit empty.csv --target y -o new.anyboost", 1, "empty.csv is empty: its first line must name the columns"),
+    ("fit heading.csv --target y -o new.anyboost", 1, "heading.csv has no rows under its heading"),
+    ("fit twice.csv --target y -o new.anyboost", 1, "names 'a' twice"),
+    ("fit ragged.csv --target y -o new.anyboost", 1, "line 3 has 2 cells where the heading has 3"),
+    ("fit infinite.csv --target y -o new.anyboost", 1, "line 2: column 'a' is inf"),
+    ("fit text.parquet --target y -o new.anyboost", 1, "text.parquet cannot be read"),
+    ("fit text.csv.gz --target y -o new.anyboost", 1, "text.csv.gz cannot be read: Not a gzipped file"),
+    ("fit text.csv.zst --target y -o new.anyboost", 1, "text.csv.zst cannot be read"),
+    # columns
+    ("fit data.csv -o new.anyboost", 1, "--target is missing: name the column to predict"),
+    ("fit data.csv --target z -o new.anyboost", 1, "--target names a column 'z' that data.csv does not have: a, b"),
+    (f"{FIT} --weight z", 1, "--weight names a column 'z'"),
+    (f"{FIT} --weight color", 1, "--weight names the column 'color', which holds text"),
+    (f"{FIT} --weight a", 1, "line 2: the weight must be a number that is not negative"),
+    (f"{FIT} --weight y", 1, "--weight and --target both name the column 'y'"),
+    (f"{FIT} --groups z", 1, "--groups names a column 'z'"),
+    (f"{FIT} --ignore z", 1, "--ignore names a column 'z'"),
+    (f"{FIT} --ignore y", 1, "--ignore names the target 'y'"),
+    (f"{FIT} --categorical z", 1, "--type names a column 'z'"),
+    (f"{FIT} --type a", 1, "--type 'a' is not of the form COL=text"),
+    (f"{FIT} --type a=date", 1, "--type a=date is not known: a column holds number or text"),
+    (f"{FIT} --type color=number", 1, "column 'color' is 'red', and it held numbers so far; --type color=text"),
+    (f"{FIT} --ignore a --ignore b --ignore color", 1, "data.csv has no columns left to predict from"),
+    ("fit holes.csv --target y -o new.anyboost", 1, "line 3: the target is missing; fill it in or drop the row"),
+    ("fit data.csv --target color -o new.anyboost --task regression", 1, "holds the word 'red', and regression needs"),
+    ("fit data.csv --target one -o new.anyboost --task classification", 1, "--target names a column 'one'"),
+    # what is asked of the fit
+    (f"{FIT} --task guessing", 1, "--task must be regression, classification or ranking, got 'guessing'"),
+    (f"{FIT} --loss nonsense", 1, "loss 'nonsense' is not known: use one of absolute"),
+    (f"{FIT} --loss quantile:2", 1, "tau must be"),
+    (f"{FIT} --loss hinge --task regression", 1, "is one of classes, and this is a regressor"),
+    (f"{FIT} --set max_itr=5", 1, "has no parameter 'max_itr': use max_iter"),
+    (f"{FIT} --set n_estimators=5", 1, "has no parameter 'n_estimators': use max_iter"),
+    (f"{FIT} --set max_iter", 1, "--set 'max_iter' is not of the form name=value"),
+    (f"{FIT} --set max_iter=-3", 1, "max_iter must be"),
+    (f"{FIT} --set learner=forest", 1, "learner 'forest' is not known"),
+    (f"{FIT} --set loss=squared", 1, "--set loss=... is not needed: say --loss"),
+    (f"{FIT} --config nowhere.toml", 1, "--config nowhere.toml cannot be read"),
+    (f"{FIT} --config data.csv", 1, "--config data.csv is not TOML"),
+    (f"{FIT} --config wrong.toml", 1, "--config wrong.toml has an entry 'los': use loss"),
+    (f"{FIT} --config kinds.toml", 1, "--config kinds.toml: ignore must be a list of columns, got 'a'"),
+    ("cv data.csv --target y --folds 100", 1, "--folds must be at most the 6 rows, got 100"),
+    ("cv data.csv --target y --task ranking", 1, "--qid is missing: name the column of queries"),
+    # models
+    ("predict nowhere.anyboost data.csv", 1, "nowhere.anyboost cannot be read: there is no such model file"),
+    ("predict data.csv data.csv", 1, "data.csv cannot be loaded: it is not a model file"),
+    ("predict model.anyboost narrow.csv -o new.csv", 1, "narrow.csv has no column 'b', which the model needs"),
+    ("predict model.anyboost words.csv -o new.csv", 1, "line 3: column 'a' is 'many', and it held numbers so far"),
+    ("predict model.anyboost heading.csv -o new.csv", 1, "heading.csv has no rows under its heading"),
+    ("predict model.anyboost data.csv -o new.xls", 1, "new.xls has a name that tells no format"),
+    ("predict model.anyboost data.csv -o model.anyboost --output-format csv", 1, "--output names model.anyboost"),
+    ("predict model.anyboost data.csv --probabilities", 1, "BoostingRegressor, which has no predict_proba"),
+    ("predict hinge.anyboost data.csv --probabilities", 1, "predict_proba needs probabilities, which the loss hinge"),
+    ("predict model.anyboost data.csv --interval 0.9 -o new.csv", 1, "predict_interval needs quantiles"),
+    ("predict model.anyboost data.csv --interval 90", 1, "--interval must be a coverage between 0 and 1"),
+    ("predict model.anyboost data.csv --quantiles a,b", 1, "--quantiles must be levels such as 0.1,0.5,0.9"),
+    ("predict model.anyboost data.csv --quantiles 0.5,2", 1, "--quantiles must lie between 0 and 1"),
+    ("predict model.anyboost data.csv --keep z -o new.csv", 1, "--keep names a column 'z' that data.csv does not have"),
+    ("predict sum.anyboost data.csv -o new.csv", 1, "without names: --ignore those it has not"),
+    ("explain model.anyboost --kind beauty", 1, "kind must be 'gain' or 'split'"),
+    ("explain model.anyboost -o new.csv", 1, "--output and --keep are about rows"),
+    ("explain sum.anyboost data.csv", 1, "--explain: sum.anyboost holds Run, which has no shap_values"),
+    ("convert model.anyboost new.pdf", 1, "the name 'new.pdf' tells no format: use --to onnx, json, text"),
+    ("convert model.anyboost new.onnx --to pmml", 1, "--to 'pmml' tells no format"),
+    ("convert model.anyboost new.onnx --dtype float16", 1, "--dtype must be float32 or float64, got 'float16'"),
+    ("convert model.anyboost model.anyboost", 1, "OUT names model.anyboost, which this run needs"),
+    ("convert data.csv new.onnx", 1, "data.csv cannot be loaded: it is not a model file"),
+    ("convert broken.json new.anyboost", 1, "broken.json cannot be loaded: its header is not JSON"),
+    ("convert net.anyboost new.onnx", 1, "model cannot be exported: it is a sum of NetFunction"),
+    ("inspect data.csv", 1, "data.csv cannot be loaded: it is not a model file"),
+    ("stream data.csv", 1, "--target is missing"),
+    ("combine data.csv --target color", 1, "holds text"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder of tables and models, right ones and wrong ones."""
+    folder = tmp_path_factory.mktemp("wrong")
+    rows = ["-1,2,red,1.5", "2,0,blue,2.5", ",1,red,3.5", "4,5,green,1", "5,1,blue,0.5", "6,3,red,2"]
+    texts = {
+        "data.csv": ["a,b,color,y", *rows],
+        "narrow.csv": ["a,color,y", "1,red,2"],
+        "words.csv": ["a,b,color", "1,2,red", "many,2,red"],
+        "empty.csv": [],
+        "heading.csv": ["a,b,color,y"],
+        "twice.csv": ["a,a,y", "1,2,3"],
+        "ragged.csv": ["a,b,y", "1,2,3", "1,2"],
+        "infinite.csv": ["a,b,y", "inf,2,3"],
+        "holes.csv": ["a,b,y", "1,2,3", "1,2,"],
+        "data.xls": ["a,b,y", "1,2,3"],
+        "text.parquet": ["a,b,y", "1,2,3"],
+        "text.csv.gz": ["a,b,y", "1,2,3"],
+        "text.csv.zst": ["a,b,y", "1,2,3"],
+        "wrong.toml": ['los = "squared"'],
+        "kinds.toml": ['ignore = "a"'],
+        "broken.json": ["{"],
+    }
+    for name, lines in texts.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    (folder / "folder").mkdir()
+    import pandas as pd
+
+    table = pd.read_csv(folder / "data.csv")
+    X, y = table[["a", "b", "color"]], table["y"]
+    ab.save(ab.BoostingRegressor(max_iter=2).fit(X, y), folder / "model.anyboost")
+    ab.save(ab.BoostingClassifier("hinge", max_iter=2).fit(X, y > 1.5), folder / "hinge.anyboost")
+    numbers = np.nan_to_num(X[["a", "b"]].to_numpy())
+    ab.save(ab.boost(numbers, y, rounds=2), folder / "sum.anyboost")
+    ab.save(ab.boost(numbers, y, learner="net", rounds=1), folder / "net.anyboost")
+    return folder
+
+
+def _state(folder):
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
+        for path in folder.iterdir()
+    }
+
+
+def test_there_are_more_than_fifty():
+    assert len({line for line, _, _ in WRONG}) == len(WRONG) > 50
+
+
+@pytest.mark.parametrize(("line", "code", "sentence"), WRONG, ids=[line for line, _, _ in WRONG])
+def test_a_wrong_invocation_ends_in_its_sentence(place, monkeypatch, line, code, sentence):
+    monkeypatch.chdir(place)
+    before = _state(place)
+    done = CliRunner().invoke(build(), line.split())
+    said = done.stderr.splitlines()
+    assert sentence in said[-1]
+    assert done.exit_code == code
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert "an error of anyboost itself" not in done.stderr
+    # what was taken for what may be said before; the reason is one line, of one sentence
+    assert all(re.match(r"\d+ rows; |task: ", earlier) for earlier in said[:-1])
+    assert _state(place) == before
+
+
+def test_debug_shows_where_and_stands_anywhere(place, monkeypatch):
+    monkeypatch.chdir(place)
+    for line in (f"--debug {FIT} --loss nonsense", f"{FIT} --loss nonsense --debug"):
+        done = CliRunner().invoke(build(), line.split())
+        assert "Traceback" in done.stderr
+        assert done.stderr.splitlines()[-1].startswith("loss 'nonsense' is not known")
+        assert done.exit_code == 1
+    assert "ANYBOOST_DEBUG" not in os.environ
+
+
+def test_what_nobody_expected_is_a_sentence_too(place, monkeypatch):
+    monkeypatch.chdir(place)
+
+    def break_down(*_):
+        raise ZeroDivisionError("one over none")
+
+    monkeypatch.setattr("anyboost.cli.passes.fitting.read", break_down)
+    done = CliRunner().invoke(build(), FIT.split())
+    assert (
+        done.stderr == "ZeroDivisionError: one over none (an error of anyboost itself: --debug shows where)\n"
+    )
+    assert done.exit_code == 1
+
+
+def test_a_user_who_stops_leaves_nothing_behind(place, monkeypatch):
+    monkeypatch.chdir(place)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anyboost.cli.passes.fitting.rows_of", stop)
+    done = CliRunner().invoke(build(), FIT.split())
+    assert (done.exit_code, done.stderr) == (130, "stopped\n")
+    assert not Path("new.anyboost").exists()
