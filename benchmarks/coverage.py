@@ -1,7 +1,8 @@
 """What intervals cover, how wide they are, and how good the distributions behind them: docs/uncertainty.md.
 
 Ten sets, named ahead of any measurement; 20 splits of each, at most 2,000 rows to train and 4,000 to test. Resumable: a
-line a fit. `python -m benchmarks.coverage --out FILE`, then `--report FILE`.
+line a fit. `python -m benchmarks.coverage --out FILE [--peers]`, then `--report FILE`. Ours hold out other rows in each
+split, by its number as the seed: what a row holds decides its fold, so that with one seed all splits would share them.
 
 Score: twice the mean pinball loss over nine levels, an estimate of the CRPS, over the standard deviation of y, as
 widths are. Groups: fifths of the rows by the column of numbers that has most values.
@@ -35,7 +36,7 @@ SHARES = (0.5, 0.8, 0.9, 0.95)
 LEVELS = (0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975)
 SPLITS, PEER_SPLITS = 20, 5
 TRAIN, TEST = 2_000, 4_000
-Quantiles = Callable[[Any, np.ndarray, Any], np.ndarray]
+Quantiles = Callable[[Any, np.ndarray, Any, int], np.ndarray]
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
@@ -60,12 +61,11 @@ def load(name: str) -> tuple[Any, np.ndarray]:
 
 
 def ours(loss: str, conformal: str | None) -> Quantiles:
-    def predict(X: Any, y: np.ndarray, new: Any) -> np.ndarray:
+    def predict(X: Any, y: np.ndarray, new: Any, seed: int) -> np.ndarray:
         import anyboost as ab
 
-        return (
-            ab.BoostingRegressor(loss, conformal=conformal, n_jobs=1).fit(X, y).predict_quantiles(new, LEVELS)
-        )
+        model = ab.BoostingRegressor(loss, conformal=conformal, n_jobs=1, random_state=seed)
+        return model.fit(X, y).predict_quantiles(new, LEVELS)
 
     return predict
 
@@ -78,7 +78,7 @@ def coded(frame: Any) -> np.ndarray:
     return np.nan_to_num(np.column_stack(columns).astype(np.float64), nan=-1.0)
 
 
-def mapie_on_lightgbm(X: Any, y: np.ndarray, new: Any) -> np.ndarray:
+def mapie_on_lightgbm(X: Any, y: np.ndarray, new: Any, _: int = 0) -> np.ndarray:
     """CV+ of five folds, at the defaults of both; the median is the model's own answer."""
     from lightgbm import LGBMRegressor
     from mapie.regression import CrossConformalRegressor
@@ -92,7 +92,7 @@ def mapie_on_lightgbm(X: Any, y: np.ndarray, new: Any) -> np.ndarray:
     return np.column_stack([*ends[:, 0, :].T, middle, *ends[:, 1, ::-1].T])
 
 
-def catboost_quantiles(X: Any, y: np.ndarray, new: Any) -> np.ndarray:
+def catboost_quantiles(X: Any, y: np.ndarray, new: Any, _: int = 0) -> np.ndarray:
     from catboost import CatBoostRegressor, Pool
 
     names = [name for name in X.columns if X[name].dtype == "category"]
@@ -110,7 +110,7 @@ def catboost_quantiles(X: Any, y: np.ndarray, new: Any) -> np.ndarray:
     return np.sort(model.fit(pool(X, y)).predict(pool(new)), axis=1)
 
 
-def ngboost_normal(X: Any, y: np.ndarray, new: Any) -> np.ndarray:
+def ngboost_normal(X: Any, y: np.ndarray, new: Any, _: int = 0) -> np.ndarray:
     from ngboost import NGBRegressor
 
     found = NGBRegressor(verbose=False, random_state=0).fit(coded(X), y).pred_dist(coded(new))
@@ -144,7 +144,7 @@ def measure(name: str, number: int, who: str, predict: Quantiles) -> dict[str, A
     began = process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = predict(X.iloc[train], labels, X.iloc[test])
+        found = predict(X.iloc[train], labels, X.iloc[test], number)
     seconds = process_time() - began
     ends = {share: [_place((1 - share) / 2), _place((1 + share) / 2)] for share in SHARES}
     inside = {share: (found[:, a] <= truth) & (truth <= found[:, b]) for share, (a, b) in ends.items()}

@@ -198,6 +198,40 @@ def test_runs_predict_what_they_reached_and_floors_hold():
     assert memory.steps[-1].loss < plain.steps[-1].loss
 
 
+def by_hand(run, X):
+    """The sum, number by number, in the order in which it is written: a tree's value, then its terms."""
+    scores = np.zeros((len(X), run.ensemble.outputs))
+    for c, tree in zip(run.ensemble.coefficients, run.ensemble.hypotheses, strict=True):
+        own, nodes = tree.slopes, tree.apply(X)
+        for i, node in enumerate(nodes):
+            scores[i] += c * tree.value[node]
+            for e in np.flatnonzero(own.node == node):
+                x, low, width = X[i, own.feature[e]], own.low[e], own.width[e]
+                if np.isnan(x):
+                    continue
+                x = min(max(x, low), low + width) if own.clamped else x
+                scores[i] += (c * own.slope[e] / width) * (x - (low + own.center[e] * width))
+    return scores
+
+
+@pytest.mark.parametrize("extrapolate", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "categorical"), [("squared", None), ("squared", [3]), ("softmax", None), ("softmax", [3])]
+)
+def test_sums_of_trees_are_added_up_in_their_order(loss, categorical, extrapolate):
+    # Leaves of 0 to 4 slopes, which kernels fill up with terms that must add nothing
+    X, y = table(500, missing=0.05)
+    X[:, 3] = np.random.default_rng(0).integers(0, 5, size=500)
+    target = np.digitize(y, [-1.0, 1.0]) if loss == "softmax" else y
+    learner = Tree(12, leaf="linear", extrapolate=extrapolate)
+    run = ab.boost(X, target, loss, learner, Naive(0.3), rounds=4, categorical=categorical, start=0.0)
+    counts = [np.bincount(tree.slopes.node, minlength=23) for tree in run.ensemble.hypotheses]
+    assert len(set(np.concatenate(counts))) > 3
+    far = 3.0 * X[:200]
+    far[:, 3] = X[:200, 3]
+    assert run.ensemble.predict(far).reshape(200, -1).tobytes() == by_hand(run, far).tobytes()
+
+
 def test_categories_have_no_slopes():
     random = np.random.default_rng(0)
     X = np.column_stack([random.integers(0, 6, size=500).astype(float), random.normal(size=500)])

@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -239,12 +240,11 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         if way is not None:
             rounds = fitted["ensemble_"].n_rounds
             if apart is not None:
-                parts = [Part(targets, run.ensemble, fitting.watched("apart", apart, False))]
-            elif found is not None:
-                parts = found.parts
+                parts = [Part(targets, run, fitting.watched("apart", apart, False))]
             else:
                 still = dials._replace(max_iter=rounds, early_stopping=False, folds=FOLDS)
-                folds = fit_parts(self._parts(rows, targets, seed, still), still, seed, begin)
+                so_far = repeat(None) if found is None else [part.run for part in found.parts]
+                folds = fit_parts(self._parts(rows, targets, seed, still), still, seed, begin, so_far)
                 parts = [part for _, part in folds]
             fitted |= self._calibrate(way, targets.loss, held_out(parts, rounds, fitting.n_threads))
         fitted["_marginals"] = marginals.measured(fitting, columns, fitted["ensemble_"])

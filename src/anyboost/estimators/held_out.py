@@ -1,7 +1,8 @@
 """Raw scores of rows by models that were not fitted to them: what intervals and probabilities are calibrated by.
 
 "cv" holds every unit out once, in one of some folds, whose models take as many rounds as the model of all rows; where
-folds have found that number, they are these models already. "split" sets some units apart from all fitting.
+folds have found that number, those that stopped before it go on to it: a model of fewer rounds would be less sure of
+itself than the one that is calibrated. "split" sets some units apart from all fitting.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators.rows import Targets
 from anyboost.watching import Watch
@@ -19,10 +21,10 @@ SHARE = 0.2  # of the units that "split" sets apart
 
 
 class Part(NamedTuple):
-    """A model of some rows, their targets, and a set of other rows."""
+    """A run on some rows, their targets, and a set of other rows."""
 
     targets: Targets
-    ensemble: Ensemble
+    run: Run
     watched: Any
 
 
@@ -38,15 +40,14 @@ class HeldOut(NamedTuple):
 def held_out(parts: Iterable[Part], rounds: int, n_threads: int) -> HeldOut:
     """The rows of all parts, each by the model of its part after so many rounds."""
     found = []
-    for targets, ensemble, watched in parts:
+    for targets, run, watched in parts:
         y = targets.encode(watched.labels)
         weights = targets.weigh(y, watched.sample_weight)
-        found.append((y, _scores(watched, ensemble, rounds, n_threads), weights, watched.groups))
+        found.append((y, _scores(watched, run.ensemble.truncate(rounds), n_threads), weights, watched.groups))
     return HeldOut(*(_joined(values) for values in zip(*found, strict=True)))
 
 
-def _scores(watched: Watch, ensemble: Ensemble, rounds: int, n_threads: int) -> np.ndarray:
-    kept = ensemble.truncate(min(rounds, ensemble.n_rounds))
+def _scores(watched: Watch, kept: Ensemble, n_threads: int) -> np.ndarray:
     began = None
     if watched.start is not None:
         began = watched.start.reshape(-1, kept.outputs) - kept.start

@@ -5,10 +5,13 @@ parts, have their best round; a part that stopped earlier than others counts fro
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from anyboost.boosting import Run
 from anyboost.estimators.dials import Dials
 from anyboost.estimators.held_out import Part
 from anyboost.estimators.rows import Labelled, Targets
@@ -27,14 +30,20 @@ class Found(NamedTuple):
 
 
 def fit_parts(
-    parts: Iterable[tuple[Labelled, Targets, Sets]], dials: Dials, seed: int, begin: Callable[..., Any]
+    parts: Iterable[tuple[Labelled, Targets, Sets]],
+    dials: Dials,
+    seed: int,
+    begin: Callable[..., Any],
+    earlier: Iterable[Run | None] = repeat(None),
 ) -> Iterator[tuple[Monitor, Part]]:
-    """Fit every part, as `begin` does; what followed it, and the model."""
-    for rows, targets, sets in parts:
+    """Fit every part, as `begin` does, or go on with an earlier run on it; what followed it, and the run."""
+    for (rows, targets, sets), run in zip(parts, earlier, strict=False):
         fitting, monitor = begin(dials, rows, targets, sets)
-        ensemble = fitting.boost(seed, monitor).ensemble
-        monitor.follow(ensemble)
-        yield monitor, Part(targets, ensemble, monitor.sets[0])
+        if run is None or len(run.steps) < dials.max_iter:
+            run = fitting.boost(seed, monitor, run)
+            monitor.follow(run.ensemble)
+        # The rows of all parts are not to be kept until the last is fitted.
+        yield monitor, Part(targets, replace(run, space=None, functional=None), monitor.sets[0])
 
 
 def search(fitted: Iterable[tuple[Monitor, Part]]) -> Found:

@@ -43,13 +43,16 @@ class Slopes(NamedTuple):
 
 
 class Inclined(NamedTuple):
-    """Slopes as kernels take them, those of node v from first[v] to first[v + 1].
+    """Slopes as kernels take them, those of node v from first[v] to end[v].
 
     A term has the ends of its range, infinite where it goes on, then each output's slope in units of x, and its mean of
-    x: a row's numbers lie together.
+    x: a row's numbers lie together. Leaves of a tree with fewer terms than least[tree] have ones that add nothing up to
+    there: most rows then take as many, which the machine guesses, where guessing wrong costs as much as five terms.
     """
 
     first: np.ndarray
+    end: np.ndarray
+    least: np.ndarray
     feature: np.ndarray
     terms: np.ndarray  # (m, 2 + 2 k)
 
@@ -68,9 +71,24 @@ def _inclined(
     node = np.concatenate([number[own.node] for own, _, number in found])
     order = np.argsort(node, kind="stable")
     counts = np.bincount(node, minlength=sum(map(len, nodes)))
-    feature = np.concatenate([own.feature for own, _, _ in found])
-    terms = np.concatenate([_terms(own, c) for own, c, _ in found])
-    return Inclined(np.append(0, np.cumsum(counts)), feature[order], terms[order])
+    least = np.array([_usual(counts[number]) for number in nodes])
+    room = counts.copy()
+    for number, usual in zip(nodes, least, strict=True):
+        room[number] = np.maximum(counts[number], usual)
+    first = np.cumsum(room) - room
+    places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(len(node))
+    given = np.concatenate([_terms(own, c) for own, c, _ in found])[order]
+    feature, terms = np.zeros(room.sum(), dtype=np.uint32), np.zeros((room.sum(), given.shape[1]))
+    terms[:, 2 : 1 + given.shape[1] // 2] = -0.0  # adding it changes nothing, not the sign of a zero
+    feature[places] = np.concatenate([own.feature for own, _, _ in found])[order]
+    terms[places] = given
+    return Inclined(*(part.astype(np.uint64) for part in (first, first + counts, least)), feature, terms)
+
+
+def _usual(counts: np.ndarray) -> int:
+    """How many slopes the nodes that have some have: half of them have no more."""
+    some = np.sort(counts[counts > 0])
+    return int(some[len(some) // 2]) if len(some) else 0
 
 
 def _terms(slopes: Slopes, coefficient: float) -> np.ndarray:
@@ -80,34 +98,75 @@ def _terms(slopes: Slopes, coefficient: float) -> np.ndarray:
 
 
 @inlined(early=True)
-def _incline(X, i, node, slopes, out):
-    # out (k,) += what the slopes of a leaf add at row i of X
-    outputs = out.shape[0]
-    for e in range(slopes.first[node], slopes.first[node + 1]):
-        x, term = np.float64(X[i, slopes.feature[e]]), slopes.terms[e]
-        if x == x:
-            x = min(max(x, term[0]), term[1])
-            for j in range(outputs):
-                out[j] += term[2 + j] * (x - term[2 + outputs + j])
+def _within(x, low, high):
+    x = x if x > low else low
+    return x if x < high else high
 
 
 @kernel
-def _add_slopes(X, nodes, slopes, start, stop, out):
-    for i in range(start, stop):
-        _incline(X, i, nodes[i], slopes, out[i])
+def _add_numbers(X, nodes, value, first, end, least, feature, terms, out):
+    # As `_add_inclined`, for one output, whose sum stays in a register
+    for r in range(nodes.size):
+        node = np.uint64(nodes[r])
+        e = first[node]
+        stop = max(end[node], e + least)
+        total = out[r, 0] + value[node, 0]
+        while e < stop:
+            x = np.float64(X[r, feature[e]])
+            if x == x:
+                total += terms[e, 2] * (_within(x, terms[e, 0], terms[e, 1]) - terms[e, 3])
+            e += np.uint64(1)
+        out[r, 0] = total
 
 
-def add_slopes(
-    X: np.ndarray, nodes: np.ndarray, slopes: Slopes, n_nodes: int, out: np.ndarray, n_threads: int
+@kernel
+def _add_inclined(X, nodes, value, first, end, least, feature, terms, out):
+    # Arrays one by one: those of a tuple are counted as used in every row.
+    outputs = out.shape[1]
+    if outputs == 1:
+        _add_numbers(X, nodes, value, first, end, least, feature, terms, out)
+        return
+    for r in range(nodes.size):
+        node = np.uint64(nodes[r])
+        e = first[node]
+        stop = max(end[node], e + least)
+        for j in range(outputs):
+            out[r, j] += value[node, j]
+        while e < stop:
+            x = np.float64(X[r, feature[e]])
+            if x == x:
+                x = _within(x, terms[e, 0], terms[e, 1])
+                for j in range(outputs):
+                    out[r, j] += terms[e, 2 + j] * (x - terms[e, 2 + outputs + j])
+            e += np.uint64(1)
+
+
+@inlined(early=True)
+def _add_leaves(X, nodes, tree, value, slopes, out):
+    # out (n, k) += what the tree is at the rows of X, which end in these nodes
+    if slopes is None:
+        for r in range(nodes.size):
+            for j in range(out.shape[1]):
+                out[r, j] += value[nodes[r], j]
+    else:
+        _add_inclined(
+            X, nodes, value, slopes.first, slopes.end, slopes.least[tree], slopes.feature, slopes.terms, out
+        )
+
+
+def add_inclined(
+    X: np.ndarray, nodes: np.ndarray, value: np.ndarray, slopes: Slopes, out: np.ndarray, n_threads: int
 ) -> None:
-    """out (n, k) += what the slopes of a tree of so many nodes add at the rows of X, which end in these of them."""
-    table, own = as_kernel_input(X), _inclined([slopes], np.ones(1), [np.arange(n_nodes)])
-    threads.over_blocks(
-        lambda start, stop: _add_slopes(table, nodes, own, start, stop, out),
-        len(X),
-        n_threads,
-        smallest=10_000,
-    )
+    """out (n, k) += what a tree of these values (nodes, k) and slopes is at the rows of X, which end in these nodes."""
+    table, own = as_kernel_input(X), _inclined([slopes], np.ones(1), [np.arange(len(value))])
+    assert own is not None
+
+    def some(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        arrays = own.first, own.end, own.least[0], own.feature, own.terms
+        _add_inclined(table[part], nodes[part], value, *arrays, out[part])
+
+    threads.over_blocks(some, len(X), n_threads, smallest=10_000)
 
 
 class Forest(NamedTuple):
@@ -212,11 +271,7 @@ def _add_trees(X, roots, feature, threshold, child, missing_side, value, slopes,
                 _walk_with_holes(part, roots[tree], feature, threshold, child, missing_side, nodes)
             else:
                 _walk(part, roots[tree], feature, threshold, child, nodes)
-            for r in range(nodes.size):
-                for j in range(out.shape[1]):
-                    out[first + r, j] += value[nodes[r], j]
-                if slopes is not None:
-                    _incline(part, r, nodes[r], slopes, out[first + r])
+            _add_leaves(part, nodes, tree, value, slopes, out[first : first + nodes.size])
 
 
 def add_trees(X: np.ndarray, forest: Forest, out: np.ndarray, n_threads: int) -> None:
@@ -276,17 +331,17 @@ def _add_mixed_trees(
     X, roots, feature, threshold, left, right, missing_left, category_set, category_sets, first, size, bins,
     value, slopes, start, stop, out,
 ):  # fmt: skip
+    walkers = np.empty(_MIXED_BLOCK, dtype=np.int32)
     for begin in range(start, stop, _MIXED_BLOCK):
+        end = min(begin + _MIXED_BLOCK, stop)
+        nodes = walkers[: end - begin]
         for tree in range(roots.shape[0]):
-            for i in range(begin, min(begin + _MIXED_BLOCK, stop)):
-                node = _walk_mixed(
+            for i in range(begin, end):
+                nodes[i - begin] = _walk_mixed(
                     X, i, roots[tree], feature, threshold, left, right, missing_left,
                     category_set, category_sets, first, size, bins,
                 )  # fmt: skip
-                for j in range(out.shape[1]):
-                    out[i, j] += value[node, j]
-                if slopes is not None:
-                    _incline(X, i, node, slopes, out[i])
+            _add_leaves(X[begin:end], nodes, tree, value, slopes, out[begin:end])
 
 
 class MixedForest(NamedTuple):

@@ -64,11 +64,12 @@ class TreeFunction(AsOne):
 
     def at(self, X: np.ndarray, nodes: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Its values (n, k) at rows that end in these leaves, node numbers."""
-        from anyboost.trees.predictor import add_slopes
+        from anyboost.trees.predictor import add_inclined
 
-        values = self.value[nodes]
-        if self.slopes is not None:
-            add_slopes(X, nodes, self.slopes, len(self.value), values, n_threads)
+        if self.slopes is None:
+            return self.value[nodes]
+        values = np.zeros((len(nodes), self.value.shape[1]))
+        add_inclined(X, nodes, self.value, self.slopes, values, n_threads)
         return values
 
     @classmethod
