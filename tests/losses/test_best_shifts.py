@@ -122,6 +122,27 @@ def test_closed_form_equals_the_search(case, data, leaf):
     np.testing.assert_allclose(closed, searched, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in VECTOR if type(case.loss)._moves is not RowwiseLoss._moves], ids=str
+)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), leaf=leaves, output=st.integers(0, CLASSES - 1))
+def test_a_single_output_moves_as_the_search_says_and_to_the_least_of_all_kinks(case, data, leaf, output):
+    y, f, w = data.draw(targets(case, N)), data.draw(scores(case, N)), data.draw(weights(N, least=1))
+    along = np.zeros((LEAVES, CLASSES))
+    along[:, output] = data.draw(st.lists(st.sampled_from([-2.0, -1.0, 0.0, 0.5]), min_size=3, max_size=3))
+    parted = Leaves(leaf, LEAVES, w)
+    shifts = case.loss.shifts_in(f, y, parted, along)
+    searched, _ = case.loss._search_shifts(f, y, parted, along)
+    np.testing.assert_allclose(shifts, searched, rtol=1e-7, atol=1e-7)
+    least = leaf_loss(case, f, y, w, leaf, shifts, along)
+    # A piecewise-linear loss is least at a kink, and those are where a score meets another, one more, or the target.
+    level = np.column_stack([f, f + 1.0, f - 1.0, y]) - f[:, [output]]
+    for kink in np.unique(level):
+        where = np.divide(kink, along[:, output], out=np.zeros(LEAVES), where=along[:, output] != 0)
+        assert np.all(least <= leaf_loss(case, f, y, w, leaf, where, along) + 1e-9)
+
+
 @every_loss
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), leaf=leaves)

@@ -86,15 +86,8 @@ class MultiQuantile(RowwiseLoss):
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> Floats:
         return np.array([sample.quantiles(y, tau)[0] for tau in self.taus])
 
-    def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
-        assert directions is not None  # of several scores
-        moved = np.flatnonzero(np.any(directions, axis=0))
-        if len(moved) != 1:  # along several outputs at once: by root search
-            return super()._best_shifts(scores, y, leaves, directions)
-        output = int(moved[0])
-        along = directions[:, output]
-        quantiles = leaves.quantiles(y - scores[:, output], self.taus[output])
-        return np.divide(quantiles, along, out=np.zeros(len(along)), where=along != 0)
+    def _moves(self, scores: Floats, y: Array, leaves: Leaves, output: int) -> Floats:
+        return leaves.quantiles(y - scores[:, output], self.taus[output])
 
 
 @dataclass(frozen=True)
