@@ -12,7 +12,7 @@ import pandas as pd
 
 import anyboost as ab
 from anyboost.mirror import MirrorAverager, StumpAverager, Tracker
-from anyboost.online import HullBooster, LinearLearner, SpanBooster
+from anyboost.online import AdaptiveIntervals, HullBooster, LinearLearner, SpanBooster
 
 COLORS = ["blue", "green", "red"]
 
@@ -40,8 +40,10 @@ def models():
     rows = forecasts(6, 3)
     dicts = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
     online = ab.OnlineBoostingRegressor(n_learners=3)
+    around = AdaptiveIntervals(ab.OnlineBoostingRegressor("linear", n_learners=3), 0.5, window=20)
     for row, y in zip(dicts, score.tolist(), strict=True):
         online.learn_one(row, y)
+        around.learn_one(row, y)
     return {
         "regressor": (ab.BoostingRegressor("quantile:0.8", **small).fit(frame, score), new),
         "classifier": (ab.BoostingClassifier(**small).fit(frame, names), new),
@@ -52,6 +54,7 @@ def models():
             rows,
         ),
         "online-regressor": (online, rows),
+        "adaptive-intervals": (around, rows),
         "averager": (MirrorAverager().partial_fit(X, score), rows),
         "tracker": (Tracker().partial_fit(X, score), rows),
         "stump-averager": (StumpAverager().partial_fit(X[:12], score[:12]), rows),
@@ -73,6 +76,8 @@ def ask(name, model, rows):
         return (model.predict if name == "regressor" else model.predict_proba)(frame.astype({"b": float}))
     if name == "online-regressor":
         return np.array([model.predict_one(dict(zip("abc", row, strict=True))) for row in rows])
+    if name == "adaptive-intervals":
+        return np.array([model.predict_interval_one(dict(zip("abc", row, strict=True))) for row in rows])
     if name == "planner":
         return model.predict_costs([rows])[0]
     return model.predict(np.array(rows))

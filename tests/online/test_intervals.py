@@ -104,3 +104,27 @@ def test_a_refused_row_changes_nothing():
 def test_bad_arguments_are_refused(given, said):
     with pytest.raises((TypeError, ValueError), match=said):
         AdaptiveIntervals(**{"model": Echo()} | given)
+
+
+def test_going_on_from_a_file_is_not_stopping(tmp_path):
+    random = np.random.default_rng(0)
+    stream = [({"a": a, "b": b}, 2 * a + random.normal()) for a, b in random.normal(size=(150, 2)).tolist()]
+    whole = AdaptiveIntervals(ab.OnlineBoostingRegressor("linear"), coverage=0.7, rate=0.05, window=40)
+    for x, y in stream[:70]:
+        whole.learn_one(x, y)
+    ab.save(whole, tmp_path / "model")
+    resumed = ab.load(tmp_path / "model")
+    for x, y in stream[70:]:
+        assert whole.predict_interval_one(x) == resumed.predict_interval_one(x)
+        for model in (whole, resumed):
+            model.learn_one(x, y)
+    ab.save(whole, tmp_path / "whole")
+    ab.save(resumed, tmp_path / "resumed")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
+    assert (whole.covered, whole.off_by_at_most()) == (resumed.covered, resumed.off_by_at_most())
+
+
+def test_a_model_of_another_library_stays_out_of_files(tmp_path):
+    with pytest.raises(ValueError, match="around one of the class Echo, and a file holds online models"):
+        ab.save(AdaptiveIntervals(Echo()), tmp_path / "model")
+    assert not (tmp_path / "model").exists()

@@ -33,6 +33,7 @@ KINDS = {
     "planner": ("anyboost.planning.estimator.MaxMarginPlanner", "planners"),
     "booster": ("anyboost.online.booster.OnlineBooster", "online_boosters"),
     "online_model": ("anyboost.online.estimators.OnlineBoosting", "online_estimators"),
+    "interval model": ("anyboost.online.intervals.AdaptiveIntervals", "adaptive_intervals"),
 }
 # What `load` may be given, and the kind of model that it is usually for
 _GIVEN = {
@@ -50,7 +51,7 @@ def save(model: Any, path: Any) -> None:
 
     Parameters
     ----------
-    model : estimator, Run, Ensemble, MirrorAverager, Tracker, StumpAverager or OnlineBooster
+    model : estimator, Run, Ensemble, MirrorAverager, Tracker, StumpAverager, OnlineBooster or AdaptiveIntervals
         A model of this library.
     path : str or Path
         The file.

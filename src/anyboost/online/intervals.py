@@ -68,6 +68,12 @@ class AdaptiveIntervals:
         self._sorted: list[float] = []
 
     @property
+    def window(self) -> int:
+        """How many of the last residuals ends are taken from."""
+        assert self._recent.maxlen is not None
+        return self._recent.maxlen
+
+    @property
     def covered(self) -> float:
         """The share of labels that lay between the ends of the time; NaN before the first."""
         return 1.0 - self._missed / self.rows if self.rows else math.nan
@@ -135,6 +141,33 @@ class AdaptiveIntervals:
             self._sorted.pop(bisect_left(self._sorted, self._recent[0]))
         self._recent.append(label - answer)
         insort(self._sorted, label - answer)
+
+    def state(self) -> dict[str, Any]:
+        """What has happened so far, beside what the model has learnt; for files."""
+        return {
+            "rows": self.rows,
+            "missed": self._missed,
+            "level": self._level,
+            "residuals": list(self._recent),
+        }
+
+    def go_on(self, rows: int, missed: int, level: float, residuals: list[float]) -> None:
+        """Take up a `state`.
+
+        Parameters
+        ----------
+        rows : int
+            Rows learnt.
+        missed : int
+            Those whose label was not between the ends.
+        level : float
+            The share that is to lie beyond the ends.
+        residuals : list of float
+            The last ones, in their order.
+        """
+        self.rows, self._missed, self._level = rows, missed, level
+        self._recent.extend(residuals)
+        self._sorted = sorted(self._recent)
 
     def _around(self, answer: float) -> tuple[float, float]:
         if self._level >= 1.0:
