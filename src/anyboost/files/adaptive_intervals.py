@@ -28,8 +28,8 @@ def pack(intervals: AdaptiveIntervals) -> Packed:
             residuals = finite(state["residuals"], "residuals")
             return entries, {"residuals": residuals} | under("model.", tensors)
     raise ValueError(
-        f"model cannot be saved: its intervals are around one of the class {type(intervals.model).__name__}, and a file "
-        "holds online models of this library"
+        "model cannot be saved: its intervals are around one of the class "
+        f"{type(intervals.model).__name__}, and a file holds online models of this library"
     )
 
 

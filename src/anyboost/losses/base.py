@@ -686,13 +686,11 @@ class RowwiseLoss(Loss):
 
     def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
         """`best_shifts`; here by root search, unless a single output moves and its steps are known (`_moves`)."""
-        moved = [] if directions is None else np.flatnonzero(np.any(directions, axis=0))
-        moves = self._moves(scores, y, leaves, int(moved[0])) if len(moved) == 1 else None
-        if moves is None:
-            return self._search_shifts(scores, y, leaves, directions)[0]
-        assert directions is not None
-        along = directions[:, moved[0]]
-        return np.divide(moves, along, out=np.zeros(len(along)), where=along != 0)
+        if directions is not None and len(moved := np.flatnonzero(np.any(directions, axis=0))) == 1:
+            moves, along = self._moves(scores, y, leaves, int(moved[0])), directions[:, moved[0]]
+            if moves is not None:
+                return np.divide(moves, along, out=np.zeros(len(along)), where=along != 0)
+        return self._search_shifts(scores, y, leaves, directions)[0]
 
     def _moves(self, scores: Floats, y: Array, leaves: Leaves, output: int) -> Floats | None:
         """By how much one output alone is best moved in each leaf; None where nothing faster than a search is known."""
