@@ -81,3 +81,13 @@ def test_metrics_by_name():
             metrics.get(bad)
     with pytest.raises(ValueError, match="scores must have one value for each of the 2 rows of y, got 1"):
         metrics.ndcg([1, 0], [1.0])
+
+
+def test_a_query_counts_by_the_mean_weight_of_its_rows():
+    y, scores, qid = [2, 0, 1, 0, 1], [0.1, 0.5, 0.9, 0.8, 0.2], [1, 1, 1, 7, 7]
+    first, second = (metrics.ndcg(y[part], scores[part]) for part in (slice(0, 3), slice(3, 5)))
+    found = metrics.ndcg(y, scores, qid, sample_weight=[1.0, 2.0, 3.0, 0.0, 1.0])
+    assert found == pytest.approx((2.0 * first + 0.5 * second) / 2.5)
+    assert np.isnan(metrics.ndcg([0, 1], [1.0, 2.0], [1, 2], sample_weight=[1.0, 0.0]))
+    with pytest.raises(ValueError, match="sample_weight"):
+        metrics.ndcg(y, scores, qid, sample_weight=[1.0])

@@ -16,7 +16,14 @@ from anyboost import checks
 _CHUNK = 1 << 22  # pairs looked at together
 
 
-def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: float | None = None) -> float:
+def ndcg(
+    y: Any,
+    scores: Any,
+    qid: Any = None,
+    k: int | None = None,
+    empty: float | None = None,
+    sample_weight: Any = None,
+) -> float:
     """The mean over queries of DCG / the best DCG there is, gain 2^grade - 1, discount 1 / log2(rank + 1).
 
     Parameters
@@ -31,6 +38,8 @@ def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: floa
         How many ranks count; None: all.
     empty : float or None, default None
         What a query without a relevant row counts as; None: it is left out.
+    sample_weight : array_like (n,) or None, default None
+        Weights of the rows: a query counts by the mean of its rows'.
 
     Returns
     -------
@@ -53,7 +62,10 @@ def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = None, empty: floa
     reached = np.bincount(of, shared[tie] * _discounts(of, k))
     best = np.lexsort((-gains, query))
     ideal = np.bincount(query[best], gains[best] * _discounts(query[best], k))
-    return _mean_over_queries(reached, ideal, empty)
+    weights = None
+    if sample_weight is not None:
+        weights = np.bincount(query, checks.sample_weight(sample_weight, len(grades))) / np.bincount(query)
+    return _mean_over_queries(reached, ideal, empty, weights)
 
 
 def average_precision(
@@ -246,13 +258,18 @@ def _discounts(of: np.ndarray, k: int | None) -> np.ndarray:
     return discounts if k is None else discounts * (rank <= k)
 
 
-def _mean_over_queries(reached: np.ndarray, ideal: np.ndarray, empty: float | None) -> float:
-    possible = ideal > 0
-    values = np.divide(reached, ideal, out=np.zeros(len(ideal)), where=possible)
-    if empty is None:
-        return float(values[possible].mean()) if possible.any() else float("nan")
-    values[~possible] = checks.fraction(empty, "empty")
-    return float(values.mean())
+def _mean_over_queries(
+    reached: np.ndarray, ideal: np.ndarray, empty: float | None, weights: np.ndarray | None = None
+) -> float:
+    counts = ideal > 0
+    values = np.divide(reached, ideal, out=np.zeros(len(ideal)), where=counts)
+    if empty is not None:
+        values[~counts] = checks.fraction(empty, "empty")
+        counts[:] = True
+    if weights is None:
+        return float(values[counts].mean()) if counts.any() else float("nan")
+    total = weights[counts].sum()
+    return float(values[counts] @ weights[counts] / total) if total > 0 else float("nan")
 
 
 def _each_query(query: np.ndarray) -> Iterator[np.ndarray]:

@@ -1,9 +1,13 @@
 """Importances and Shapley values of estimators."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.tree import DecisionTreeRegressor
 
 import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
@@ -104,6 +108,32 @@ def test_what_cannot_be_told_is_said():
     with pytest.raises(TypeError, match=r"sum of NetFunction, .* use a model-agnostic explainer"):
         nets.shap_values(X[["size"]])
     assert nets.importances("permutation", X[["size"]], y).shape == (1,)
+    foreign = ab.weak.Estimator(DecisionTreeRegressor(max_depth=2))
+    foreign = BoostingRegressor(learner=foreign, max_iter=2).fit(X[["size"]], y)
+    with pytest.raises(TypeError, match=r"sum of EstimatorFunction, .* such as shap.PermutationExplainer"):
+        foreign.shap_values(X[["size"]])
+    with pytest.raises(AttributeError, match=r'has no cuts: use importances\("permutation", X, y\)'):
+        foreign.feature_importances_  # noqa: B018
+    with pytest.raises(TypeError, match="shapes are those of trees"):
+        foreign.shapes()
+
+
+def test_a_file_from_before_nodes_kept_their_cover_says_so():
+    kept = Path(__file__).parents[1] / "files" / "kinds_1" / "regressor.safetensors"
+    old, rows = ab.load(kept), pd.DataFrame(json.loads(kept.with_suffix(".json").read_text())["rows"])
+    rows["color"] = pd.Categorical(rows["color"], categories=["blue", "green", "red"])
+    rows = rows.astype({"b": float})
+    with pytest.raises(
+        ValueError, match="older version, whose trees do not know how many rows went each way"
+    ):
+        old.shap_values(rows)
+    with pytest.raises(ValueError, match="older version, whose trees do not know what their cuts gained"):
+        old.feature_importances_  # noqa: B018
+    # What asks no node for its rows is told all the same.
+    assert old.importances("split").sum() == pytest.approx(1.0)
+    told = old.shap_values(rows, rows[:4])
+    raw = old.ensemble_.predict(old._table(rows))
+    np.testing.assert_allclose(told.sum(axis=1), raw - raw[:4].mean(), atol=1e-9)
 
 
 def test_rankers_are_explained_too():

@@ -67,7 +67,7 @@ def test_quantiles_cross_at_no_row(seed, leaf, rate, crossing, subsample):
     loss = MultiQuantile(np.arange(1, 10) / 10)
     loss = loss + Crossing() if crossing else loss
     model = BoostingRegressor(
-        loss, max_iter=8, leaf=leaf, learning_rate=rate, subsample=subsample, random_state=0
+        loss, max_iter=8, leaf=leaf, learning_rate=rate, subsample=subsample, random_state=0, conformal=None
     )
     model.fit(features, y)
     for table in (features, 10 * random.normal(size=(100, 3)), np.full((1, 3), np.nan)):
@@ -131,6 +131,9 @@ def test_the_baseline_hazard_is_breslows(seed):
     slow_times, slow_hazard = reference.baseline_hazard(y, scores, weights)
     np.testing.assert_array_equal(times, slow_times)
     np.testing.assert_allclose(hazard, slow_hazard)
+    order = random.permutation(12)
+    again = baseline_hazard(y[order], scores[order], weights[order])[1]
+    np.testing.assert_array_equal(hazard, again)
 
 
 def ranking_sample(n_queries=40, seed=0):

@@ -428,6 +428,21 @@ def test_figures_say_what_a_column_is():
     )
 
 
+def test_leaves_and_figures_are_those_of_the_encoded_table():
+    model = BoostingRegressor(max_iter=3, max_leaf_nodes=6).fit(FRAME, Y)
+    leaves = model.apply(FRAME)
+    scores = np.full(len(FRAME), model.ensemble_.start[0])
+    for t, (c, tree) in enumerate(zip(model.ensemble_.coefficients, model.ensemble_.hypotheses, strict=True)):
+        scores += c * tree.value[leaves[:, t], 0]
+    np.testing.assert_allclose(scores, model.predict(FRAME), atol=1e-9)
+    drawn = [text.get_text() for text in plot.tree(model).texts]
+    assert any("city (mean of y)" in words for words in drawn)
+    with pytest.raises(
+        TypeError, match=r"ab.Binned, which ab.boost takes: give an estimator the table itself"
+    ):
+        BoostingRegressor().fit(ab.Binned(np.zeros((4, 1))), [0.0, 1.0, 0.0, 1.0])
+
+
 # --- kept models
 
 

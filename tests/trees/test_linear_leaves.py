@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import Ridge
 
 import anyboost as ab
@@ -262,3 +263,41 @@ def test_monotone_trees_are_refused_and_leaves_are_shown_with_slopes():
     shown = ab.plot.text(run)
     # the first fifty rows: x has the mean 24.5 / 99, y - 2.5 five times that less 2.5
     assert "yes: -1.263 +5 (column 0 - 0.2475)" in shown
+
+
+def test_bins_made_ahead_and_runs_that_go_on_give_the_same_bits(tmp_path):
+    X, y = table(missing=0.05)
+    learner = Tree(6, leaf="linear")
+    whole = ab.boost(X, y, "absolute", learner, rounds=6)
+    binned = ab.boost(ab.Binned(X), y, "absolute", learner, rounds=6)
+    ab.boost(X, y, "absolute", learner, rounds=3, callbacks=[ab.Checkpoint(tmp_path / "run", every_rounds=3)])
+    resumed = ab.boost(X, y, rounds=6, resume=ab.load(tmp_path / "run"))
+    for run in (binned, resumed):
+        assert run.ensemble.predict(X).tobytes() == whole.ensemble.predict(X).tobytes()
+        same_slopes(run.ensemble.hypotheses[-1], whole.ensemble.hypotheses[-1])
+
+
+def test_estimators_have_them_with_all_that_trees_have():
+    X, y = table()
+    model = ab.BoostingRegressor(
+        leaf="linear", max_iter=4, learning_rate=0.1, max_leaf_nodes=6, interaction_cst=[[0, 1], [2, 3]]
+    ).fit(X, y)
+    trees = model.ensemble_.hypotheses
+    for tree in trees:
+        for node in np.unique(tree.slopes.node):
+            columns = set(tree.slopes.feature[tree.slopes.node == node])
+            assert columns <= {0, 1} or columns <= {2, 3}
+    leaves = model.apply(X)
+    assert leaves.shape == (len(X), 4)
+    assert all((tree.feature[leaves[:, t]] < 0).all() for t, tree in enumerate(trees))
+    words = [text.get_text() for text in ab.plot.tree(model).texts]
+    assert any(" (column 0 - " in each or " (column 1 - " in each for each in words)
+    warm = ab.BoostingRegressor(**model.get_params() | {"warm_start": True, "max_iter": 2}).fit(X, y)
+    assert warm.set_params(max_iter=4).fit(X, y).predict(X).tobytes() == model.predict(X).tobytes()
+    with pytest.raises(ValueError, match=r'monotonic_cst cannot be kept by leaf="linear"'):
+        ab.BoostingRegressor(leaf="linear", monotonic_cst=[1, 0, 0, 0]).fit(X, y)
+    with pytest.raises(TypeError, match=r"Use '.toarray\(\)'"):
+        ab.BoostingRegressor(leaf="linear").fit(csr_matrix(X), y)
+    with pytest.raises(TypeError, match="fit it with another leaf, or use a model-agnostic explainer"):
+        model.shap_values(X)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)

@@ -256,7 +256,7 @@ class BoostingRanker(BaseBoosting):
             The query of each row. It must be given: taking all rows for one query would be another score without a
             word.
         sample_weight : array_like (n,) or None, default None
-            Not used: rows count alike.
+            Weights of the rows: a query counts by the mean of its rows'.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class BoostingRanker(BaseBoosting):
                 "qid must be given to score a ranking: pass score(X, y, qid=...), all equal for one query, and in a "
                 "cross-validation ask for it by set_score_request(qid=True)"
             )
-        return metrics.ndcg(y, self._raw(X), qid)
+        return metrics.ndcg(y, self._raw(X), qid, sample_weight=sample_weight)
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
         loss = parameters.find_loss(self.loss, "rank_logistic")

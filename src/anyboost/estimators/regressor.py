@@ -1,5 +1,6 @@
 """Boosting of numbers: a mean, a median, quantiles, counts, survival, or several targets at once."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,8 @@ from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.intervals import Intervals, levels_of
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.losses import Cox, Multioutput
+from anyboost.losses.elementary import exp_each
+from anyboost.losses.leaves import Leaves
 
 
 class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
@@ -367,14 +370,14 @@ def baseline_hazard(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Breslow: H(t) = sum over events up to t of w_i / sum over rows still at risk of w_j exp(f_j)."""
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    length = np.abs(y)
-    times = np.unique(length[y > 0])
-    order = np.argsort(length, kind="stable")
+    # Rows of one time are summed in any order, the times in theirs
+    lengths, place = np.unique(np.abs(y), return_inverse=True)
     top = float(scores.max())
-    risk = np.append(np.cumsum((weights * np.exp(scores - top))[order][::-1])[::-1], 0.0)
-    at_risk = risk[np.searchsorted(length[order], times, side="left")]
-    events = np.bincount(np.searchsorted(times, length[y > 0]), weights[y > 0], minlength=len(times))
-    return times, np.cumsum(events / at_risk) * np.exp(-top)
+    ends = Leaves(place, len(lengths), weights).sums(exp_each(scores - top))
+    risk, happened = np.cumsum(ends[::-1])[::-1], y > 0
+    events = Leaves(place[happened], len(lengths), weights[happened]).masses()
+    some = events > 0
+    return lengths[some], np.cumsum(events[some] / risk[some]) * math.exp(-top)
 
 
 def _one_column(y: np.ndarray) -> np.ndarray:

@@ -70,7 +70,7 @@ def explain(
 
     `means` are those of the training rows, which linear functions are explained against where there is no background.
     """
-    games, line = _parts(ensemble, source)
+    games, line = _parts(ensemble, source, background is None)
     players = int(source.max(initial=-1)) + 1
     values, base = np.zeros((X.shape[0], players, ensemble.outputs)), games.constant
     if line is not None:
@@ -89,7 +89,7 @@ def interact(
     ensemble: Ensemble, X: Any, source: np.ndarray, means: np.ndarray | None, n_threads: int
 ) -> np.ndarray:
     """Shapley interactions (n, players, players, k); those of linear functions are their values, on the diagonal."""
-    games, line = _parts(ensemble, source)
+    games, line = _parts(ensemble, source, True)
     players = int(source.max(initial=-1)) + 1
     found = np.zeros((X.shape[0], players, players, ensemble.outputs))
     if games.most_players > 0:
@@ -100,13 +100,13 @@ def interact(
     return found
 
 
-def _parts(ensemble: Ensemble, source: np.ndarray) -> tuple[Games, Line | None]:
+def _parts(ensemble: Ensemble, source: np.ndarray, by_cover: bool) -> tuple[Games, Line | None]:
     """The game of the trees and the start, and the linear functions as one: the games of a sum add up."""
     terms = list(zip(ensemble.coefficients, ensemble.hypotheses, strict=True))
     lines = [term for term in terms if linear.is_linear(term[1])]
     others = [term for term in terms if not linear.is_linear(term[1])]
     line = linear.line_of(lines, ensemble.outputs, ensemble.n_features) if lines else None
-    return games_of(others, ensemble.start, source), line
+    return games_of(others, ensemble.start, source, by_cover), line
 
 
 def _means(background: Any, kept: np.ndarray | None) -> np.ndarray:

@@ -117,9 +117,14 @@ def _write(feature, threshold, left, missing_left, category_set, bits, cover, pa
     return players, tests, sets
 
 
-def games_of(terms: Sequence[tuple[float, Any]], start: np.ndarray, source: np.ndarray) -> Games:
-    """The games of start + sum of coefficient times tree, in which column c is of the player source[c]."""
-    trees = [(c, *own) for c, term in terms for own in _trees(term)]
+def games_of(
+    terms: Sequence[tuple[float, Any]], start: np.ndarray, source: np.ndarray, by_cover: bool = True
+) -> Games:
+    """The games of start + sum of coefficient times tree, in which column c is of the player source[c].
+
+    Where a background stands for those who are absent, and not the cover of nodes (`by_cover`), trees need not know it.
+    """
+    trees = [(c, *own) for c, term in terms for own in _trees(term, by_cover)]
     rooms = [_nothing(), *(_leaves(tree, source) for _, tree, _ in trees)]
     values = np.zeros((sum(len(room.sizes) for room in rooms), len(start)))
     first = 0
@@ -182,12 +187,13 @@ def _leaves(tree: TreeFunction, source: np.ndarray) -> Room:
         np.empty((most_sets, BINS), dtype=np.bool_),
     )
     nodes = (tree.feature, tree.threshold, tree.left, tree.missing_left, tree.category_set)
-    players, tests, sets = _write(*nodes, tree.category_sets, tree.cover, parent, source, room)
+    cover = np.ones(len(parent)) if tree.cover is None else tree.cover
+    players, tests, sets = _write(*nodes, tree.category_sets, cover, parent, source, room)
     counts = (None, players, players, *(tests,) * 6, sets)
     return Room(*(part[:count] for part, count in zip(room, counts, strict=True)))
 
 
-def _trees(term: Any) -> list[tuple[TreeFunction, slice]]:
+def _trees(term: Any, by_cover: bool) -> list[tuple[TreeFunction, slice]]:
     """The trees of a term, with the outputs that each is of."""
     if isinstance(term, EachFunction):
         found = [(tree, slice(j, j + 1)) for j, tree in enumerate(term.trees)]
@@ -204,7 +210,7 @@ def _trees(term: Any) -> list[tuple[TreeFunction, slice]]:
                 'model has trees of leaf="linear", of which Shapley values are not computed: fit it with another '
                 "leaf, or use a model-agnostic explainer on its predict"
             )
-        if tree.cover is None:
+        if by_cover and tree.cover is None:
             raise ValueError(
                 "model comes from a file of an older version, whose trees do not know how many rows went each way: "
                 "fit it anew, or give background rows"

@@ -98,7 +98,7 @@ class Planner(ABC):
 
         Parameters
         ----------
-        cost : ndarray (rows, columns)
+        cost : array_like (rows, columns)
             What cells cost; inf are walls.
         start : array_like (2,)
             The first cell.
@@ -110,6 +110,7 @@ class Planner(ABC):
         ndarray (length, 2)
             The path.
         """
+        cost = np.asarray(cost, dtype=np.float64)
         first, last = (int(start[0]), int(start[1])), (int(goal[0]), int(goal[1]))
         found = np.asarray(self.plan(cost, first, last))
         who = f"planner {type(self).__name__}"

@@ -55,10 +55,11 @@ class TreeFunction(AsOne):
         """The leaf, as a node number, in which each row of X ends."""
         from anyboost.trees.predictor import find_leaves
 
-        return find_leaves(X, self)
+        return find_leaves(np.asarray(X), self)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
+        X = np.asarray(X)
         values = self.at(X, self.apply(X))
         return values[:, 0] if values.shape[1] == 1 else values
 
