@@ -52,7 +52,11 @@ def covered(ax: Axes) -> None:
     for place, share in enumerate(SHARES):
         ax.plot([place - 0.4, place + 0.4], [share, share], color="black", lw=1)
     ax.set_xticks(range(len(SHARES)), [f"{share:g}" for share in SHARES])
-    ax.set(xlabel="coverage asked for", ylabel="share of new rows inside", title="each mark a set, mean over splits")
+    ax.set(
+        xlabel="coverage asked for",
+        ylabel="share of new rows inside",
+        title="each mark a set, mean over splits",
+    )
     ax.legend(frameon=False, loc="lower right")
 
 
