@@ -82,8 +82,8 @@ def _inclined(
     terms[:, 2 : 1 + given.shape[1] // 2] = -0.0  # adding it changes nothing, not the sign of a zero
     feature[places] = np.concatenate([own.feature for own, _, _ in found])[order]
     terms[places] = given
-    begin, end, fewest = (part.astype(np.uint64) for part in (first, first + counts, least))
-    return Inclined(begin, end, fewest, feature, terms)
+    ends = [part.astype(np.uint64) for part in (first, first + counts, least)]
+    return Inclined(ends[0], ends[1], ends[2], feature, terms)
 
 
 def _usual(counts: np.ndarray) -> int:
