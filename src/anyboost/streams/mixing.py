@@ -3,9 +3,10 @@
     p = sum_g u_g p_g,   p_g = sum_j v_gj p_j
     v_gj <- v_gj exp(-eta_g l_j) / norm,   v_gj <- (1 - s_g) v_gj + s_g / M,   u_g ~ prior_g exp(-eta sum l(p_g))
 
-The last part is the stack of `stacking` on the others' answer. Log loss mixes probabilities with eta = 1. Losses of numbers mix scores: cautious parts with a rate that the range of
-the labels so far allows, bold ones with a rate by the answer's own mean loss. Who sleeps (NaN) says what the awake
-ones say together. All that is remembered is in arrays that are changed in place: a batch is the loop over its rows.
+The last part is the stack of `stacking` on the others' answer. Log loss mixes probabilities with eta = 1. Losses of
+numbers mix scores: cautious parts with a rate that the range of the labels so far allows, bold ones with a rate by the
+answer's own mean loss. Who sleeps (NaN) says what the awake ones say together. All that is remembered is in arrays that
+are changed in place: a batch is the loop over its rows.
 """
 
 from typing import NamedTuple
