@@ -6,16 +6,13 @@ The rest is as in `stumps`; but a feature is in a row where it is given, also as
 changes nothing.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from anyboost.backends.compiler import part
-from anyboost.online import scales
-from anyboost.online.scales import FAR, MEMORY, feature_of
-
-LARGEST = 1e150  # its square is finite
+from anyboost.online import scales, spreads
+from anyboost.online.scales import feature_of
 
 
 class CenteredStumps(NamedTuple):
@@ -32,20 +29,9 @@ class CenteredArrays(NamedTuple):
     weights: np.ndarray  # (features + 1, columns)
     intercepts: np.ndarray  # the same; the constant, feature 0, has none
     sums: np.ndarray  # (features + 1, 2 * stages) of scores, and behind them how many
-    spreads: np.ndarray  # (features + 1,) see `Spread`
+    spreads: np.ndarray  # (features + 1,) see `spreads.Spread`
     target: np.ndarray  # (columns,)
     seen: np.ndarray
-
-
-class Spread(NamedTuple):
-    """Where a feature's values lie."""
-
-    times: float  # how often there was a value, at most the memory
-    mean: float
-    square: float  # of the deviation
-
-
-SPREAD = np.dtype([(name, np.float64) for name in Spread._fields], align=True)
 
 
 @part
@@ -53,33 +39,11 @@ def load(learner, arrays, rows, begin, count, learning, values):
     values[0], norm, sparse = 1.0, 1.0, len(rows.columns) > 0
     for j in range(count):
         spread = arrays.spreads[(rows.columns[begin + j] if sparse else j) + 1]
-        values[j + 1] = _standardized(spread, rows.values[begin + j])
+        values[j + 1] = spreads.standardized(spread, rows.values[begin + j])
         norm += values[j + 1] * values[j + 1]
         if learning:
-            _note(spread, rows.values[begin + j])
+            spreads.note(spread, rows.values[begin + j])
     return norm
-
-
-@part
-def _standardized(spread, value):
-    """The value in deviations from the mean; 0 while there is no deviation."""
-    if spread.square <= 0.0:
-        return 0.0
-    return min(max((value - spread.mean) / math.sqrt(spread.square), -FAR), FAR)
-
-
-@part
-def _note(spread, value):
-    """The mean and the deviation after a value: a wild one is brought near; those that stay out there are followed."""
-    away = value - spread.mean
-    if spread.times == 0.0:
-        spread.mean, away = value, 0.0
-    far = FAR * math.sqrt(spread.square) if spread.square > 0.0 else LARGEST
-    away = min(max(away, -far), far)
-    spread.times = min(spread.times + 1.0, MEMORY)
-    share = 1.0 / spread.times
-    spread.mean += share * away
-    spread.square += share * ((1.0 - share) * away * away - spread.square)
 
 
 @part

@@ -17,8 +17,9 @@ from anyboost import checks
 from anyboost.backends.compiler import inlined
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
-from anyboost.online.centered_stumps import SPREAD, CenteredArrays, CenteredStumps, Spread
+from anyboost.online.centered_stumps import CenteredArrays, CenteredStumps
 from anyboost.online.scales import feature_of
+from anyboost.online.spreads import SPREAD, Spread
 
 
 class Stumps(NamedTuple):
