@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.online import scales, spreads
 from anyboost.online.scales import feature_of
 
@@ -34,7 +34,7 @@ class CenteredArrays(NamedTuple):
     seen: np.ndarray
 
 
-@part
+@inlined
 def load(learner, arrays, rows, begin, count, learning, values):
     values[0], norm, sparse = 1.0, 1.0, len(rows.columns) > 0
     for j in range(count):
@@ -46,12 +46,12 @@ def load(learner, arrays, rows, begin, count, learning, values):
     return norm
 
 
-@part
+@inlined
 def rate_of_row(learner, arrays, norm):
     return scales.rate_of(learner, arrays.seen)
 
 
-@part
+@inlined
 def predict(learner, arrays, row, raw):
     """raw[column] = what the best feature of each stage answers."""
     stages = arrays.sums.shape[1] // 2
@@ -59,7 +59,7 @@ def predict(learner, arrays, row, raw):
         _answer(arrays, row, stage, len(raw) // stages, raw)
 
 
-@part
+@inlined
 def _answer(arrays, row, stage, outputs, raw):
     sums, counts = arrays.sums, arrays.sums.shape[1] // 2 + stage
     best, lowest, value = 0, sums[0, stage] / max(sums[0, counts], 1.0), 1.0
@@ -73,12 +73,12 @@ def _answer(arrays, row, stage, outputs, raw):
         raw[c] = arrays.weights[best, c] * value + arrays.intercepts[best, c]
 
 
-@part
+@inlined
 def gain(learner, arrays, row, column):
     return -1.0
 
 
-@part
+@inlined
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Let every feature of the row learn the target, and answer again."""
     outputs, keep = len(slopes), 1.0 - learner.forget
@@ -103,6 +103,6 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
     _answer(arrays, row, stage, outputs, raw)
 
 
-@part
+@inlined
 def finish(learner, arrays, row):
     scales.count(arrays.seen, row.norm, learner.forget)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.online.scales import FAR, MEMORY
 
 LARGEST = 1e150  # its square is finite
@@ -31,7 +31,7 @@ class Spread(NamedTuple):
 SPREAD = np.dtype([(name, np.float64) for name in Spread._fields], align=True)
 
 
-@part
+@inlined
 def standardized(spread, value):
     """The value in deviations from the mean; 0 while there is no deviation."""
     if spread.square <= 0.0:
@@ -39,7 +39,7 @@ def standardized(spread, value):
     return min(max((value - spread.mean) / math.sqrt(spread.square), -FAR), FAR)
 
 
-@part
+@inlined
 def note(spread, value):
     """Learn one value."""
     away = value - spread.mean
@@ -55,7 +55,7 @@ def note(spread, value):
     _listen(spread, value, deviation)
 
 
-@part
+@inlined
 def _listen(spread, value, deviation):
     """Begin anew where all values are far closer to each other than the deviation says."""
     near = abs(value - spread.anchor)

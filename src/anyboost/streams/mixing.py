@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import kernel, part
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.elementary import exp, log
 from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import SQUARED, slope, value
@@ -92,7 +92,7 @@ def top_weights(parts, past, rate):
     return u
 
 
-@part
+@inlined
 def _stack(state):
     return Stack(state.coefficients, state.inverse, state.steepness)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import part
+from anyboost.backends.compiler import inlined
 from anyboost.backends.elementary import exp, log
 
 KEPT = 0.999  # of the past with each row
@@ -33,7 +33,7 @@ def new_stack(size: int) -> Stack:
     return Stack(np.zeros(size), np.eye(size) / RIDGE, np.zeros(1))
 
 
-@part
+@inlined
 def newton_step(stack, g, weight, product):
     """Learn from the slopes of one row."""
     inverse, size = stack.inverse, KEPT
@@ -55,7 +55,7 @@ def newton_step(stack, g, weight, product):
         stack.coefficients[a] -= weight * move
 
 
-@part
+@inlined
 def stack_classes(stack, joined, answer, forecasts, floor, surer, out):
     """out = p; surer[j, k]: by how much expert j is surer of class k than the average is, as logarithms."""
     experts, classes = forecasts.shape
@@ -78,7 +78,7 @@ def stack_classes(stack, joined, answer, forecasts, floor, surer, out):
         out[k] = (1.0 - classes * floor) * out[k] / total + floor
 
 
-@part
+@inlined
 def learn_class(stack, surer, p, label, weight, g, product):
     """Learn from a row's class what p of it would have been better."""
     for j in range(len(g)):
@@ -88,7 +88,7 @@ def learn_class(stack, surer, p, label, weight, g, product):
     newton_step(stack, g, weight, product)
 
 
-@part
+@inlined
 def stack_number(stack, joined, answer, heard, mean_loss, differs):
     """p; differs[j]: by how many units expert j differs from the average. A unit is that of a usual error."""
     unit = _unit(stack, mean_loss)
@@ -101,12 +101,12 @@ def stack_number(stack, joined, answer, heard, mean_loss, differs):
     return found
 
 
-@part
+@inlined
 def _unit(stack, mean_loss):
     return 2.0 * mean_loss / np.sqrt(stack.steepness[0]) if stack.steepness[0] > 1e-300 else 0.0
 
 
-@part
+@inlined
 def learn_number(stack, differs, slope, rows, memory, weight, g, product):
     """Learn from the loss's slope at p."""
     usual = np.sqrt(stack.steepness[0])
