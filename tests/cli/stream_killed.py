@@ -1,8 +1,8 @@
 """Streams that are killed and resumed until they end: `python stream_killed.py FOLDER KILLS SEED`.
 
-One process imports the library and forks a child for each attempt, which is killed after a random time (KILLS
-times), or kills itself at a given moment of a save. After each kill the model file must load, and the next attempt
-says how many examples it lacks. Prints what happened as JSON.
+One process imports the library and forks a child for each attempt, which is killed after a random time (KILLS times), or
+kills itself at a given moment of a save or in a refit of the team's batch experts. After each kill the model file must
+load, and the next attempt says how many examples it lacks. Prints what happened as JSON.
 """
 
 import json
@@ -16,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import anyboost as ab
 from anyboost.cli import build
-from files.killed import MOMENTS, attempt
+from anyboost.streams.experts import Refitted
+from files.killed import MOMENTS, attempt, kill
 
+REFITS = ("refit begun", "refit done")
 ROWS = 400
 EVERY = 16
 
@@ -39,6 +41,23 @@ def stream(data, model, said, resume):
     build()([*options, *(["--resume", str(model)] if resume else [])], standalone_mode=False)
 
 
+def die_in_refit(moment, number, work):
+    """Do the work, and be gone in its refit of that number."""
+    real, left = Refitted.fitted, [number]
+
+    def fitted(*given):
+        left[0] -= 1
+        if moment == "refit begun" and left[0] == 0:
+            kill()
+        found = real(*given)
+        if left[0] == 0:
+            kill()
+        return found
+
+    Refitted.fitted = fitted
+    work()
+
+
 def lost(said):
     """How many examples the resumed run said were lost; None where it died before it could say."""
     text = said.read_text()
@@ -55,7 +74,7 @@ def main(folder, kills, seed):
         data, folder / "whole", folder / "whole.txt", resume=False
     )  # here: children then find kernels loaded
     sys.stdout, sys.stderr = out
-    done = {"timed": 0, **dict.fromkeys(MOMENTS, 0)}
+    done = {"timed": 0, **dict.fromkeys(MOMENTS + REFITS, 0)}
     most, runs = 0, 0
     while done["timed"] < kills:
         model, said = folder / f"killed-{runs}", folder / "said.txt"
@@ -67,10 +86,13 @@ def main(folder, kills, seed):
                 expected = max(0, count - ab.load(model)._stream["tally"]["rows"])
                 assert expected <= EVERY
                 most = max(most, expected)
-            moment = draw.choice([None, None, None, *MOMENTS])
+            moment = draw.choice([None, None, None, *MOMENTS, *REFITS])
             after = draw.uniform(0.0, 0.08) if moment is None else draw.randint(1, 4)
             said.write_text("")
-            ended = attempt(partial(stream, data, model, said, resume=model.exists()), moment, after)
+            work = partial(stream, data, model, said, resume=model.exists())
+            if moment in REFITS:
+                work = partial(die_in_refit, moment, after, work)
+            ended = attempt(work, moment, after)
             heard = lost(said)
             assert expected is None or heard in (None, expected), (expected, heard)
             if ended:

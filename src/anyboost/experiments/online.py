@@ -29,7 +29,7 @@ STEPS = (0.05, 0.2, 0.5)  # of Algorithm 1
 SCALES = (1.0, 2.5)  # of Algorithm 2's class (supplement C.2)
 BASES: dict[str, tuple[Callable[[float], Any], tuple[float, ...]]] = {
     "SGD": (lambda rate: LinearLearner(rate), (0.01, 0.03, 0.1, 0.3, 0.7)),
-    "stumps": (lambda rate: FeatureStumpLearner(rate), (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)),
+    "stumps": (lambda rate: FeatureStumpLearner(rate, centered=False), (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)),
     "nets": (lambda rate: NetLearner(rate=rate), (0.003, 0.01, 0.03, 0.1, 0.3)),
 }
 # The paper's losses: baseline, Algorithm 1, Algorithm 2.

@@ -19,8 +19,9 @@ from anyboost.files.fields import Check, Fault, Fields, flag, make, number, numb
 LATER = {
     *("growth", "min_leaf_weight", "l2", "monotone", "interactions", "outputs"),
     *("node_features", "node_thresholds", "ridge", "extrapolate"),
-    *("standardize", "unit", "curvature", "proximal"),
+    *("standardize", "unit", "curvature", "proximal", "centered"),
 }
+FORMER = {"centered": False}  # what older files have, where that is no longer the default
 
 
 class Codec:
@@ -47,7 +48,7 @@ class Codec:
                 entry[name] = self.inner[name].encode(value)
             elif check is None and value is not default:
                 raise ValueError(f"{self.what} {thing!r} cannot be saved: its {name} has no place in a file")
-            elif check is not None and (name not in LATER or value != default):
+            elif check is not None and (name not in LATER or value != FORMER.get(name, default)):
                 entry[name] = plain(value)
         return entry
 
@@ -67,6 +68,8 @@ class Codec:
                 values[parameter] = self.inner[parameter].decode(found.take(parameter), depth + 1)
             elif check is not None and (parameter not in LATER or found.has(parameter)):
                 values[parameter] = found.take(parameter, check)
+            elif parameter in FORMER:
+                values[parameter] = FORMER[parameter]
         found.done()
         return make(self.classes[name], values)
 

@@ -11,6 +11,7 @@ from anyboost.files.parameters import simple
 from anyboost.files.tensors import Packed, Tensors, finite, under, unsigned
 from anyboost.losses import RowwiseLoss
 from anyboost.online.features import Features
+from anyboost.online.spreads import Spread
 from anyboost.streams import rows_kept
 from anyboost.streams.experts import ClassChains, NumberChain, Refit, Refitted
 from anyboost.streams.kinds import ClassTeam, NumberTeam
@@ -38,9 +39,9 @@ def pack(team: Team) -> Packed:
         "kept": _KEPT.encode(team.kept),
         "experts": [],
     }
-    mixture = {**team.mixture.state._asdict(), "parts": np.array(team.mixture.parts)}
+    mixture = {**team.mixture.state._asdict(), **team.mixture.parts._asdict()}
     tensors = {f"mixture.{name}": finite(array, "weights") for name, array in mixture.items()}
-    tensors |= under("kept.", _pack_kept(team.kept))
+    tensors |= under("kept.", _pack_kept(team.kept)) | {"spreads": finite(team.standard.spreads, "rows")}
     if team.classifies:
         tensors["class_weights"] = finite(team.class_weights, "weights")
     for place, expert in enumerate(team.experts):
@@ -64,6 +65,7 @@ def unpack(
     kind = ClassTeam if classifies else NumberTeam
     team = kind(loss, features if named else None, kept.most, refit, kept.seed, names=())
     team.kept, team.classes = kept, classes
+    team.standard.spreads = tensors.floats("spreads", (None, len(Spread._fields)))
     team.class_weights = tensors.floats("class_weights", (classes,)) if classifies else np.zeros(0)
     for place, entry in enumerate(header.take("experts", fields.items(MOST_EXPERTS, Fields))):
         unpack_expert = _unpack_chain if entry.has("boosters") else _unpack_refitted
@@ -81,13 +83,15 @@ def _unpack_mixture(tensors: Tensors, team: Team) -> Mixture:
     if len(set(names)) != len(names):
         raise Fault("it names an expert twice")
     mixture = Mixture(names, None if team.classifies else team.loss)
-    shares, _, priors = parts = tensors.floats("parts", (len(Parts._fields), None))
+    shares = tensors.floats("shares", (None,))
+    count = len(shares)
+    boldness, priors = tensors.floats("boldness", (count,)), tensors.floats("priors", (count + 1,))
     shapes = {name: array.shape for name, array in mixture.state._asdict().items()}
-    shapes |= {"weights": (len(shares), len(names)), "past": shares.shape, "rates": shares.shape}
-    mixture.parts = Parts(*(line.copy() for line in parts))
+    shapes |= {"weights": (count, len(names)), "past": priors.shape, "rates": shares.shape}
+    mixture.parts = Parts(shares, boldness, priors)
     mixture.state = State(**{name: tensors.floats(name, shape) for name, shape in shapes.items()})
     leader, joined = mixture.totals.leader, mixture.state.joined
-    if ((shares <= 0) | (shares >= 1)).any() or (priors <= 0).any() or not len(shares):
+    if ((shares <= 0) | (shares >= 1)).any() or (priors[:-1] <= 0).any() or priors[-1] < 0 or not count:
         raise Fault("its average has shares that are none")
     if not np.isin(joined, (0.0, 1.0)).all() or (mixture.state.weights < 0).any():
         raise Fault("its experts have weights that are none")
@@ -136,23 +140,25 @@ def _unpack_kept(entry: Fields, tensors: Tensors, classes: int) -> RowsKept:
 
 def _pack_chain(expert: Any) -> Packed:
     headers, tensors = online_boosters.pack_all(expert.boosters)
+    header = {"boosters": headers, "standardized": expert.standardized}
     if isinstance(expert, NumberChain):
-        return {"boosters": headers}, tensors
+        return header, tensors
     more, own = members.pack(expert.members)
-    return {"boosters": headers, "members": more}, tensors | own
+    return header | {"members": more}, tensors | own
 
 
 def _unpack_chain(name: str, entry: Fields, tensors: Tensors, team: Team) -> Any:
     boosters: list[Any] = online_boosters.unpack_all(entry, tensors)
     if not boosters or any(type(each.loss) is not type(team.loss) for each in boosters):
         raise Fault("its experts learn another loss")
+    standardized = entry.take("standardized", fields.flag)
     if team.classifies:
-        chains = ClassChains(name, boosters[0])
+        chains = ClassChains(name, boosters[0], standardized)
         entry.part("members", members.unpack, chains.members, tensors, boosters, team.classes)
         return chains
     if len(boosters) != 1:
         raise Fault("it has several boosters where one predicts numbers")
-    return NumberChain(name, boosters[0])
+    return NumberChain(name, boosters[0], standardized)
 
 
 def _pack_refitted(expert: Refitted) -> Packed:

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.backends.forms import by_type
-from anyboost.online import linear, nets, python_stages, stumps, trees
+from anyboost.online import centered_stumps, linear, nets, python_stages, stumps, trees
 
 FORMS: dict[type, Any] = {
     linear.Linear: linear,
     stumps.Stumps: stumps,
+    centered_stumps.CenteredStumps: centered_stumps,
     nets.Nets: nets,
     trees.Trees: trees,
     python_stages.PythonStages: python_stages,

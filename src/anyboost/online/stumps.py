@@ -3,7 +3,7 @@
     p_j = w_j v_j,    w_j -= rate (p_j - r) v_j / max(1, v_j^2),    score_j = mean of (r - p_j)^2 - r^2
 
 with r the target. A stage answers p_j of the feature with the lowest score among those that are not zero in the
-row, the constant among them. A column is stage * outputs + output.
+row, the constant among them. A column is stage * outputs + output. `centered_stumps` has those with an intercept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from anyboost import checks
 from anyboost.backends.compiler import inlined
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
+from anyboost.online.centered_stumps import CenteredArrays, CenteredStumps
 from anyboost.online.scales import feature_of
+from anyboost.online.spreads import SPREAD, Spread
 
 
 class Stumps(NamedTuple):
@@ -40,9 +42,10 @@ class StumpArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureStumpLearner:
-    """Each feature is a regression w_j x_j of its own, learned by gradient steps; a constant is one of them.
+    """Each feature is a regression a_j + w_j x_j of its own, learned by gradient steps; a constant is one of them.
 
-    A row is answered by the feature, of those not zero in it, whose squared error has been lowest so far.
+    A row is answered by the feature, of those in it, whose squared error has been lowest so far. A dense row and a dict
+    have all their features, also where they are zero; a sparse row has those that are stored.
 
     Parameters
     ----------
@@ -50,32 +53,41 @@ class FeatureStumpLearner:
         Of the steps; 1 goes all the way.
     power : float, default 0.0
         The rate falls with the number of rows as rate / rows^power.
+    centered : bool, default True
+        Whether features are standardized by their running mean and deviation and have an intercept, so that shifting
+        and scaling a column changes nothing. False is the paper's form: w_j x_j, for features that are not zero.
 
     Examples
     --------
     >>> import anyboost as ab
     >>> ab.online.SpanBooster(ab.online.FeatureStumpLearner()).learner
-    FeatureStumpLearner(rate=0.1, power=0.0)
+    FeatureStumpLearner(rate=0.1, power=0.0, centered=True)
     """
 
     rate: float = 0.1
     power: float = 0.0
+    centered: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", checks.positive(self.rate, "rate"))
         object.__setattr__(self, "power", checks.fraction(self.power, "power"))
+        checks.flag(self.centered, "centered")
 
-    def settings(self, forget: float) -> Stumps:
-        return Stumps(self.rate, self.power, forget)
+    def settings(self, forget: float) -> Stumps | CenteredStumps:
+        return (CenteredStumps if self.centered else Stumps)(self.rate, self.power, forget)
 
-    def named(self, arrays: Arrays) -> StumpArrays:
+    def named(self, arrays: Arrays) -> StumpArrays | CenteredArrays:
         main, extra, table, (target,), seen = arrays
-        scale, count = scales.named(table, scales.SCALE), scales.named(seen, scales.SEEN)
-        return StumpArrays(main, extra, scale, target, count)
+        count = scales.named(seen, scales.SEEN)
+        if self.centered:
+            weights, intercepts = np.split(main, 2, axis=1)
+            return CenteredArrays(weights, intercepts, extra, scales.named(table, SPREAD), target, count)
+        return StumpArrays(main, extra, scales.named(table, scales.SCALE), target, count)
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
         rows, columns = n_features + 1, stages * outputs
-        return (rows, columns), (rows, 2 * stages), (rows, 7), (1, columns), (3,)
+        numbers = len((Spread if self.centered else scales.Scale)._fields)
+        return (rows, columns * (1 + self.centered)), (rows, 2 * stages), (rows, numbers), (1, columns), (3,)
 
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
         return Arrays(*(np.zeros(shape) for shape in self.shapes(n_features, stages, outputs)))
@@ -87,8 +99,8 @@ class FeatureStumpLearner:
         )
 
     def reset(self, arrays: Arrays, stage: int, stages: int, random: np.random.Generator) -> None:
-        outputs = arrays.main.shape[1] // stages
-        arrays.main[:, stage * outputs : (stage + 1) * outputs] = 0.0
+        of_stage = arrays.main.reshape(len(arrays.main), 1 + self.centered, stages, -1)
+        of_stage[:, :, stage] = 0.0
         arrays.extra[:, [stage, stages + stage]] = 0.0
 
 

@@ -24,10 +24,13 @@ from anyboost.streams.schedules import Schedule
 
 
 class NumberChain:
-    """A chain of online learners that answers scores."""
+    """A chain of online learners that answers scores.
 
-    def __init__(self, name: str, booster: SpanBooster) -> None:
-        self.name, self.booster = name, booster
+    standardized : whether the rows that it is given are those of `standardizing`.
+    """
+
+    def __init__(self, name: str, booster: SpanBooster, standardized: bool = False) -> None:
+        self.name, self.booster, self.standardized = name, booster, standardized
 
     def learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
         """Learn rows in order; returns the answers from before each."""
@@ -46,8 +49,8 @@ class NumberChain:
 class ClassChains:
     """Chains of online learners, a class against the rest each, that answer probabilities."""
 
-    def __init__(self, name: str, booster: SpanBooster) -> None:
-        self.name, self.model = name, booster
+    def __init__(self, name: str, booster: SpanBooster, standardized: bool = False) -> None:
+        self.name, self.model, self.standardized = name, booster, standardized
         self.members = OneVsRest(self._new, booster.loss)
 
     def _new(self, _: int | None) -> tuple[Any, None]:

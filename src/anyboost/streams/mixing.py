@@ -3,20 +3,22 @@
     p = sum_g u_g p_g,   p_g = sum_j v_gj p_j
     v_gj <- v_gj exp(-eta_g l_j) / norm,   v_gj <- (1 - s_g) v_gj + s_g / M,   u_g ~ prior_g exp(-eta sum l(p_g))
 
-Log loss mixes probabilities with eta = 1. Losses of numbers mix scores: cautious parts with a rate that the range of
-the labels so far allows, bold ones with a rate by the answer's own mean loss. Who sleeps (NaN) says what the awake
-ones say together. All that is remembered is in arrays that are changed in place: a batch is the loop over its rows.
+The last part is the stack of `stacking` on the others' answer. Log loss mixes probabilities with eta = 1. Losses of
+numbers mix scores: cautious parts with a rate that the range of the labels so far allows, bold ones with a rate by the
+answer's own mean loss. Who sleeps (NaN) says what the awake ones say together. All that is remembered is in arrays that
+are changed in place: a batch is the loop over its rows.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.elementary import exp, log
 from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import SQUARED, slope, value
 from anyboost.online import labels as stream_labels
+from anyboost.streams.stacking import Stack, learn_class, learn_number, stack_classes, stack_number
 
 CALM = 0.01  # how quickly the weights that name a leader follow
 LEAD = 0.1  # by how much another has to be ahead to be the new one
@@ -24,18 +26,18 @@ MEMORY = 1000.0  # rows that the mean loss behind bold rates looks back
 
 
 class Parts(NamedTuple):
-    """The averages under the average, G of them; read only."""
+    """The averages under the average, G of them, and the stack; read only."""
 
     shares: np.ndarray
     boldness: np.ndarray  # times 1 / (2 mean loss); 0: by the range
-    priors: np.ndarray
+    priors: np.ndarray  # (G + 1,) the last is the stack's; 0 where there is none
 
 
 class State(NamedTuple):
     """What a mixture of M experts in G parts remembers."""
 
     weights: np.ndarray  # (G, M) v; 0 for who has not joined
-    past: np.ndarray  # (G,) losses of the parts
+    past: np.ndarray  # (G + 1,) losses of the parts
     rates: np.ndarray  # (G,) of the last row; 0 before the first
     joined: np.ndarray  # (M,) 1.0, or 0.0
     own: np.ndarray  # (M,) losses of each expert, as it is heard, since it joined
@@ -44,6 +46,9 @@ class State(NamedTuple):
     calm: np.ndarray  # (M,) smoothed weights
     labels: np.ndarray  # see `online.labels`
     totals: np.ndarray  # see `Totals`
+    coefficients: np.ndarray  # see `stacking.Stack`
+    inverse: np.ndarray
+    steepness: np.ndarray
 
 
 class Totals(NamedTuple):
@@ -70,17 +75,26 @@ ROWS, WEIGHT, LOSS, MEAN, SPREAD, CLOSED, PRICE, TAMED, LEADER, LARGEST, ENTRY, 
 
 @kernel
 def top_weights(parts, past, rate):
-    """u of each part: its prior, and its losses at one rate."""
-    best = np.inf
-    for g in range(len(past)):
+    """u of each average, which are 1 together, and behind them the stack's share in the answer."""
+    best, last = np.inf, len(past) - 1
+    for g in range(last):
         best = min(best, past[g])
     u, total = np.empty(len(past)), 0.0
-    for g in range(len(past)):
+    for g in range(last):
         u[g] = parts.priors[g] * exp(-rate * (past[g] - best))
         total += u[g]
-    for g in range(len(past)):
+    for g in range(last):
         u[g] /= total
+    # One of the two exponents is 0, so that neither is ever too large.
+    ahead = past[last] - best
+    stacked = parts.priors[last] * exp(-rate * max(ahead, 0.0))
+    u[last] = stacked / (stacked + total * exp(-rate * max(-ahead, 0.0)))
     return u
+
+
+@inlined
+def _stack(state):
+    return Stack(state.coefficients, state.inverse, state.steepness)
 
 
 @kernel
@@ -133,7 +147,7 @@ def _lead(state, u):
     best = 0
     for j in range(state.weights.shape[1]):
         now = 0.0
-        for g in range(len(u)):
+        for g in range(len(state.weights)):
             now += u[g] * state.weights[g, j]
         state.calm[j] += CALM * (now - state.calm[j])
         if state.calm[j] > state.calm[best]:
@@ -154,10 +168,10 @@ def _floored(forecast, k, classes, floor):
 
 @kernel
 def _class_answer(state, u, forecasts, floor, out, chances, label):
-    """The mixed probabilities of a row, and chances[g], what each part gives the label; no one awake: equal ones."""
+    """The averages' probabilities of a row, and chances[g], what each gives the label; no one awake: equal ones."""
     experts, classes = forecasts.shape
     out[:] = 0.0
-    for g in range(len(u)):
+    for g in range(len(state.weights)):
         mass, chances[g] = 0.0, 0.0
         for j in range(experts):
             if not np.isnan(forecasts[j, 0]):
@@ -180,26 +194,30 @@ def _class_answer(state, u, forecasts, floor, out, chances, label):
 def mix_classes(state, parts, floor, forecasts, codes, weights, learning, answers, leaders):
     """Answer rows (n, M, K) of probabilities, and learn from each row's class where `learning`."""
     state, parts = State(*borrowed(state)), Parts(*borrowed(parts))
-    chances, losses, slopes = (
-        np.empty(len(parts.shares)),
-        np.empty(forecasts.shape[1]),
-        np.empty(forecasts.shape[1]),
-    )
+    _, experts, classes = forecasts.shape
+    chances, losses, slopes = np.empty(len(parts.priors)), np.empty(experts), np.empty(experts)
+    stack, stacked, surer = _stack(state), np.empty(classes), np.empty((experts + 1, classes))
+    scratch, last = np.empty((2, experts + 1)), len(parts.shares)
     for i in range(len(forecasts)):
         u = top_weights(parts, state.past, 1.0)
         label = codes[i] if learning else 0
         _class_answer(state, u, forecasts[i], floor, answers[i], chances, label)
+        stack_classes(stack, state.joined, answers[i], forecasts[i], floor, surer, stacked)
+        for k in range(classes):
+            answers[i, k] += u[last] * (stacked[k] - answers[i, k])
         if learning:
-            chance = answers[i, label]
-            for j in range(len(losses)):
-                own = _floored(forecasts[i, j], label, forecasts.shape[2], floor)
+            chance, chances[last] = answers[i, label], stacked[label]
+            for j in range(experts):
+                own = _floored(forecasts[i, j], label, classes, floor)
                 losses[j], slopes[j] = -log(own), -own / chance
             _account(state, losses, -log(chance), -1.0, slopes, weights[i])
             members = _members(state.joined)
-            for g in range(len(u)):
+            for g in range(last + 1):
                 state.past[g] -= weights[i] * log(chances[g])
+            for g in range(last):
                 _reweigh(state, g, losses, weights[i])
                 _share(state, parts, g, members)
+            learn_class(stack, surer, stacked, label, weights[i], scratch[0], scratch[1])
             leaders[i] = _lead(state, top_weights(parts, state.past, 1.0))
 
 
@@ -217,9 +235,9 @@ def _heard(forecasts, located, low, high, heard):
 
 @kernel
 def _number_answer(state, u, heard, points):
-    """The mixed score of a row, and points[g], that of each part; no one awake: 0."""
+    """The averages' score of a row, and points[g], that of each; no one awake: 0."""
     answer = 0.0
-    for g in range(len(u)):
+    for g in range(len(state.weights)):
         mass, points[g] = 0.0, 0.0
         for j in range(len(heard)):
             if not np.isnan(heard[j]):
@@ -299,7 +317,7 @@ def _calm(before, y, convex):
 
 @kernel
 def _learn_number(state, parts, code, parameter, rate, heard, points, answer, y, weight, scratch):
-    losses, own, slopes, part_losses = scratch
+    losses, own, slopes, part_losses, differs, moves = scratch
     totals, convex = state.totals, code != SQUARED
     before, after = _see_label(state, y, weight)
     answer_loss = value(code, parameter, answer, y)
@@ -323,9 +341,12 @@ def _learn_number(state, parts, code, parameter, rate, heard, points, answer, y,
     for g in range(len(points)):
         part_losses[g] = value(code, parameter, points[g], calm)
         state.past[g] += weight * part_losses[g]
+    for g in range(len(parts.shares)):
         bold = 0.5 * parts.boldness[g] / max(totals[MEAN], 1e-150)
         _reweigh(state, g, losses, weight * (max(rate, bold) if parts.boldness[g] > 0.0 else rate))
         _share(state, parts, g, members)
+    at_stack = slope(code, parameter, points[-1], calm)
+    learn_number(_stack(state), differs, at_stack, totals[ROWS], MEMORY, weight, moves[0], moves[1])
     if rate > 0.0:
         totals[LARGEST] = max(totals[LARGEST], 1.0 / rate)
     if convex:
@@ -339,9 +360,10 @@ def _learn_number(state, parts, code, parameter, rate, heard, points, answer, y,
 def mix_numbers(state, parts, code, parameter, located, forecasts, y, weights, learning, answers, leaders):
     """Answer rows (n, M) of scores, and learn from each row's label where `learning`."""
     state, parts = State(*borrowed(state)), Parts(*borrowed(parts))
-    experts, count = forecasts.shape[1], len(parts.shares)
-    heard, points, space = np.empty(experts), np.empty(count), np.empty((4, max(experts, count)))
-    scratch = space[0, :experts], space[1, :experts], space[2, :experts], space[3, :count]
+    experts, last = forecasts.shape[1], len(parts.shares)
+    heard, points, space = np.empty(experts), np.empty(last + 1), np.empty((3, experts))
+    differs, moves = np.empty(experts), np.empty((2, experts))
+    scratch = space[0], space[1], space[2], np.empty(last + 1), differs, moves
     for i in range(len(forecasts)):
         labels = stream_labels.read(state.labels)
         if labels.rows == 0.0:
@@ -350,7 +372,11 @@ def mix_numbers(state, parts, code, parameter, located, forecasts, y, weights, l
             _heard(forecasts[i], located, labels.low, labels.high, heard)
         rate = _cautious_rate(state, code != SQUARED, _members(state.joined))
         u = top_weights(parts, state.past, rate)
-        answers[i] = _number_answer(state, u, heard, points)
+        average = _number_answer(state, u, heard, points)
+        points[last] = stack_number(_stack(state), state.joined, average, heard, state.totals[MEAN], differs)
+        if located:
+            points[last] = min(max(points[last], labels.low), labels.high)
+        answers[i] = average + u[last] * (points[last] - average)
         if learning:
             _learn_number(
                 state, parts, code, parameter, rate, heard, points, answers[i], y[i], weights[i], scratch

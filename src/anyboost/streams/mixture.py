@@ -11,12 +11,14 @@ from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import labels
 from anyboost.streams.mixing import Parts, State, Totals, mix_classes, mix_numbers, top_weights
+from anyboost.streams.stacking import new_stack
 
 FLOOR = 1e-5  # the least probability that an expert is heard to give a class
 SHARES = (0.0001, 0.001, 0.01, 0.05)
 BOLD = (1.0, 0.125)  # rates by the answers' own mean loss, and an eighth of that
 BOLD_SHARES = (0.001, 0.01)
-BOLD_PRIOR = 0.9  # of all bold parts together
+BOLD_PRIOR = 0.9  # of all bold parts together, in the average
+STACK_PRIOR = 0.5  # of the stack, beside the average
 MOST_MOVES = 1000
 
 
@@ -96,11 +98,12 @@ class Mixture:
 
     def __init__(self, names: list[str], loss: RowwiseLoss | None = None) -> None:
         self.names, self.loss = list(names), loss
-        self.parts = class_parts() if loss is None else number_parts()
+        self.parts = class_parts() if loss is None else number_parts(loss.located)
         count, experts = len(self.parts.shares), len(names)
+        stack = new_stack(experts + (loss is None))
         self.state = State(
             weights=np.zeros((count, experts)),
-            past=np.zeros(count),
+            past=np.zeros(count + 1),
             rates=np.zeros(count),
             joined=np.zeros(experts),
             own=np.zeros(experts),
@@ -109,6 +112,7 @@ class Mixture:
             calm=np.zeros(experts),
             labels=np.zeros(labels.SIZE),
             totals=np.array(Totals(*[0.0] * len(Totals._fields))._replace(leader=-1.0)),
+            **stack._asdict(),
         )
         self.moves: list[Move] = []
 
@@ -130,8 +134,8 @@ class Mixture:
 
     @property
     def weights(self) -> Floats:
-        """(M,): what the answers are mixed with, all being awake."""
-        return top_weights(self.parts, self.state.past, self._top_rate()) @ self.state.weights
+        """(M,): what the average is mixed of, all being awake."""
+        return top_weights(self.parts, self.state.past, self._top_rate())[:-1] @ self.state.weights
 
     def _top_rate(self) -> float:
         if self.loss is None:
@@ -208,7 +212,7 @@ class Mixture:
         largest = 1.0 if self.loss is None else found.largest
         stays = max(found.rows - 1.0 - switches, 0.0)
         costs = []
-        for share, bold, prior in zip(*self.parts, strict=True):
+        for share, bold, prior in zip(*self.parts, strict=False):
             if bold == 0.0:
                 once = (math.log(1.0 / prior) + found.entry) * (found.closed + largest)
                 moving = switches * math.log(members / share) + stays * math.log(1.0 / (1.0 - share))
@@ -235,13 +239,20 @@ class Mixture:
 
 def class_parts() -> Parts:
     """Log loss: one rate, which is the right one, and several shares."""
-    return Parts(np.array(SHARES), np.zeros(len(SHARES)), np.full(len(SHARES), 1.0 / len(SHARES)))
+    return Parts(np.array(SHARES), np.zeros(len(SHARES)), _priors(np.ones(len(SHARES)), STACK_PRIOR))
 
 
-def number_parts() -> Parts:
-    """Losses of numbers: bold rates, which have most of the say, and cautious ones, which have the bound."""
+def number_parts(located: bool) -> Parts:
+    """Losses of numbers: bold rates, which have most of the say, and cautious ones, which have the bound.
+
+    located : whether scores lie on the labels' scale, where there is a stack.
+    """
     bold = [(share, rate) for rate in BOLD for share in BOLD_SHARES]
     cautious = [(share, 0.0) for share in BOLD_SHARES]
     shares, rates = np.array(bold + cautious).T.copy()
     priors = np.where(rates > 0, BOLD_PRIOR / len(bold), (1.0 - BOLD_PRIOR) / len(cautious))
-    return Parts(shares, rates, priors)
+    return Parts(shares, rates, _priors(priors, STACK_PRIOR if located else 0.0))
+
+
+def _priors(averages: Floats, stack: float) -> Floats:
+    return np.append(averages * ((1.0 - stack) / averages.sum()), stack)

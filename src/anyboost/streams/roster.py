@@ -13,15 +13,22 @@ from anyboost.streams.experts import ClassChains, NumberChain, Refitted
 from anyboost.streams.schedules import Schedule
 
 FIRST = 20  # rows of the first batch fit
-WINDOWS = {500: 100, 2000: 500, 5000: 1000}  # rows, and how often they are fitted anew
-CHAINS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "linear": (LinearLearner(), {"n_learners": 20}),
-    "linear, slow": (LinearLearner(rate=0.02), {"n_learners": 5}),
-    "linear, fast": (LinearLearner(rate=1.0), {"n_learners": 5}),
-    "stumps": (FeatureStumpLearner(), {"n_learners": 20}),
-    "tree": (TreeLearner(), {"n_learners": 5}),
+CHAINS: dict[str, tuple[Any, int, bool]] = {  # the learner, how many, and whether rows are standardized
+    "linear": (LinearLearner(), 20, True),
+    "linear, adaptive": (LinearLearner(1.0, "adaptive"), 5, True),
+    "linear, slow": (LinearLearner(0.02), 5, False),
+    "linear, fast": (LinearLearner(1.0), 5, False),
+    "stumps": (FeatureStumpLearner(), 20, False),
+    "stumps, plain": (FeatureStumpLearner(centered=False), 20, False),
+    "tree": (TreeLearner(), 20, False),
 }
-BATCH = {"max_iter": 40, "learning_rate": 0.15, "early_stopping": False, "n_jobs": 1}
+ROUNDS = {"max_iter": 40, "learning_rate": 0.15}
+FEW_ROUNDS = {"max_iter": 10, "learning_rate": 0.4}
+WINDOWS: dict[int, tuple[int, dict[str, Any]]] = {  # rows, how often they are fitted anew, and how
+    500: (200, FEW_ROUNDS),
+    5000: (2500, ROUNDS),
+}
+BATCH = {"early_stopping": False, "n_jobs": 1}
 
 
 def longest_window() -> int:
@@ -35,14 +42,14 @@ def roster(
     """New experts; `names` leaves only some of them in."""
     kind = ClassChains if classifies else NumberChain
     found: list[Any] = [
-        kind(name, SpanBooster(learner, loss=loss, random_state=seed, **options))
-        for name, (learner, options) in CHAINS.items()
+        kind(name, SpanBooster(learner, count, loss, random_state=seed), standardized)
+        for name, (learner, count, standardized) in CHAINS.items()
     ]
     batch_loss = None if classifies else loss
     options = BATCH | {"random_state": seed}
-    found.append(Refitted("all rows", Schedule(FIRST), options, batch_loss))
-    for window, every in WINDOWS.items():
+    found.append(Refitted("all rows", Schedule(FIRST), options | ROUNDS, batch_loss))
+    for window, (every, rounds) in WINDOWS.items():
         if window <= most_rows // 2:
             schedule = Schedule(window, window, every)
-            found.append(Refitted(f"last {window}", schedule, options, batch_loss))
+            found.append(Refitted(f"last {window}", schedule, options | rounds, batch_loss))
     return [expert for expert in found if names is None or expert.name in names]

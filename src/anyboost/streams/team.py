@@ -21,6 +21,7 @@ from anyboost.streams import roster
 from anyboost.streams.experts import Refit, Refitted
 from anyboost.streams.mixture import Mixture, TeamRegret
 from anyboost.streams.rows_kept import RowsKept
+from anyboost.streams.standardizing import Standard
 
 REFITS = ("inline", "background")
 
@@ -46,6 +47,7 @@ class Team:
         self.loss, self.features, self.refit = loss, features, refit
         self.experts = roster.roster(loss, self.classifies, max_rows_kept, seed, names)
         self.mixture = Mixture([expert.name for expert in self.experts], None if self.classifies else loss)
+        self.standard = Standard()
         self.kept = RowsKept(max_rows_kept, min(roster.longest_window(), max_rows_kept // 2), seed)
         self.classes = 0
         self.class_weights = np.zeros(0)
@@ -73,14 +75,19 @@ class Team:
 
     def answers(self, rows: Table) -> Floats:
         """What each expert says: (n, M) scores or (n, M, K) probabilities, NaN where it has no answer."""
-        return self._stacked([self._answer(expert, rows) for expert in self.experts])
+        standard = self.standard.rows(rows, False)
+        return self._stacked(
+            [
+                expert.answer(rows, self.classes)
+                if isinstance(expert, Refitted)
+                else expert.answer(standard if expert.standardized else rows)
+                for expert in self.experts
+            ]
+        )
 
     def answers_to_one(self, columns: np.ndarray, values: Floats, width: int) -> Floats:
         """The same for one encoded row."""
         return self.answers(sparse_table(width, values, columns, np.array([0, len(columns)])))[0]
-
-    def _answer(self, expert: Any, rows: Table) -> Floats:
-        return expert.answer(rows, self.classes) if isinstance(expert, Refitted) else expert.answer(rows)
 
     def _stacked(self, found: list[Floats]) -> Floats:
         stacked = np.stack(found, axis=1)
@@ -117,8 +124,11 @@ class Team:
         return min(counts, default=self.kept.seen + (1 << 16)) - self.kept.seen
 
     def _learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
+        standard = self.standard.rows(rows, True)
         said = [
-            self._answer(expert, rows) if isinstance(expert, Refitted) else expert.learn(rows, y, weights)
+            expert.answer(rows, self.classes)
+            if isinstance(expert, Refitted)
+            else expert.learn(standard if expert.standardized else rows, y, weights)
             for expert in self.experts
         ]
         heard = self._stacked(said) if self.heard is None else self._heard_earlier()

@@ -1,0 +1,98 @@
+"""A team however its rows come: cut, saved and loaded anywhere, and through streams that nobody wishes for."""
+
+import numpy as np
+import pytest
+
+import anyboost as ab
+from anyboost.streams.experts import Refitted
+
+REGRESSOR, CLASSIFIER = ab.OnlineBoostingRegressor, ab.OnlineBoostingClassifier
+
+
+def stream(n, classes, seed=0):
+    """Named rows with text, missing cells, and for classes one that comes late."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3))
+    rows = [
+        {"a": a, "b": b if i % 7 else None, "c": c, "kind": "uvw"[i % 3]}
+        for i, (a, b, c) in enumerate(X.tolist())
+    ]
+    score = X[:, 0] * X[:, 1] + X[:, 2]
+    if not classes:
+        return rows, score
+    return rows, np.where((np.arange(n) > n // 2) & (score > 1), "late", np.where(score > 0, "high", "low"))
+
+
+@pytest.mark.parametrize("make", [REGRESSOR, CLASSIFIER])
+@pytest.mark.parametrize("refit", ["inline", "background"])
+def test_files_are_the_same_bytes_wherever_rows_are_cut_saved_and_loaded(tmp_path, make, refit):
+    rows, y = stream(760, make is CLASSIFIER)
+    whole = make(refit=refit, max_rows_kept=1000)
+    whole.learn_many(rows, y)
+    ab.save(whole, tmp_path / "whole")
+    assert any(each.model is not None for each in experts(whole) if each.name == "last 500")
+    random = np.random.default_rng(1)
+    model = make(refit=refit, max_rows_kept=1000)
+    begin = 0
+    while begin < len(rows):
+        end = min(len(rows), begin + int(random.integers(1, 200)))
+        if random.random() < 0.3:
+            for x, label in zip(rows[begin:end], y[begin:end].tolist(), strict=True):
+                model.learn_one(x, label)
+        else:
+            model.learn_many(rows[begin:end], y[begin:end])
+        ab.save(model, tmp_path / "part")
+        model = ab.load(tmp_path / "part")
+        begin = end
+    ab.save(model, tmp_path / "part")
+    assert (tmp_path / "part").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def experts(model):
+    return [each for each in model._team().experts if isinstance(each, Refitted)]
+
+
+@pytest.mark.parametrize("n", [3000, pytest.param(1_000_000, marks=pytest.mark.full)])
+def test_one_class_for_ever_is_answered_and_the_next_one_learnt(n):
+    random = np.random.default_rng(0)
+    model = CLASSIFIER()
+    for _ in range(0, n, 1000):
+        X = random.normal(size=(1000, 2))
+        model.partial_fit(X, np.zeros(1000, dtype=int), classes=[0, 1])
+    assert model.predict_proba(X)[:, 0].min() > 0.99
+    X = random.normal(size=(2000, 2))
+    model.partial_fit(X, (X[:, 0] > 0).astype(int))
+    assert (model.predict(X) == (X[:, 0] > 0)).mean() > 0.9
+
+
+@pytest.mark.parametrize("make", [REGRESSOR, CLASSIFIER])
+def test_a_feature_of_1e10_does_no_lasting_harm(make):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1500, 3))
+    y = X[:, 0] > 0 if make is CLASSIFIER else X[:, 0]
+    X[700] = 1e10
+    model = make().partial_fit(X, y)
+    X[700] = 0.0
+    right = model.predict(X[800:])
+    assert np.isfinite(right.astype(float)).all()
+    assert (right == y[800:]).mean() > 0.9 if make is CLASSIFIER else np.abs(right - y[800:]).mean() < 0.2
+
+
+def test_rows_that_lack_everything_are_answered_by_what_is_usual():
+    model = REGRESSOR()
+    model.learn_many([{"a": None, "b": None}] * 400, np.tile([1.0, 3.0], 200))
+    assert model.predict_one({"a": None}) == pytest.approx(2.0, abs=0.5)
+    rows, y = stream(300, False)
+    model.learn_many(rows, y)  # and features that come after that are learnt
+    assert np.isfinite([model.predict_one(x) for x in rows]).all()
+
+
+def test_a_longer_stream_makes_no_larger_file(tmp_path):
+    random = np.random.default_rng(0)
+    model, sizes = REGRESSOR(max_rows_kept=1000), []
+    for _ in range(3):
+        X = random.normal(size=(4000, 3))
+        model.partial_fit(X, X[:, 0] * X[:, 1])
+        ab.save(model, tmp_path / "model")
+        sizes.append((tmp_path / "model").stat().st_size)
+    assert sizes[2] < 1.1 * sizes[0]
