@@ -1,8 +1,8 @@
 """Streams that are killed and resumed until they end: `python stream_killed.py FOLDER KILLS SEED`.
 
-One process imports the library and forks a child for each attempt, which is killed after a random time (KILLS times), or
-kills itself at a given moment of a save or in a refit of the team's batch experts. After each kill the model file must
-load, and the next attempt says how many examples it lacks. Prints what happened as JSON.
+One process imports the library and forks a child for each attempt, which is killed after a random time (KILLS times),
+or kills itself at a given moment of a save or in a refit of the team's batch experts. After each kill the model file
+must load, and the next attempt says how many examples it lacks. Prints what happened as JSON.
 """
 
 import json

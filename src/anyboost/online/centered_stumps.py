@@ -46,9 +46,7 @@ def load(learner, arrays, rows, begin, count, learning, values):
     return norm
 
 
-@inlined
-def rate_of_row(learner, arrays, norm):
-    return scales.rate_of(learner, arrays.seen)
+rate_of_row = scales.rate_of_row
 
 
 @inlined
@@ -86,7 +84,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
     counts, step = sums.shape[1] // 2 + stage, min(row.weight * row.rate, 1.0)
     for k in range(outputs):
         c = stage * outputs + k
-        target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.ease
+        target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.inverse_curvature
     for j in range(row.length + 1):
         feature, value = feature_of(row, j) if j > 0 else 0, row.values[j]
         free = 1.0 if j > 0 else 0.0
