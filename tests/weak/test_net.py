@@ -69,12 +69,12 @@ def test_a_net_follows_what_no_linear_function_can():
 @pytest.mark.parametrize(("loss", "kind"), [("absolute", "real"), ("hinge", "sign"), ("softmax", "class")])
 def test_boosting_nets_drives_the_loss_down_and_is_the_same_twice(descent, loss, kind):
     random = np.random.default_rng(1)
-    X = random.uniform(-2, 2, (200, 3))
+    X = random.uniform(-2, 2, (100, 3))
     signal = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
     y = {"real": signal, "sign": np.where(signal > 0, 1.0, -1.0), "class": np.digitize(signal, [-0.5, 0.5])}[
         kind
     ]
-    given = {"loss": loss, "learner": Net(max_iter=40), "rounds": 8}
+    given = {"loss": loss, "learner": Net(max_iter=15), "rounds": 8}
     step = ab.steps.InverseSqrt(3.0 if kind == "class" else 0.6)
     given["descent"] = {
         "naive": ab.descent.Naive(step),
@@ -84,9 +84,9 @@ def test_boosting_nets_drives_the_loss_down_and_is_the_same_twice(descent, loss,
     run = ab.boost(X, y, random_state=0, **given)
     assert run.steps[-1].loss < 0.5 * run.start_loss
     np.testing.assert_allclose(run.ensemble.predict(X), run.scores, atol=1e-8)
-    same, other = (ab.boost(X, y, random_state=seed, **given) for seed in (0, 1))
-    np.testing.assert_array_equal(run.scores, same.scores)
-    assert np.abs(run.scores - other.scores).max() > 1e-3
+    same, other = (ab.boost(X, y, random_state=seed, **given | {"rounds": 2}) for seed in (0, 1))
+    np.testing.assert_array_equal(run.ensemble.truncate(2).predict(X), same.ensemble.predict(X))
+    assert np.abs(same.scores - other.scores).max() > 1e-3
 
 
 def test_every_projection_has_random_numbers_of_its_own_and_a_resumed_run_the_same():
