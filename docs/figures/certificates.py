@@ -1,4 +1,4 @@
-"""The figure of docs/certificates.md, of its two examples: `python docs/figures/certificates.py` writes certificates.svg."""
+"""The figure of docs/certificates.md, of its two examples: `python docs/figures/certificates.py` writes its SVG."""
 
 from pathlib import Path
 
