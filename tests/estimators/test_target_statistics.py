@@ -215,6 +215,8 @@ def test_all_kinds_of_frames_are_one():
         pl.DataFrame(plain),
         pl.DataFrame(plain).cast({"city": pl.Categorical}),
         pa.table(plain),
+        pa.table(plain | {"city": pa.array(plain["city"]).dictionary_encode()}),
+        FRAME.astype({"city": "string"}),
     ):
         assert bits(clone(model).fit(table, Y)) == bits(model) == bits(model, table)
 

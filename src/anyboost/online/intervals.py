@@ -36,6 +36,8 @@ class AdaptiveIntervals:
     ----------
     rows : int
         Rows learnt.
+    window : int
+        As given.
     covered : float
         The share of their labels that lay between the ends of the time; NaN before the first.
 
@@ -143,7 +145,13 @@ class AdaptiveIntervals:
         insort(self._sorted, label - answer)
 
     def state(self) -> dict[str, Any]:
-        """What has happened so far, beside what the model has learnt; for files."""
+        """What has happened so far, beside what the model has learnt; for files.
+
+        Returns
+        -------
+        dict
+            What `go_on` takes.
+        """
         return {
             "rows": self.rows,
             "missed": self._missed,
