@@ -32,7 +32,6 @@ def check(package: Path, folder: Path) -> None:
         *(ROOT / "tests" / "test_readme.py", "-k", "README.md"),
         where=elsewhere,
     )
-    run(home / "bin" / "anyboost", "demo", "--quick", where=elsewhere)
 
 
 def main() -> None:
