@@ -86,7 +86,8 @@ def plain(_app, what, _name, _obj, _options, lines):
             continue
         parts = re.split(r"(`[^`]*`)", line)
         parts[::2] = [
-            re.sub(r"(\w)_(?=\W|$)", r"\1\\_", part).replace("|", r"\|").replace("*", r"\*") for part in parts[::2]
+            re.sub(r"(\w)_(?=\W|$)", r"\1\\_", part).replace("|", r"\|").replace("*", r"\*")
+            for part in parts[::2]
         ]
         lines[number] = "".join(parts)
 
