@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import gmean
 
 from anyboost.datasets import Dataset
+from anyboost.streams.mixing import Parts
 from anyboost.streams.mixture import Mixture
 from benchmarks import accuracy, processes, stream_learners, stream_sets, streams
 from benchmarks.accuracy_report import table
@@ -21,7 +22,7 @@ from benchmarks.stream_learners import Answers
 
 OUT = Path("streams-ablation.jsonl")
 ROWS = 20_000
-ALL = "all"
+ALL, STACK = "all", "the stack"
 
 
 class SomeOfThem:
@@ -57,6 +58,8 @@ class Watched(Mixture):
             name: SomeOfThem(Mixture([before.names[i] for i in places], before.loss), places)
             for name, places in chosen.items()
         }
+        plain = self.some[f"without {STACK}"] = SomeOfThem(Mixture(before.names, before.loss), list(everyone))
+        plain.mixture.parts = _averages_only(plain.mixture.parts)
         for expert in np.flatnonzero(before.state.joined).tolist():
             self.join(expert)
 
@@ -76,6 +79,12 @@ class Watched(Mixture):
         for some in self.some.values():
             some.learn(forecasts, y, weights)
         return super().learn(forecasts, y, weights)
+
+
+def _averages_only(parts: Parts) -> Parts:
+    """Without the stack, whose prior is the last."""
+    priors = np.append(parts.priors[:-1], 0.0)
+    return parts._replace(priors=priors / priors.sum())
 
 
 def ablate(data: Dataset) -> dict[str, dict[str, float]]:

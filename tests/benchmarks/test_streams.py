@@ -153,7 +153,7 @@ def test_an_ablation_has_the_team_itself_and_all_parts_of_it(classes):
     measure = "RMSE" if classes is None else "log loss"
     assert found["all"][measure] == pytest.approx(own[measure], rel=1e-9)
     alone = [name for name in found if name.endswith(" alone")]
-    assert len(found) == 1 + 2 * len(alone) >= 7
+    assert len(found) == 2 + 2 * len(alone) >= 8  # and without the stack
     page = stream_ablation.page([{"stream": "tiny", "losses": found}])
     ratio = found["without linear"][measure] / found["all"][measure]
     assert f"| without linear | {ratio:.3f} | {ratio:.4f} |" in page
