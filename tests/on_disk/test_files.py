@@ -51,6 +51,8 @@ def test_what_is_asked_for_is_there(tmp_path, rows):
     refused("categorical names the column 'z'", rows, target="y", categorical=["z"])
     refused("no Parquet or CSV file", tmp_path / "nowhere*.parquet")
     refused("paths is empty")
+    (tmp_path / "rows.csv").write_text("a,b,y,w\n1,2,3,1\n")
+    refused("has Parquet and CSV files: name those to read", tmp_path, target="y")
     (tmp_path / "note.txt").write_text("a")
     refused("tells no format", tmp_path / "note.txt")
     (tmp_path / "torn.parquet").write_bytes(rows.read_bytes()[:100])

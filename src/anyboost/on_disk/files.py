@@ -119,6 +119,10 @@ def _found(paths: Any) -> list[Path]:
         path = Path(one)
         if path.is_dir():
             inside = [part for part in sorted(path.iterdir()) if _kind(part) is not None]
+            if len({_kind(part) for part in inside}) > 1:  # mostly the same rows twice
+                raise ValueError(
+                    f"{path} has Parquet and CSV files: name those to read, as '{path}/*.parquet'"
+                )
         elif path.exists():
             inside = [path]
         else:
