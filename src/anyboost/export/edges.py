@@ -51,9 +51,12 @@ class Edges:
 
     def rows(self, most: int, draw: np.random.Generator) -> np.ndarray:
         """Rows at the edges of nodes, of each node or of as many as `most` rows allow; random ones elsewhere."""
-        nodes = [found for tree in self.trees for found in self._nodes(tree)]
-        if 4 * len(nodes) > most:
-            nodes = [nodes[number] for number in draw.permutation(len(nodes))[: most // 4]]
+        nodes: list[tuple[TreeFunction, int, dict[int, _Way]]] = []
+        for number in draw.permutation(len(self.trees)).tolist():
+            nodes += self._nodes(self.trees[number])
+            if 16 * len(nodes) > 4 * most:  # enough to choose from: a model may have a million
+                break
+        nodes = [nodes[number] for number in draw.permutation(len(nodes))[: most // 4]]
         rows = [row for tree, node, way in nodes for row in self._at(tree, node, way, draw)]
         return np.array(rows).reshape(-1, self.n_columns)
 
