@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import anyboost as ab
 from anyboost.cli import build
+from anyboost.cli.passes.course import Course
 from anyboost.cli.passes.learning import Reached
 from anyboost.cli.rows import tables
 from files.killed import report_of
@@ -471,6 +472,38 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     assert max(sizes) <= tables.ROWS
     assert sum(sizes) == 20_000
     assert len(calls) < 40
+
+
+def test_a_figure_shows_the_whole_course_also_of_a_resumed_stream(tmp_path, data):
+    half = tmp_path / "half.csv"
+    half.write_text("\n".join(data.read_text().splitlines()[:151]) + "\n")
+    options = ("--target", "y", "--figure", tmp_path / "course.png")
+    assert ending(well(data, *options, "--save", tmp_path / "whole"))["figure"] == str(
+        tmp_path / "course.png"
+    )
+    assert (tmp_path / "course.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    well(half, *options, "--save", tmp_path / "part")
+    data_bytes = data.read_bytes()
+    half.write_bytes(data_bytes)  # the file has grown
+    well(half, *options, "--resume", tmp_path / "part", "--save", tmp_path / "part")
+    course = ab.load(tmp_path / "whole")._stream["course"]
+    assert ab.load(tmp_path / "part")._stream["course"] == course
+    rows = [point[0] for point in course["points"]]
+    assert rows == list(range(course["every"], 301, course["every"]))
+    assert "linear" in course["experts"]
+    # Weights of the average: of all experts they are 1.
+    np.testing.assert_allclose([sum(point[3:]) for point in course["points"]], 1.0, rtol=1e-9)
+    assert course["points"][-1][2] <= ab.load(tmp_path / "whole")._stream["tally"]["loss"] + 1e-9
+
+
+def test_a_course_has_few_points_and_forgets_no_loss():
+    course = Course()
+    for rows in range(1, 5001):
+        course.note(rows, float(rows), 2.0 * rows, {"a": 1.0})
+    assert 128 < len(course.points) <= 257
+    rows, recent, mean = course.losses()
+    assert recent == mean == [2.0] * len(rows)
+    assert rows[-1] > 4900
 
 
 def kill_and_resume(folder, kills, seed):

@@ -96,3 +96,18 @@ def test_a_longer_stream_makes_no_larger_file(tmp_path):
         ab.save(model, tmp_path / "model")
         sizes.append((tmp_path / "model").stat().st_size)
     assert sizes[2] < 1.1 * sizes[0]
+
+
+def test_intervals_in_one_call_keep_their_coverage_under_drift():
+    random = np.random.default_rng(0)
+    model = REGRESSOR("linear").with_intervals(coverage=0.8, rate=0.02, window=300)
+    inside = []
+    for i in range(3000):
+        x, wide = random.normal(), 1.0 if i < 1000 else 5.0 if i < 2000 else 0.2  # the noise changes twice
+        y = 2.0 * x + wide * random.normal()
+        low, high = model.predict_interval_one({"x": x})
+        inside.append(low <= y <= high)
+        model.learn_one({"x": x}, y)
+    assert abs(np.mean(inside) - 0.8) <= model.off_by_at_most()
+    for part in (inside[400:1000], inside[1100:2000], inside[2100:]):
+        assert np.mean(part) == pytest.approx(0.8, abs=0.06)

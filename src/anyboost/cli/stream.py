@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,6 +75,12 @@ def command(
     predictions: Annotated[
         Path | None, typer.Option(help="Write the prediction of each example here, made before it is learnt.")
     ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw the loss and the experts' weights by time here, at the end: a PNG, PDF or SVG."
+        ),
+    ] = None,
 ) -> None:
     """Learn from a stream in one pass and bounded memory, and print its progressive loss.
 
@@ -79,6 +88,7 @@ def command(
     examples, in Vowpal Wabbit's layout, with the loss of the best constant and of the best expert beside it, and who of
     the team leads (with a chain of learners: of one learner alone).
     """
+    from anyboost.cli.passes.course import Course
     from anyboost.cli.passes.learning import LearningPass
     from anyboost.cli.passes.predictions import Predictions
     from anyboost.cli.rows.examples import ExampleSource
@@ -86,6 +96,7 @@ def command(
 
     try:
         _check(file, task, save, predictions, resume)
+        paths.check("--figure", figure)
         form = format_of(file, format)
         if test and save is not None:
             fail("--save has nothing to save in a --test: leave it out")
@@ -115,14 +126,17 @@ def command(
         model = None if save is None else str(save)
         stream = LearningPass(source, make, typer.echo, say, test, model, every, out)
         _prepare(stream, resume, again)
+        if figure is not None and stream.position.course is None:
+            stream.position.course = Course()
         with _signals(stream):
             try:
-                stream.run()
+                with _progress(stream):
+                    stream.run()
             except (ValueError, OSError):
                 if stream.begun:
-                    _finish(stream)
+                    _finish(stream, figure)
                 raise
-            _finish(stream)
+            _finish(stream, figure)
     except (ValueError, OSError) as error:
         fail(str(error))
 
@@ -201,8 +215,35 @@ def _signals(stream: LearningPass) -> Any:
             signal.signal(number, handler)
 
 
-def _finish(stream: LearningPass) -> None:
-    """The sums under the table."""
+@contextlib.contextmanager
+def _progress(stream: LearningPass) -> Iterator[None]:
+    """In a terminal, a line under the table: how many examples, how fast, their loss and who leads."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    from rich.live import Live
+
+    begun, before = time.monotonic(), stream.position.tally.rows
+    with Live(
+        console=console, transient=True, refresh_per_second=4, redirect_stdout=sys.stdout.isatty()
+    ) as live:
+
+        def show() -> None:
+            rows = stream.table.tally.rows
+            speed = (rows - before) / max(time.monotonic() - begun, 1e-9)
+            parts = [f"{rows:,} examples", f"{speed:,.0f} a second", f"loss {stream.table.average:.6f}"]
+            beside = stream.beside()
+            live.update(" · ".join([*parts, f"{beside[2]} leads"] if len(beside) > 2 else parts))
+
+        stream.watch = show
+        yield
+
+
+def _finish(stream: LearningPass, figure: Path | None) -> None:
+    """The sums under the table, and the figure."""
     lines = stream.table.ending()
     beside = stream.beside()
     if beside:
@@ -214,6 +255,10 @@ def _finish(stream: LearningPass) -> None:
         ]
     if stream.save_path is not None:
         lines.append(("saved", f"{stream.saved} examples in {stream.save_path}"))
+    course = stream.position.course
+    if figure is not None and course is not None and course.points:
+        course.draw(figure, f"{stream.position.target}: {stream.table.tally.rows:,} examples")
+        lines.append(("figure", str(figure)))
     typer.echo("\nfinished run")
     for name, value in lines:
         typer.echo(f"{name} = {value}")

@@ -202,7 +202,23 @@ _HEAD = fields.optional(
 )  # the beginning of a file: its length and digest
 _FILES = {"source": _HEAD, "predictions": _HEAD}
 _PLACE = {"target": fields.text, "kinds": _kinds, "tally": _TALLY, "weight": fields.optional(fields.text)}
+_POINTS = fields.items(each=fields.items(each=fields.real))
+_COURSE_PARTS = fields.record(every=fields.count(1), experts=fields.items(each=fields.text), points=_POINTS)
+
+
+def _course(value: Any, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = _COURSE_PARTS(value, name)
+    if any(len(point) != 3 + len(found["experts"]) for point in found["points"]):
+        raise fields.refusal(name)
+    return found
+
+
 # Where `anyboost stream` stopped
 _STREAM = fields.record(
-    ["predictions"], **_PLACE, ignore=fields.items(each=fields.text), examples=fields.count(), **_FILES
+    ["predictions", "course"],
+    course=_course,
+    **_PLACE,
+    ignore=fields.items(each=fields.text),
+    examples=fields.count(),
+    **_FILES,
 )

@@ -17,6 +17,7 @@ from anyboost.losses import Logistic, RowwiseLoss
 from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import ChainRegressor, OnlineBoosting
 from anyboost.online.features import Features
+from anyboost.online.intervals import AdaptiveIntervals
 from anyboost.online.river import register
 from anyboost.online.settings import compiled_loss
 from anyboost.streams.kinds import ClassTeam, NumberTeam
@@ -297,6 +298,27 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
         if key is not None:
             self._ask(x, key)
         return prediction
+
+    def with_intervals(
+        self, coverage: float = 0.9, rate: float = 0.01, window: int = 1000
+    ) -> AdaptiveIntervals:
+        """This model with intervals around its answers that keep their coverage while the world changes.
+
+        Parameters
+        ----------
+        coverage : float, default 0.9
+            The share of labels between the ends.
+        rate : float, default 0.01
+            How far the level moves with a miss.
+        window : int, default 1000
+            How many of the last residuals ends are taken from.
+
+        Returns
+        -------
+        AdaptiveIntervals
+            With `learn_one`, `predict_one` and `predict_interval_one`; learn through it from now on.
+        """
+        return AdaptiveIntervals(self, coverage, rate, window)
 
 
 class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):

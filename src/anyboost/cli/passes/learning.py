@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anyboost.cli.passes.course import Course
 from anyboost.cli.passes.progressive import ProgressTable, Tally
 from anyboost.cli.rows import examples as reading
 from anyboost.cli.rows.examples import Examples, ExampleSource
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from anyboost.cli.passes.predictions import Predictions
     from anyboost.online.estimators import OnlineBoosting
 
+OPTIONAL = ("predictions", "course")  # of a position: not in the file where there is none
 LABEL = "label"  # what Vowpal Wabbit's format has for a target
 CONSTANT = ("constant", "loss")
 OF_CHAIN = [CONSTANT, ("single", "loss")]
@@ -44,17 +46,18 @@ class Position:
     examples: int = 0  # of its current source, learnt or passed over
     source: dict[str, Any] | None = None
     predictions: dict[str, Any] | None = None  # how far their file had come
+    course: Course | None = None  # what a figure is drawn from, where one was asked for
 
     def as_dict(self) -> dict[str, Any]:
         """For the model file."""
         found = asdict(self) | {"ignore": list(self.ignore)}
-        if self.predictions is None:
-            del found["predictions"]
-        return found
+        return {name: value for name, value in found.items() if value is not None or name not in OPTIONAL}
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Position:
-        return cls(**{**found, "tally": Tally(**found["tally"]), "ignore": tuple(found["ignore"])})
+        course = found.get("course")
+        parts = {"tally": Tally(**found["tally"]), "ignore": tuple(found["ignore"])}
+        return cls(**{**found, **parts, "course": None if course is None else Course(**course)})
 
 
 class Reached:
@@ -116,6 +119,7 @@ class LearningPass:
         self.begun = False  # whether an example was taken, and the table has its heading
         self.reached = None if save is None else Reached(save)
         self._busy = self._stopped = False
+        self.watch: Callable[[], None] = lambda: None  # called after every piece that is learnt
 
     def resume(self, model: OnlineBoosting) -> None:
         """Go on with a model and, where its file says so, from its place in the same source."""
@@ -138,6 +142,7 @@ class LearningPass:
         self.position = Position(before.target, before.kinds, tally, source.weight, source.ignore)
         if not self.test and self._same(before.source):
             self.position.examples, self.position.predictions = before.examples, before.predictions
+            self.position.course = before.course
         self.saved = before.tally.rows
 
     def _same(self, before: dict[str, Any] | None) -> bool:
@@ -240,6 +245,8 @@ class LearningPass:
             begin = rows.start
             while begin < rows.stop:
                 left = rows.stop - begin
+                if self.position.course is not None:
+                    left = min(left, self.position.course.left(self.table.tally.rows))
                 if self.save_path is not None:
                     left = min(left, self.every - (self.table.tally.rows - self.saved))
                 end = begin + left
@@ -276,6 +283,7 @@ class LearningPass:
             labels=labels,
             all_features=int(seen.features.sum()),
         )
+        self._note_course()
         self._write(
             seen.predictions
         )  # after the counting, which a full disk must not keep from the model's file
@@ -283,6 +291,13 @@ class LearningPass:
             self.echo(self.table.line(*self.beside()))
         if self.save_path is not None and self.table.tally.rows - self.saved >= self.every:
             self.save()
+
+    def _note_course(self) -> None:
+        tally = self.table.tally
+        if self.position.course is not None:
+            experts = self.model.weights_ if self._has_team() and not self.test else {}  # type: ignore[union-attr]
+            self.position.course.note(tally.rows, tally.weight, tally.loss, experts)
+        self.watch()
 
     def _answer(self, examples: Examples) -> None:
         assert self.model is not None
