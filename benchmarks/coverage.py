@@ -207,15 +207,18 @@ def report(found: list[dict[str, Any]]) -> str:
         own = [line for line in found if line["who"] == who]
         if own:
             rows.append(f"| {who} | " + " | ".join(_cells(own, found)) + " |")
-    rows += ["", "| set | rows | " + " | ".join(f"{share:g}" for share in SHARES) + " | worst fifth at .9 |"]
-    rows.append("|---" * (len(SHARES) + 3) + "|")
+    rows += [
+        "",
+        "| set | rows | splits | " + " | ".join(f"{share:g}" for share in SHARES) + " | worst fifth at .9 |",
+    ]
+    rows.append("|---" * (len(SHARES) + 4) + "|")
     first = next(iter(OURS))
     for name in SETS:
         own = [line for line in found if line["who"] == first and line["set"] == name]
         if own:
             cells = [_of_set([line["covered"][str(share)] for line in own], share) for share in SHARES]
             worst = np.mean([line["worst_group"] for line in own])
-            rows.append(f"| {name} | {own[0]['rows']} | {' | '.join(cells)} | {worst:.3f} |")
+            rows.append(f"| {name} | {own[0]['rows']} | {len(own)} | {' | '.join(cells)} | {worst:.3f} |")
     return "\n".join(rows)
 
 
