@@ -132,3 +132,10 @@ def test_a_planner_that_plans_no_path_is_told(path, words):
     cost[1, 2] = np.inf
     with pytest.raises(ValueError, match=words):
         Wanderer(path).path(cost, (0, 0), (0, 3))
+
+
+def test_a_path_takes_a_map_of_lists():
+    cost = [[1.0, 9.0, 1.0], [1.0, 1.0, 1.0]]
+    for planner in (GridPlanner(), LatticePlanner()):
+        found = planner.path(cost, (0, 0), (0, 2))
+        np.testing.assert_array_equal(found, planner.path(np.array(cost), (0, 0), (0, 2)))

@@ -211,3 +211,11 @@ def test_a_constant_target_and_constant_columns_give_one_leaf():
 def test_bad_parameters_are_named(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+@pytest.mark.parametrize("leaf", ["mean", "linear"])
+def test_a_tree_takes_lists(leaf):
+    X, D, _ = sample(0, n=40, ties=False)
+    tree = Tree(3, leaf=leaf).project(Space(X), D).hypothesis
+    np.testing.assert_array_equal(tree.predict(X.tolist()), tree.predict(X))
+    np.testing.assert_array_equal(tree.apply(X.tolist()), tree.apply(X))
