@@ -12,7 +12,7 @@ import pandas as pd
 
 import anyboost as ab
 from anyboost.mirror import MirrorAverager, StumpAverager, Tracker
-from anyboost.online import AdaptiveIntervals, HullBooster, LinearLearner, SpanBooster
+from anyboost.online import AdaptiveIntervals, FeatureStumpLearner, HullBooster, LinearLearner, SpanBooster
 
 COLORS = ["blue", "green", "red"]
 
@@ -49,6 +49,7 @@ def models():
         "classifier": (ab.BoostingClassifier(**small).fit(frame, names), new),
         "ranker": (ab.BoostingRanker(**small).fit(X, grades, qid=np.arange(80) // 10), rows),
         "span": (SpanBooster(LinearLearner(), 3).partial_fit(X, score), rows),
+        "stumps": (SpanBooster(FeatureStumpLearner(centered=False), 3).partial_fit(X, score), rows),
         "hull": (
             HullBooster(LinearLearner(update="adaptive"), 3, loss="logistic").partial_fit(X, np.sign(score)),
             rows,

@@ -1,5 +1,7 @@
 """Online models in files: continuing from one equals not having stopped, bit for bit; a bad one is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -208,3 +210,20 @@ def test_lies_are_told_apart(tmp_path, originals, change, reason):
     path.write_bytes(join(outer, header, data))
     with pytest.raises(ab.ModelFileError, match=reason):
         ab.load(path)
+
+
+def test_stumps_of_older_files_stay_plain_and_go_on_as_before(tmp_path):
+    kept = Path(__file__).parent / "kinds_1" / "stumps.safetensors"
+    model = ab.load(kept)
+    assert model.learner == FeatureStumpLearner(centered=False)
+    ab.save(model, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == kept.read_bytes()
+    X = np.random.default_rng(2).normal(size=(80, 3)).round(3)
+    rest = np.random.default_rng(5).normal(size=(40, 3))
+    ab.save(SpanBooster(FeatureStumpLearner(), 3).partial_fit(X, X[:, 0]), tmp_path / "new")
+    new = ab.load(tmp_path / "new")
+    assert new.learner == FeatureStumpLearner()
+    for each in (model, new):
+        each.partial_fit(rest, rest[:, 0])
+    assert np.isfinite(model.predict(rest)).all()
+    assert not np.array_equal(model.predict(rest), new.predict(rest))

@@ -29,7 +29,8 @@ class Standard:
 
     def rows(self, rows: Table, learning: bool) -> Table:
         """The rows, each by the spreads from before it; `learning`: which it then changes."""
-        spreads = np.pad(self.spreads, ((0, max(0, rows.width - len(self.spreads))), (0, 0)))
+        more = rows.width - len(self.spreads)
+        spreads = self.spreads if more <= 0 else np.pad(self.spreads, ((0, more), (0, 0)))
         if learning:
             self.spreads = spreads
         begin, end = (
