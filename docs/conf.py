@@ -59,6 +59,7 @@ html_title = "anyboost"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_show_search_summary = False  # it would fetch pages, which a browser refuses where they are files
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
