@@ -1,76 +1,46 @@
-"""Rows in several parts, each with a loop of its own in a thread of its own.
-
-A part is the rows of this process but for how parts agree: what rows of several processes would add.
-"""
+"""Rows in several parts, each with a loop of its own in a thread of its own: a circle whose members are threads."""
 
 import threading
 from itertools import pairwise
 
-import numpy as np
-
-from anyboost.trees.frontier import ELSEWHERE
-from anyboost.trees.rows import GroundHere, Here
+from anyboost.trees.parts import Circle, rows_of, within
 
 
 class Meeting:
-    """Where the parts hand in what they have, and take home what all of them have."""
+    """Where members hand in their parcels, and take home what the others have for them."""
 
-    def __init__(self, parts):
-        self.brought = [None] * parts
-        self.barrier = threading.Barrier(parts)
+    def __init__(self, size):
+        self.size = size
+        self.parcels = [None] * size
+        self.barrier = threading.Barrier(size)
 
-    def meet(self, number, thing, combine):
-        self.brought[number] = thing
-        self.barrier.wait(60)
-        found = combine(self.brought)
-        self.barrier.wait(60)
+
+class Member(Circle):
+    def __init__(self, place, meeting):
+        self.place, self.size, self.meeting = place, meeting.size, meeting
+
+    def trade(self, parcels):
+        meeting = self.meeting
+        meeting.parcels[self.place] = [parcel.copy() for parcel in parcels]
+        meeting.barrier.wait(20)
+        found = [given[self.place] for given in meeting.parcels]
+        meeting.barrier.wait(20)
         return found
 
 
-class Part(Here):
-    """The rows of one part."""
+def in_circle(work, size):
+    """What work(place) gives for each of the members of a circle."""
+    meeting, found = Meeting(size), [None] * size
 
-    def __init__(self, number, meeting, n, own):
-        super().__init__(n)
-        self.number, self.meeting, self.own = number, meeting, own
-
-    def add(self, counts):
-        return self.meeting.meet(self.number, counts, lambda all_of_them: sum(map(np.asarray, all_of_them)))
-
-    def most(self, values):
-        return self.meeting.meet(self.number, values, lambda all_of_them: np.max(all_of_them, axis=0))
-
-    def gather(self, values):
-        return self.meeting.meet(self.number, values, np.concatenate)
-
-    def apart(self):
-        return [self]  # what parts agree on, they ask in one order
-
-    def ground(self, bins, fixed, plan):
-        return GroundOfPart(self, bins, fixed, plan)
-
-
-class GroundOfPart(GroundHere):
-    inside = ELSEWHERE
-
-    def histogram(self, start, stop, sums):
-        super().histogram(start, stop, sums)
-        sums[:] = self._rows.add(sums)
-
-
-def in_parts(work, edges):
-    """What work(rows) gives for each of the parts, which lie between the edges."""
-    parts = [slice(*ends) for ends in pairwise(edges)]
-    meeting, found = Meeting(len(parts)), [None] * len(parts)
-
-    def one(number, part):
+    def one(place):
         try:
-            found[number] = work(Part(number, meeting, edges[-1], part))
+            with within(Member(place, meeting)):
+                found[place] = work(place)
         except BaseException as error:
-            found[number] = error
+            found[place] = error
             meeting.barrier.abort()
 
-    threads = [threading.Thread(target=one, args=given) for given in enumerate(parts)]
+    threads = [threading.Thread(target=one, args=(place,)) for place in range(size)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -79,6 +49,12 @@ def in_parts(work, edges):
         if isinstance(part, BaseException) and not isinstance(part, threading.BrokenBarrierError):
             raise part
     return found
+
+
+def in_parts(work, edges):
+    """What work(rows) gives for each of the parts, which lie between the edges."""
+    sizes = [stop - start for start, stop in pairwise(edges)]
+    return in_circle(lambda place: work(rows_of(sizes[place])), len(sizes))
 
 
 def three(n):

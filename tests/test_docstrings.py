@@ -27,6 +27,7 @@ ROOMS: dict[str, tuple[str, ...] | None] = {
         *(f"theorem_{number}" for number in range(3, 8)),
     ),
     "anyboost.certificates": ("Witness", "edge", "floor"),
+    "anyboost.dask": None,
     "anyboost.datasets": (
         *("Dataset", "names", "load", "require"),
         *("read_letor", "read_letor_fold", "letor_folds"),

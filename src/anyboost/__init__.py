@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyboost import (
         bounds,
         certificates,
+        dask,
         datasets,
         descent,
         ensemble,
@@ -80,6 +81,7 @@ __all__ = [
     "bounds",
     "certificates",
     "cv",
+    "dask",
     "datasets",
     "descent",
     "ensemble",

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyboost.backends import mapped, threads
+from anyboost.trees.parts import alone, circle
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -81,7 +82,7 @@ def column(values: Any, name: str) -> Floats:
             f"pass {name}.ravel()" if array.size == max(array.shape, default=0) else "pass one value a row"
         )
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}: {advice}")
-    if array.size == 0:
+    if array.size == 0 and alone():
         raise ValueError(f"{name} is empty: give at least one row")
     return finite(array, name)
 
@@ -93,12 +94,12 @@ def sample_weight(weights: Any, n_rows: int, name: str = "sample_weight", of: st
     array = column(weights, name)
     if len(array) != n_rows:
         raise ValueError(f"{name} must have one weight a {of}, got {len(array)} weights for {n_rows} {of}s")
-    if array.min() < 0:
+    if array.min(initial=0.0) < 0:
         row = int(np.argmax(array < 0))
         raise ValueError(
             f"{name} must not be negative, got {array[row]} at {of} {row}: use 0 to leave a {of} out"
         )
-    if array.max() == 0:
+    if circle().most(array.max(initial=0.0)) == 0:
         raise ValueError(f"{name} is zero for every {of}: give at least one {of} a positive weight")
     far = (array > HEAVIEST) | ((array > 0) & (array < 1 / HEAVIEST))
     if far.any():
@@ -261,7 +262,7 @@ def table(X: Any, name: str, n_features: int | None = None, sparse: bool = False
         if not hasattr(array, "tocsr"):
             no_words(array, name, "turn it into numbers, or give an estimator a data frame with categories")
         array = array.astype(np.float64) if hasattr(array, "tocsr") else numbers(array, name)
-    if array.shape[0] == 0:
+    if array.shape[0] == 0 and alone():
         raise ValueError(f"{name} has no rows: give at least one")
     if array.shape[1] == 0:
         raise ValueError(f"{name} has no columns: give at least one")

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from anyboost.backends import mapped
-from anyboost.backends.arrays import ArrayPool
-from anyboost.trees.rows import Here, Rows
+from anyboost.backends.arrays import ArrayPool, by_row
+from anyboost.trees.parts import circle, distinct, rows_of
+from anyboost.trees.rows import Rows
 
 # Each draw looks at every unit: in a sample of more than so many, each row is one
 MOST_UNITS = 2**24
@@ -74,7 +75,7 @@ class Units:
         if offset is not None:
             add_words(_columns(offset), _OFFSET, words, n_threads)
         self.n, self.n_threads = len(words), n_threads
-        self.rows: Rows = Here(self.n, n_threads) if rows is None else rows
+        self.rows: Rows = rows_of(self.n, n_threads) if rows is None else rows
         # Of each row, and whether any row of any part is several
         self.counts = mapped.full((self.n,), 1, np.int64, beside=X)
         if weights is not None:
@@ -100,64 +101,68 @@ class Units:
         units = (self.keys, self._ends, self._owners)
         counts, rows = draw(*units, salt, fraction, self.n_threads, arrays or ArrayPool())
         if not self.rows.add(len(rows)):
-            row, word = least(self.keys, self._owners, salt)
-            if word == ~self.rows.most(~word):
+            row, word = least(self.keys, self._owners, salt) if len(self.keys) else (0, ~np.uint64(0))
+            if word == ~self.rows.most(~word) and len(self.keys):
                 counts[row], rows = 1, np.array([row], dtype=np.uint32)
         return counts, rows
 
     def held_out(self, share: float, strata: np.ndarray | None = None) -> np.ndarray:
         """How many units of each row are held out: those of smallest key, a share of all and of each stratum.
 
-        One unit at least, where any stratum has two; in each stratum one stays. For rows in one place.
+        One unit at least, where any stratum has two; in each stratum one stays.
         """
-        row, stratum = self._strata(strata)
-        order = np.lexsort((self.keys, stratum))
+        row, stratum, keys, own = self._strata(strata)
+        order = np.lexsort((keys, stratum))
         sizes = np.bincount(stratum)
         firsts = np.cumsum(sizes) - sizes
         chosen = [
             order[first : first + count]
             for first, count in zip(firsts, _share_out(share, sizes), strict=True)
         ]
-        return np.bincount(row[np.concatenate(chosen)], minlength=self.n)
+        held_out = np.zeros(len(keys), dtype=np.bool_)
+        held_out[np.concatenate(chosen)] = True
+        return np.bincount(row[held_out[own]], minlength=self.n)
 
     def folds(self, count: int, strata: np.ndarray | None = None) -> np.ndarray:
         """(count, n): how many units of each row each fold holds out; by their keys, of each stratum in turn.
 
-        The only unit of a stratum is never held out. For rows in one place.
+        The only unit of a stratum is never held out.
         """
-        row, stratum = self._strata(strata)
-        order = np.lexsort((self.keys, stratum))
+        row, stratum, keys, own = self._strata(strata)
+        order = np.lexsort((keys, stratum))
         alone = np.bincount(stratum)[stratum] == 1
-        fold = np.empty(len(row), dtype=np.intp)
-        fold[order] = np.arange(len(row)) % count
-        out = [row[(fold == number) & ~alone] for number in range(count)]
+        fold = np.empty(len(keys), dtype=np.intp)
+        fold[order] = np.arange(len(keys)) % count
+        fold[alone] = count
+        out = [row[fold[own] == number] for number in range(count)]
         return np.stack([np.bincount(rows, minlength=self.n) for rows in out])
 
-    def _strata(self, strata: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """The row and the stratum of each unit."""
+    def _strata(self, strata: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, slice]:
+        """The row of each unit here; the stratum and the key of each unit of all parts; which of these are here."""
         row = self._owners if len(self._owners) else np.arange(self.n)
-        if strata is None:
-            return row, np.zeros(len(row), dtype=np.intp)
-        return row, np.unique(strata, return_inverse=True)[1].reshape(-1)[row]
+        stratum = np.zeros(len(row), dtype=np.intp) if strata is None else distinct(strata)[1][row]
+        gather, counts = circle().gather, circle().gather(np.array([len(row)]))
+        first = int(counts[: circle().place].sum())
+        return row, gather(stratum), gather(self.keys), slice(first, first + len(row))
 
 
 def labels_held_out(seed: int, labels: np.ndarray, share: float) -> np.ndarray:
     """Which rows are held out: all that have a label of smallest mix(seed, label), up to a share of the labels."""
-    found, label = np.unique(labels, return_inverse=True)
+    found, label = distinct(labels)
     keys = [mix(seed, word) for word in label_words(found).tolist()]
     held_out = np.zeros(len(found), dtype=np.bool_)
     count = min(math.ceil(share * len(found)), len(found) - 1)
     held_out[np.argsort(np.array(keys, dtype=np.uint64))[:count]] = True
-    return held_out[label.reshape(-1)]
+    return held_out[label]
 
 
 def label_folds(seed: int, labels: np.ndarray, count: int) -> np.ndarray:
     """The fold of each row: labels in the order of mix(seed, label) are dealt in turn, all rows of one together."""
-    found, label = np.unique(labels, return_inverse=True)
+    found, label = distinct(labels)
     keys = [mix(seed, word) for word in label_words(found).tolist()]
     fold = np.empty(len(found), dtype=np.intp)
     fold[np.argsort(np.array(keys, dtype=np.uint64))] = np.arange(len(found)) % count
-    return fold[label.reshape(-1)]
+    return fold[label]
 
 
 def label_words(labels: np.ndarray) -> np.ndarray:
@@ -176,7 +181,7 @@ def _label_word(label: Any) -> int:
 
 
 def _columns(values: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(values, dtype=np.float64).reshape(len(values), -1)
+    return by_row(np.ascontiguousarray(values, dtype=np.float64))
 
 
 def unit_counts(weights: np.ndarray, rows: Rows) -> np.ndarray:

@@ -15,6 +15,8 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends import mapped, threads
+from anyboost.backends.arrays import by_row
+from anyboost.trees.parts import rows_of
 from anyboost.trees.rows import Here, Rows
 from anyboost.trees.table import Bins
 
@@ -235,7 +237,7 @@ def as_mass(weights: np.ndarray, rows: Rows) -> tuple[np.ndarray | None, bool, f
     And whether they are whole, and their sum. Whole numbers add up exactly. So 1/n for every row, or 1/7 and 3/7, are
     the model of 1, or of 1 and 3.
     """
-    smallest = -float(rows.most(-weights.min()))
+    smallest = -float(rows.most(-weights.min(initial=np.inf)))
     for parts in range(1, _FRACTIONS + 1):
         scaled = weights * (parts / smallest)
         whole = np.rint(scaled)
@@ -296,7 +298,7 @@ class Space:
     categorical : tuple of int, default ()
         The columns that hold categories.
     rows : Rows or None, default None
-        Who answers questions about all rows; None: these rows alone.
+        Who answers questions about all rows; None: these rows, with those of other parts where there are any.
 
     Attributes
     ----------
@@ -333,14 +335,13 @@ class Space:
         categorical: tuple[int, ...] = (),
         rows: Rows | None = None,
     ) -> None:
-        if bins is not None:
-            self.bins = bins  # in the place of the ones it would compute
+        self._bins = bins
         self.X = X
         self.categorical = categorical
         self.n = X.shape[0]
         self.max_bins = max_bins
         self.n_threads = n_threads
-        self.rows: Rows = Here(self.n, n_threads, mapped.folder_of(X)) if rows is None else rows
+        self.rows: Rows = rows_of(self.n, n_threads, mapped.folder_of(X)) if rows is None else rows
         self._views: dict[Hashable, Any] = {}
         self._scales: dict[str, int] = {}
         self._largest: list[tuple[np.ndarray, float]] = []
@@ -713,14 +714,14 @@ class Space:
         """The weight, as given, of one unit of fixed mass; without weights a row weighs 1."""
         return self.fixed_mass[1] * self.measure.unit
 
-    @cached_property
+    @property
     def bins(self) -> Bins:
         """The binned columns; computed once."""
-        from anyboost.trees.binning import bin_table
-
-        if self._lender is not None:
-            return self._lender.bins
-        return bin_table(self.X, self.masses, self.max_bins, self.n_threads, self.categorical)
+        # No cached property: some Pythons compute one at a time in all threads, of which some may wait for each other.
+        lender = self.full
+        if lender._bins is None:
+            lender._bins = lender.rows.bins(lender.X, lender.masses, lender.max_bins, lender.categorical)
+        return lender._bins
 
     @property
     def masses(self) -> np.ndarray | None:
@@ -772,4 +773,4 @@ class Space:
         return value / self.total
 
     def _rows(self, f: np.ndarray) -> np.ndarray:
-        return f.reshape(self.n, -1)
+        return by_row(f)

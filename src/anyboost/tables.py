@@ -18,6 +18,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends import mapped
+from anyboost.trees.parts import alone, circle
 
 MOST_LEVELS = 254  # a column of trees has 255 bins: levels beyond the heaviest 254 share the last
 FROM_DTYPE = "from_dtype"
@@ -197,9 +198,9 @@ def _lump(codes: np.ndarray, levels: Levels, sample_weight: np.ndarray | None) -
     """The codes of a column that keeps the levels of most weight, and those."""
     given = ~np.isnan(codes)
     code = codes[given].astype(np.intp)
-    weights = np.ones(len(code)) if sample_weight is None else sample_weight[given]
+    weights = circle().gather(np.ones(len(code)) if sample_weight is None else sample_weight[given])
     turn = np.argsort(weights)  # added up by size, which is the same for any order of the rows
-    mass = np.bincount(code[turn], weights[turn], minlength=len(levels.values))
+    mass = np.bincount(circle().gather(code)[turn], weights[turn], minlength=len(levels.values))
     held = np.sort(np.argsort(-mass, kind="stable")[:MOST_LEVELS])
     place = np.full(len(levels.values), float(MOST_LEVELS))
     place[held] = np.arange(MOST_LEVELS)
@@ -292,7 +293,10 @@ class _FrameColumn(Column):
 
         super().__init__(series, title)
         if series.dtype == nw.Object:
-            self.kind = "words" if _all_words(series.to_list()) else "objects"
+            values = series.to_list()
+            self.kind = "words" if _all_words(values) else "objects"
+            if not alone() and all(map(is_missing, values)):
+                self.kind = "nothing"  # here: another part may have words
         elif series.dtype.is_numeric() or series.dtype == nw.Boolean:
             self.kind = "numbers"
         elif series.null_count() == len(series):
@@ -455,6 +459,7 @@ def _read_array(
             accept_sparse="csr" if sparse else False,
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,
+            ensure_min_samples=int(alone()),
             input_name=name,
             estimator=None,
         )
@@ -470,7 +475,7 @@ def _read_array(
 
 
 def _fits_together(n_rows: int, n_columns: int, sample_weight: np.ndarray | None, name: str) -> None:
-    if n_rows == 0:
+    if n_rows == 0 and alone():
         raise ValueError(f"{name} has 0 sample(s) (shape=({n_rows}, {n_columns})): give at least one row")
     if n_columns == 0:
         raise ValueError(
@@ -487,7 +492,8 @@ def _chosen(categorical: Any, parts: Sequence[Column], names: Sequence[str] | No
         return []
     if isinstance(categorical, str):
         checks.choice(categorical, "categorical_features", (FROM_DTYPE,))
-        return [number for number, part in enumerate(parts) if part.holds_words]
+        words = np.array([part.holds_words for part in parts], dtype=np.bool_)
+        return np.flatnonzero(circle().most(words)).tolist()
     return column_numbers(categorical, names, len(parts), "categorical_features")
 
 
@@ -506,7 +512,11 @@ def _levels(column: Column, sample_weight: np.ndarray | None) -> Levels:
         found, code = np.unique(values[present], return_inverse=True)
         found = found.tolist()
     held = np.unique(code if sample_weight is None else code[sample_weight[present] > 0])
-    return Levels(tuple(found[number] for number in held.tolist()))
+    own = [found[number] for number in held.tolist()]
+    if not alone():
+        kind: Any = object if column.holds_words else np.float64
+        own = sorted(set(circle().gather(np.array(own, dtype=kind)).tolist()))
+    return Levels(tuple(own))
 
 
 def _all_words(values: list[Any]) -> bool:

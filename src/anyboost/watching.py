@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anyboost.backends.arrays import by_row
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional
 
@@ -38,7 +39,7 @@ class Watch:
         if self.rounds == 0:
             n = self.X.shape[0]
             start = np.empty((n, ensemble.outputs))
-            start[:] = ensemble.start if self.start is None else self.start.reshape(n, -1)
+            start[:] = ensemble.start if self.start is None else by_row(self.start)
             self.start, self.scores = start, start.copy()
         else:
             assert self.start is not None

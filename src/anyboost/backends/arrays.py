@@ -70,3 +70,8 @@ def _memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not POSIX
         return 16 << 30
+
+
+def by_row(values: np.ndarray) -> np.ndarray:
+    """(n,) or (n, k) numbers as (n, k); reshaping to (n, -1) would fail where there are no rows."""
+    return values[:, None] if values.ndim == 1 else values

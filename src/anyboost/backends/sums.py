@@ -170,8 +170,10 @@ def sum_at_own_scale(
             if wanted > room - _SMALLEST_EXPONENT:
                 return 0.0, 0
             if wanted == exponent:
-                high = int(rows.add(sum(part[0] for part in found)))
-                low = int(rows.add(sum(part[1] for part in found)))
+                sums = rows.add(
+                    np.array([[part[0] for part in found], [part[1] for part in found]]).sum(axis=1)
+                )
+                high, low = sums.tolist()
                 return math.ldexp(high + low / 2.0**_LOW_BITS, -exponent), exponent
             exponent = wanted
         elif exponent == 0:
@@ -368,7 +370,7 @@ def fixed_mass(mass: np.ndarray, whole: bool, rows: Parts) -> tuple[np.ndarray, 
     """mass_n as (n,) integers times a unit."""
     if whole:
         return mass.astype(np.int64), 1.0
-    exponent = math.frexp(float(rows.most(mass.max())))[1] - sum_bits(rows.n)
+    exponent = math.frexp(float(rows.most(mass.max(initial=0.0))))[1] - sum_bits(rows.n)
     return np.rint(mass * math.ldexp(1.0, -exponent)).astype(np.int64), math.ldexp(1.0, exponent)
 
 
@@ -409,8 +411,12 @@ def fixed(
         return found._replace(unit=math.nan)
     arrays = arrays or ArrayPool()
     shift = min(PACKED_BITS, held.bit_length())
-    chunk = n if held < 2**shift else (2**shift - 1) // (1 if mass is None else int(masses.max(initial=1)))
-    if outputs == 1 and whole and (chunk == n or chunk >= _LEAST_CHUNK):
+    chunk = (
+        max(n, 1)
+        if held < 2**shift
+        else (2**shift - 1) // (1 if mass is None else int(masses.max(initial=1)))
+    )
+    if outputs == 1 and whole and (chunk >= n or chunk >= _LEAST_CHUNK):
         flat = a.reshape(-1)
         if kappa is not None:
             pairs = arrays.empty((n, 2), np.int64)
@@ -433,7 +439,7 @@ def fixed(
         )
         threads.over_blocks(lambda start, stop: fix(start, stop, packed), n, n_threads)
         return Fixed(packed[:, None], shift, chunk, unit, outputs)
-    found = Fixed(np.empty(0), 0, n, unit, outputs, kappa_unit)
+    found = Fixed(np.empty(0), 0, max(n, 1), unit, outputs, kappa_unit)
     few = found.sums <= FEW_CHANNELS
     out = np.empty((n, found.sums), dtype=np.int64, order="F" if few else "C")
     real = np.empty(0) if mass is None or whole else mass

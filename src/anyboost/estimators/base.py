@@ -36,7 +36,7 @@ from anyboost.losses import Loss
 from anyboost.samples import valid_parts, with_own
 from anyboost.space import Binned
 from anyboost.tables import Columns
-from anyboost.trees.rows import Here
+from anyboost.trees.parts import circle, rows_of
 from anyboost.watching import Monitor
 
 
@@ -260,11 +260,15 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
 
     def _dials(self, rows: Labelled, targets: Targets, has_valid: bool) -> Dials:
         """Every dial of the fit."""
+        everyone = circle()
         units, unit_weight = rows.X.shape[0], 1.0
-        if rows.sample_weight is not None:
-            units = int(unit_counts(rows.sample_weight, Here(units)).sum())
+        if rows.sample_weight is None:
+            units = int(everyone.add(units))
+        else:
+            own = unit_counts(rows.sample_weight, rows_of(units))
+            units = int(everyone.add(own.sum()))
             # in any order of the rows
-            unit_weight = math.fsum(rows.sample_weight) / units
+            unit_weight = math.fsum(everyone.gather(rows.sample_weight)) / units
         loss = targets.loss
         outputs = loss.outputs(loss.check(targets.y))
         parts, reweighted = self._count_parts(rows, units), targets.factors is not None
@@ -418,7 +422,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         else:
             assert share is not None
             parts = units.held_out(float(share), self._strata(y))[None]
-        if not parts.any(axis=1).all():
+        if not circle().most(parts.any(axis=1)).all():
             raise ValueError(
                 f"early_stopping needs two rows or more to split, two of one class, got n_samples={rows.X.shape[0]}: "
                 "pass X_val and y_val, or turn it off"

@@ -17,6 +17,7 @@ from anyboost.estimators.rows import Targets
 from anyboost.explain import calibration
 from anyboost.losses import Loss
 from anyboost.losses.leaves import Leaves
+from anyboost.trees.parts import alone, distinct
 
 
 def _gives_probabilities(estimator: "BoostingClassifier") -> bool:
@@ -409,8 +410,9 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         if labels.dtype.kind == "f":
             checks.finite(labels, "y")
         try:
-            check_classification_targets(labels)
-            classes, codes = np.unique(labels, return_inverse=True)
+            if len(labels) or alone():
+                check_classification_targets(labels)
+            classes, codes = distinct(labels)
         except TypeError:
             kinds = sorted({type(label).__name__ for label in labels.tolist()})
             raise ValueError(
@@ -492,4 +494,4 @@ def _codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     unseen = next((label for label in labels.tolist() if label not in number), None)
     if unseen is not None:
         raise ValueError(f"y has the class {unseen!r}, which the training rows have not: drop its rows")
-    return np.array([number[label] for label in labels.tolist()])
+    return np.array([number[label] for label in labels.tolist()], dtype=np.intp)

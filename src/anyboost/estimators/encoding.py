@@ -33,6 +33,7 @@ from anyboost.losses import (
 from anyboost.losses.combine import CoupledSum
 from anyboost.losses.leaves import Leaves
 from anyboost.tables import MOST_LEVELS, Columns
+from anyboost.trees.parts import circle
 
 AUTO, SUBSET, TARGET = WAYS = ("auto", "subset", "target")
 FOLDS = 5
@@ -153,7 +154,7 @@ def _dealt(
         # Rows of a query are compared with each other, so none of them may tell another.
         return rows, targets, label_folds(mix(seed, SALT), rows.groups, FOLDS), units.counts
     counts = units.folds(FOLDS)
-    if not counts.any():  # a single unit
+    if not circle().most(counts.any()):  # a single unit
         counts[0] = units.counts
     row, fold = np.nonzero(counts.T)
     count = counts[fold, row]
@@ -180,7 +181,7 @@ def _tell(
     told_of = statistics(targets, copies, weights)
     everyone = Leaves.one(weights)
     priors = np.array([each.by(everyone)[0] for each in told_of])
-    added = SMOOTHING * (float(everyone.masses()[0]) / len(copies))
+    added = SMOOTHING * (float(everyone.masses()[0]) / int(circle().add(len(copies))))
 
     def smoothed(leaf: np.ndarray, n: int, some: np.ndarray) -> np.ndarray:
         leaves = Leaves(leaf[some], n, weights[some])

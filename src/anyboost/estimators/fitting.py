@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from anyboost import checks, metrics, tables, weak
 from anyboost import descent as descents
+from anyboost.backends.arrays import by_row
 from anyboost.boosting import Run, boost, fits
 from anyboost.certificates import Certificate
 from anyboost.ensemble import Ensemble
@@ -161,7 +162,7 @@ class Fitting:
                 f"offset must be given for the training rows and the validation set {name!r}, or for none"
             )
         if start is not None:
-            start = start.reshape(n, -1) + self.intercept
+            start = by_row(start) + self.intercept
         if "init_" in self.fitted:
             began = raw_scores_of(self.fitted["init_"], rows.given, n, self.outputs).reshape(n, -1)
             start = began if start is None else start + began

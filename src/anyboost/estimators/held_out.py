@@ -13,6 +13,7 @@ import numpy as np
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators.rows import Targets
+from anyboost.trees.parts import circle
 from anyboost.watching import Watch
 
 CV, SPLIT = "cv", "split"
@@ -56,4 +57,4 @@ def _scores(watched: Watch, kept: Ensemble, n_threads: int) -> np.ndarray:
 
 
 def _joined(values: Sequence[Any]) -> Any:
-    return None if values[0] is None else np.concatenate(values)
+    return None if values[0] is None else circle().gather(np.concatenate(values))

@@ -14,6 +14,7 @@ from anyboost.estimators.callbacks import with_callbacks
 from anyboost.estimators.regressor import _one_column
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
+from anyboost.trees.parts import distinct
 
 
 class BoostingRanker(BaseBoosting):
@@ -283,15 +284,16 @@ class BoostingRanker(BaseBoosting):
         return Targets(loss, encode(y), encode)
 
     def _count_parts(self, rows: Labelled, units: int) -> int:
-        return 1 if rows.groups is None else len(np.unique(rows.groups))
+        return 1 if rows.groups is None else len(distinct(rows.groups)[0])
 
     def _splits(
         self, rows: Labelled, y: np.ndarray, folds: int, share: float | None, seed: int
     ) -> Iterator[tuple[Labelled, Labelled]]:
-        if rows.groups is None or len(np.unique(rows.groups)) < 2:
+        if self._count_parts(rows, 0) < 2:
             raise ValueError(
                 "early_stopping needs two queries or more to split: pass qid, or X_val and y_val"
             )
         assert share is not None
+        assert rows.groups is not None
         held_out = labels_held_out(seed, rows.groups, float(share))
         yield rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))

@@ -19,6 +19,7 @@ from anyboost.estimators.rows import Labelled, Targets
 from anyboost.losses import Cox, Multioutput
 from anyboost.losses.elementary import exp_each
 from anyboost.losses.leaves import Leaves
+from anyboost.trees.parts import circle, on_ones_own
 
 
 class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
@@ -361,7 +362,11 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         scores = run.scores
         if ensemble.n_rounds < run.ensemble.n_rounds:
             scores = run.state.start + ensemble.predict(rows.X) - ensemble.start
-        times, hazard = baseline_hazard(targets.y, scores, rows.sample_weight)
+        gather, weights = circle().gather, rows.sample_weight
+        weights = None if weights is None else gather(weights)
+        everyone = gather(targets.y), gather(scores), weights
+        with on_ones_own():
+            times, hazard = baseline_hazard(*everyone)
         return {"event_times_": times, "baseline_hazard_": hazard}
 
 

@@ -47,7 +47,8 @@ class Distributions:
         """Those of a model that has predicted these quantiles of some rows."""
         if not levels:
             return cls()
-        gaps = np.diff(predictions, axis=1)[:, [0, -1]].mean(axis=0) * LEAST_WIDTH
+        # In the order of their sizes: the order of the rows does not matter.
+        gaps = np.sort(np.diff(predictions, axis=1)[:, [0, -1]], axis=0).mean(axis=0) * LEAST_WIDTH
         return cls(levels, (float(gaps[0]), float(gaps[1])))
 
     def ranks(self, predictions: np.ndarray, y: np.ndarray) -> np.ndarray:

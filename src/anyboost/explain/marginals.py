@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.explain.importances import trees_of
+from anyboost.losses.leaves import Leaves
+from anyboost.trees.parts import circle
 from anyboost.weak.functions import TreeFunction
 
 MOST_FEATURES = 2  # on a path, of trees whose shapes can be drawn
@@ -33,11 +35,12 @@ class Marginal:
         """That of a column of numbers, or of codes of `n_levels` levels where that is not zero."""
         n_cells = n_levels or len(edges) + 1
         cell = cells_of(values, None if n_levels else edges, n_cells)
-        mass = np.bincount(cell, weights, minlength=n_cells + 1)
+        mass = Leaves(cell, n_cells + 1, np.ones(len(cell)) if weights is None else weights).masses()
         finite = values[np.isfinite(values)]
-        if n_levels or len(finite) == 0:
+        high = circle().most(np.array([(-finite).max(initial=-np.inf), finite.max(initial=-np.inf)]))
+        if n_levels or np.isinf(high).any():
             return cls(edges, mass / mass.sum())
-        return cls(edges, mass / mass.sum(), (float(finite.min()), float(finite.max())))
+        return cls(edges, mass / mass.sum(), (-float(high[0]), float(high[1])))
 
 
 class Marginals(NamedTuple):

@@ -26,6 +26,7 @@ from anyboost.losses import domains, links
 from anyboost.losses.functionals import FAR, Array, Functional, Measure, RowwiseFunctional
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.search import monotone_zeros, zeros_and_fading
+from anyboost.trees.parts import circle, on_ones_own
 
 # What a loss is written with
 __all__ = [
@@ -133,7 +134,7 @@ class Loss(ABC):
         int
             K.
         """
-        return max(2, int(y.max()) + 1) if self.domain.classes else 1
+        return max(2, int(circle().most(y.max(initial=0))) + 1) if self.domain.classes else 1
 
     @abstractmethod
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
@@ -651,7 +652,9 @@ class RowwiseLoss(Loss):
         if type(self).best_constant is RowwiseLoss.best_constant:
             return self._best_constant(y, sample, outputs)
         gather = sample.rows.gather  # a loss that has a method of its own for it is shown all rows
-        return self.best_constant(gather(y), gather(sample.weights), outputs)
+        everything = gather(y), gather(sample.weights)
+        with on_ones_own():
+            return self.best_constant(*everything, outputs)
 
     def shifts_in(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None = None) -> Floats:
         """The `best_shifts` of rows in any parts.
@@ -675,9 +678,9 @@ class RowwiseLoss(Loss):
         if type(self).best_shifts is RowwiseLoss.best_shifts:
             return self._best_shifts(scores, y, leaves, directions)
         gather = leaves.rows.gather  # as above
-        return self.best_shifts(
-            gather(scores), gather(y), gather(leaves.weights), gather(leaves.leaf), leaves.n, directions
-        )
+        everything = gather(scores), gather(y), gather(leaves.weights), gather(leaves.leaf)
+        with on_ones_own():
+            return self.best_shifts(*everything, leaves.n, directions)
 
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
         """`best_constant` on checked targets; here for one output."""

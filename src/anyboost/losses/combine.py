@@ -12,7 +12,9 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
 from anyboost.losses.joint import Crossing
-from anyboost.losses.leaves import Leaves, distinct
+from anyboost.losses.leaves import Leaves
+from anyboost.trees.parts import distinct
+from anyboost.trees.rows import Here
 
 _SWEEPS = 20
 
@@ -171,10 +173,10 @@ class Sum(RowwiseLoss):
 
     def _descend(self, starts: list[Floats], y: Array, sample: Leaves) -> Floats:
         """The best constant vector found from the best start, one coordinate at a time."""
-        targets, row = distinct(y, sample.rows)
+        targets, row = distinct(y)
         mass = sample.by(row, len(targets)).masses()
         mass /= mass.sum()
-        together = Leaves.one(mass)
+        together = Leaves.one(mass, Here(len(mass)))  # all parts have them
 
         def scores(constant: Floats) -> Floats:
             return np.tile(constant, (len(targets), 1))

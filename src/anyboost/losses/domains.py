@@ -59,7 +59,7 @@ class Domain:
             float64, or int64 for classes.
         """
         targets = checks.column(y, "y")
-        if np.abs(targets).max() > LARGEST:
+        if np.abs(targets).max(initial=0.0) > LARGEST:
             row = int(np.argmax(np.abs(targets)))
             raise ValueError(
                 f"y must be at most {LARGEST:g} in size, got {targets[row]:.12g} at row {row}: divide y by a "

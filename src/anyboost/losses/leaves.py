@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from anyboost.checks import Floats
 from anyboost.losses.elementary import exp_each, log_each
-from anyboost.trees.rows import Here, Rows
+from anyboost.trees.parts import rows_of
+from anyboost.trees.rows import Rows
 
 _TIE = 1e-12
 
@@ -29,7 +30,7 @@ class Leaves:
         n_terms: int | None = None,
     ) -> None:
         self.leaf, self.n, self.weights = leaf.astype(np.int32, copy=False), n, weights
-        self.rows: Rows = Here(len(weights)) if rows is None else rows
+        self.rows: Rows = rows_of(len(weights)) if rows is None else rows
         self._n_terms = self.rows.n if n_terms is None else n_terms  # in all parts
 
     @classmethod
@@ -83,9 +84,3 @@ class Leaves:
 
     def _sums_and_sizes(self, terms: Floats) -> tuple[Floats, Floats]:
         return self.rows.leaf_sums(self.leaf, terms, self.n, self._n_terms)
-
-
-def distinct(values: npt.NDArray[Any], rows: Rows) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """The values that rows of any part have, in order, and the place among them of each value here."""
-    found = np.unique(rows.gather(np.unique(values)))
-    return found, np.searchsorted(found, values)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends.arrays import by_row
 from anyboost.checks import Floats
 from anyboost.losses.base import Array, RowwiseLoss
 from anyboost.losses.leaves import Leaves
@@ -196,7 +197,7 @@ class Huber(RowwiseLoss):
         Huber
             The loss.
         """
-        table = y.reshape(len(y), -1)
+        table = by_row(y)
         mass = (
             np.ones(table.shape) if weights is None else np.repeat(weights[:, None], table.shape[1], axis=1)
         )

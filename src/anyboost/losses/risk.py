@@ -20,8 +20,9 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import domains
 from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
-from anyboost.losses.leaves import Leaves, distinct
+from anyboost.losses.leaves import Leaves
 from anyboost.losses.names import get
+from anyboost.trees.parts import distinct
 
 _TIE = 1e-12  # group means this close, relatively, are equal
 
@@ -150,7 +151,7 @@ class WorstGroup(_Reweighted):
         if groups is None:
             raise ValueError("groups must be given for the loss worst_group: one label a row")
         inner = self.loss.on(y, space, None, outputs)
-        labels, codes = distinct(np.asarray(groups), space.rows)
+        labels, codes = distinct(np.asarray(groups))
         return GroupFunctional(
             self.loss, inner.y, space, inner.outputs, Leaves(codes, len(labels), space.weights, space.rows)
         )

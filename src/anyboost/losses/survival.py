@@ -16,7 +16,9 @@ from anyboost.checks import Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import FAR, Array, Functional, Loss, Measure
 from anyboost.losses.elementary import accumulated_logs, exp_each, log_each
-from anyboost.losses.leaves import Leaves, distinct
+from anyboost.losses.leaves import Leaves
+from anyboost.trees.parts import distinct
+from anyboost.trees.rows import Here
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class CoxFunctional(Functional):
         self._event = y > 0
         if not space.rows.most(self._event.any()):
             raise ValueError("y has no event: give at least one positive time")
-        times, self._time = distinct(-np.abs(y), space.rows)
+        times, self._time = distinct(-np.abs(y))
         self._times = Leaves(self._time, len(times), space.weights, space.rows)
         self._events = self._times.sums(self._event)  # their weight at each time
 
@@ -100,7 +102,7 @@ class CoxFunctional(Functional):
     def infimum(self) -> float:
         """sum over times of W log W, W being the weight of their events: what is left if nobody else is at risk."""
         weight = self._events[self._events > 0]
-        return float(Leaves.one(weight).sums(log_each(weight))[0])
+        return float(Leaves.one(weight, Here(len(weight))).sums(log_each(weight))[0])  # all parts have them
 
     @property
     def kinked(self) -> bool:

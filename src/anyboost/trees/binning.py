@@ -9,7 +9,7 @@ from anyboost.backends.compiler import kernel
 from anyboost.backends.order import sort
 from anyboost.trees import cuts
 from anyboost.trees.cuts import midpoints
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Here, Rows
 from anyboost.trees.table import GROUP, MISSING, MOST_BINS, Bins, Categories
 
 
@@ -20,18 +20,19 @@ def bin_table(
     n_threads: int,
     categorical: tuple[int, ...] = (),
     words: np.ndarray | None = None,
+    rows: Rows | None = None,
 ) -> Bins:
     """The bins of a table; `masses` are whole numbers, None for all ones.
 
     Those of a table in a file lie in a file too, and its columns are read in portions. `words` is where they are to be
-    written, (groups, n) zeros; None for a place of their own.
+    written, (groups, n) zeros; None for a place of their own. `rows` are given where those of other parts have a say.
     """
     if words is None:
         words = mapped.zeros(words_shape(*X.shape), np.uint64, "C", beside=X)
-    binned = _bin_numbers(X, masses, max_bins, n_threads, categorical, words)
+    binned = _bin_numbers(X, masses, max_bins, n_threads, categorical, words, rows)
     if not categorical:
         return binned
-    return binned._replace(categories=_bin_categories(X, masses, max_bins, categorical, binned))
+    return binned._replace(categories=_bin_categories(X, masses, max_bins, categorical, binned, rows))
 
 
 def words_shape(n: int, n_columns: int) -> tuple[int, int]:
@@ -39,15 +40,19 @@ def words_shape(n: int, n_columns: int) -> tuple[int, int]:
     return -(-n_columns // GROUP), n
 
 
-def _thresholds(column: np.ndarray, masses: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
-    if mapped.folder_of(column) is None:
+def _thresholds(
+    column: np.ndarray, masses: np.ndarray | None, max_bins: int, rows: Rows | None
+) -> tuple[np.ndarray, bool]:
+    if rows is None and mapped.folder_of(column) is None:
         return column_thresholds(column, masses, max_bins)
 
     def portions() -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         for part in mapped.blocks(len(column)):
             yield column[part], None if masses is None else masses[part]
 
-    return cuts.thresholds(portions, max_bins, column.dtype, Here(len(column)))
+    if rows is None:
+        return cuts.thresholds(portions, max_bins, column.dtype, Here(len(column)))
+    return cuts.thresholds(portions, max_bins, column.dtype, rows, cuts.OF_PARTS)
 
 
 def column_thresholds(column: np.ndarray, mass: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
@@ -121,6 +126,7 @@ def _bin_numbers(
     n_threads: int,
     others: tuple[int, ...],
     words: np.ndarray,
+    rows: Rows | None,
 ) -> Bins:
     """The columns of numbers; the `others` are left without cuts."""
     n_features, groups = X.shape[1], len(words)
@@ -135,12 +141,12 @@ def _bin_numbers(
             feature = GROUP * group + place
             if feature in others:
                 return
-            found, missing = _thresholds(columns[place], masses, max_bins)
+            found, missing = _thresholds(columns[place], masses, max_bins, rows)
             thresholds[feature, : len(found)] = found
             n_thresholds[feature], n_cuts[feature] = len(found), len(found) + missing
             _encode(columns[place], thresholds[feature], codes[group, :, place])
 
-        threads.each(one, len(features), n_threads)
+        threads.each(one, len(features), n_threads if rows is None else 1)  # parts ask in one order
     return Bins(words, thresholds, n_thresholds, n_cuts, n_features)
 
 
@@ -169,7 +175,7 @@ def _transpose(part, out):
 
 
 def category_bins(
-    column: np.ndarray, masses: np.ndarray | None, max_bins: int
+    column: np.ndarray, masses: np.ndarray | None, max_bins: int, rows: Rows | None = None
 ) -> tuple[np.ndarray, int, bool]:
     """The bin of every code of a column up to its largest, the number of bins, and whether values are missing.
 
@@ -177,14 +183,14 @@ def category_bins(
     of equals the lower codes, and the others share the last bin. `masses` are whole: the order of rows does not
     matter.
     """
-    counts, missing = _category_masses(column, None)
+    counts, missing = _category_masses(column, None, rows)
     if not len(counts):
         return np.empty(0, dtype=np.uint8), 0, True
     codes = np.flatnonzero(counts)
     kept = np.arange(len(codes))
     if len(codes) > max_bins:
         if masses is not None:
-            counts, _ = _category_masses(column, masses)
+            counts, _ = _category_masses(column, masses, rows)
         kept = np.sort(np.argsort(-counts[codes], kind="stable")[: max_bins - 1])
     table = np.full(int(codes[-1]) + 1, MISSING, dtype=np.uint8)
     table[codes] = max_bins - 1
@@ -192,7 +198,9 @@ def category_bins(
     return table, min(len(codes), max_bins), missing
 
 
-def _category_masses(column: np.ndarray, masses: np.ndarray | None) -> tuple[np.ndarray, bool]:
+def _category_masses(
+    column: np.ndarray, masses: np.ndarray | None, rows: Rows | None
+) -> tuple[np.ndarray, bool]:
     """The rows of each code, or their mass, up to the largest code, and whether values are missing."""
     sums, missing = np.zeros(0, dtype=np.int64), False
     for part in mapped.blocks(len(column)):
@@ -204,11 +212,19 @@ def _category_masses(column: np.ndarray, masses: np.ndarray | None) -> tuple[np.
             sums += np.bincount(codes, minlength=len(sums))
         else:
             np.add.at(sums, codes, masses[part][present])
+    if rows is not None:
+        size, missing = int(rows.most(len(sums))), bool(rows.most(missing))
+        sums = rows.add(np.append(sums, np.zeros(size - len(sums), dtype=np.int64)))
     return sums, missing
 
 
 def _bin_categories(
-    X: np.ndarray, masses: np.ndarray | None, max_bins: int, columns: tuple[int, ...], binned: Bins
+    X: np.ndarray,
+    masses: np.ndarray | None,
+    max_bins: int,
+    columns: tuple[int, ...],
+    binned: Bins,
+    rows: Rows | None,
 ) -> Categories:
     """Bin these columns of X as categories, in place of the numbers they were binned as."""
     first = np.full(X.shape[1], -1, dtype=np.int64)
@@ -217,7 +233,7 @@ def _bin_categories(
     entries = _codes(binned.words)
     for f in columns:
         column = X[:, f]
-        table, n_bins, missing = category_bins(column, masses, max_bins)
+        table, n_bins, missing = category_bins(column, masses, max_bins, rows)
         first[f], size[f] = sum(map(len, tables)), len(table)
         tables.append(table)
         for part in mapped.blocks(len(column)):

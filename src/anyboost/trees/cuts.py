@@ -21,6 +21,7 @@ _FIRST, _NEXT = (
     16,
     12,
 )  # bits of a digit: the first has half a megabyte of counters, others 32 KB a goal at most
+OF_PARTS = 6  # bits that parts add up at a time: 130 KB for all goals, and not 8 MB
 _ONES = np.empty(0, dtype=np.int64)
 _NOTHING = ~np.uint64(0)  # above every key
 
@@ -45,7 +46,9 @@ def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
-def thresholds(portions: Portions, max_bins: int, dtype: Any, rows: Parts) -> tuple[np.ndarray, bool]:
+def thresholds(
+    portions: Portions, max_bins: int, dtype: Any, rows: Parts, digit: int = _NEXT
+) -> tuple[np.ndarray, bool]:
     """Thresholds of one column, in float64, and whether it has missing values.
 
     Parameters
@@ -59,6 +62,8 @@ def thresholds(portions: Portions, max_bins: int, dtype: Any, rows: Parts) -> tu
         That of the values, float32 or float64, in which they are compared.
     rows : Parts
         Who knows of the rows of other parts; `Here` where there are none. All parts ask it the same questions.
+    digit : int
+        Bits of a digit after the first: fewer take more passes, and less to add up.
 
     Returns
     -------
@@ -71,7 +76,7 @@ def thresholds(portions: Portions, max_bins: int, dtype: Any, rows: Parts) -> tu
         found = found.astype(np.float64)
         return midpoints(found[:-1], found[1:]), missing
     drop = _unused(dtype)
-    reached, missing = _reached(portions, max_bins, drop, rows)
+    reached, missing = _reached(portions, max_bins, drop, rows, digit)
     padded, beyond = np.full((2, 256), _NOTHING)
     padded[: len(reached)] = reached
     for values, _ in portions():
@@ -92,7 +97,7 @@ def _values(keys: np.ndarray, drop: int) -> np.ndarray:
     return floats(np.where(positive, keys, keys | np.uint64((1 << drop) - 1)))
 
 
-def _reached(portions: Portions, max_bins: int, drop: int, rows: Parts) -> tuple[np.ndarray, bool]:
+def _reached(portions: Portions, max_bins: int, drop: int, rows: Parts, bits: int) -> tuple[np.ndarray, bool]:
     """The keys of the values at which the mass reaches the goals, each once, and whether values are missing."""
     width = 64 - drop
     left = width - _FIRST
@@ -118,7 +123,7 @@ def _reached(portions: Portions, max_bins: int, drop: int, rows: Parts) -> tuple
             return prefixes, bool(rows.most(int(missing)))
         below = (sums - counts)[slot, digit][first]
         begins = np.searchsorted(prefixes >> np.uint64(width - left - _FIRST), np.arange((1 << _FIRST) + 1))
-        taken = min(_NEXT, left)
+        taken = min(bits, left)
         left -= taken
         counts = np.zeros((len(prefixes), 1 << taken), dtype=np.int64)
 

@@ -18,7 +18,7 @@ from anyboost.backends.sums import Fixed
 from anyboost.trees.binding import draw_columns
 from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Inside, Search, Tree, advance
 from anyboost.trees.histogram import Root
-from anyboost.trees.partition import cover
+from anyboost.trees.partition import cover, leaves_of
 from anyboost.trees.rows import Ground, Rows
 from anyboost.trees.splitting import EXTREME, LEAST_SQUARES, TIE, Limits, Rules, Scratch
 from anyboost.trees.table import BINS, GROUP, Bins
@@ -111,6 +111,9 @@ def grow(
 
     `masses` are those of all rows, where some are drawn: the tree keeps the cover of its nodes.
     """
+    known = rows.recall()
+    if known is not None:
+        return known._replace(leaf=leaves_of(known.shape, bins.words, rows.n_threads))
     most = _most_leaves(growth, rows.n)
     look = rows.once("look", lambda: _look(bins, rows)) if features is None else _look(bins, rows, features)
     limits = Limits(growth.noise, growth.l2, least_mass(growth.least))
@@ -143,7 +146,9 @@ def grow(
     if masses is not None:
         under = cover(leaf, masses, shape.leaf_nodes, shape.left, rows.add)
     bounds = None if rules is None else rules.bounds[shape.leaf_nodes]
-    return Grown(shape, sums, weights, held, bounds, leaf, under)
+    grown = Grown(shape, sums, weights, held, bounds, leaf, under)
+    rows.remember(grown)
+    return grown
 
 
 def _most_leaves(growth: Growth, n: int) -> int:

@@ -6,8 +6,8 @@ with rows that lie in one place. All parts run the same loop, each on arrays of 
 goes on must come from such an answer. What no sum tells, as which rows are the worst or copies of each other, a part
 sees where it has all of them `gather`ed.
 
-`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most`, `gather`, `own` and
-`apart`; rows on another device answer all of `Rows` and `Ground` themselves.
+`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most`, `gather` and `own`
+(see `parts`); rows on another device answer all of `Rows` and `Ground` themselves.
 """
 
 from collections.abc import Callable, Hashable
@@ -23,7 +23,7 @@ from anyboost.trees.table import Bins
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
     from anyboost.trees.frontier import Inside
-    from anyboost.trees.grower import Plan, Shape
+    from anyboost.trees.grower import Grown, Plan, Shape
 
 T = TypeVar("T")
 
@@ -105,8 +105,19 @@ class Rows(Protocol):
     ) -> np.ndarray:
         """Weighted quantiles in each leaf (see `select.quantiles`)."""
 
+    def bins(
+        self, X: np.ndarray, masses: np.ndarray | None, max_bins: int, categorical: tuple[int, ...]
+    ) -> Bins:
+        """The bins of the table X, whose rows these are (see `binning.bin_table`)."""
+
     def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> Ground:
         """Rows to grow a tree on."""
+
+    def recall(self) -> "Grown | None":
+        """The tree that is grown next, where it is known already, but for the leaves of rows."""
+
+    def remember(self, grown: "Grown") -> None:
+        """Take note of a tree."""
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What `compute` gave the first time: memory to use again from tree to tree."""
@@ -190,6 +201,19 @@ class Here:
             "apart", lambda: [Here(self.n, 1, self.arrays.folder) for _ in range(self.n_threads)]
         )
 
+    def recall(self) -> "Grown | None":
+        return None
+
+    def remember(self, grown: "Grown") -> None:
+        pass
+
+    def bins(
+        self, X: np.ndarray, masses: np.ndarray | None, max_bins: int, categorical: tuple[int, ...]
+    ) -> Bins:
+        from anyboost.trees.binning import bin_table
+
+        return bin_table(X, masses, max_bins, self.n_threads, categorical)
+
     def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> "GroundHere":
         return GroundHere(self, bins, fixed, plan)
 
@@ -266,7 +290,7 @@ class GroundHere:
         return start + partition(words, shift, goes_left, some, self.spare, self._rows.n_threads)
 
     def leaves(self, shape: "Shape") -> np.ndarray:
-        from anyboost.trees.partition import descend, leaves_of_cut, leaves_of_ranges
+        from anyboost.trees.partition import descend, leaves_of_cut, leaves_of_ranges, paths
 
         words, workers = self._bins.words, self._rows.n_threads
         leaf = self._rows.arrays.empty(words.shape[1], np.int32)
@@ -281,9 +305,7 @@ class GroundHere:
                 leaf.fill(-1)
             leaves_of_ranges(self.list, shape.starts, shape.stops, leaf, workers)
             if some:  # the others have to be sent down
-                number = np.zeros(len(shape.feature), dtype=np.int32)
-                number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
-                descend(words, shape.feature, shape.goes_left, shape.left, shape.right, number, leaf, workers)
+                descend(words, *paths(shape), leaf, workers)
         return leaf
 
 

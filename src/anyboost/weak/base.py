@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from anyboost.backends.arrays import by_row
 from anyboost.space import Masses, Space
 
 # (X, out, n_threads): out += the sum, in place
@@ -363,7 +364,7 @@ class LeafProjection(OnSample):
         """
         from anyboost.backends.vectors import add_leaf_values
 
-        rows = scores.reshape(space.n, -1)
+        rows = by_row(scores)
         out = space.empty(rows.shape)
         add_leaf_values(rows, self.leaf, factor * self.leaf_values, space.n_threads, out)
         return out.reshape(self.shape)
@@ -727,7 +728,7 @@ def project(learner: Learner, space: Space, target: np.ndarray) -> AnyProjection
 
 def safe_support(learner: Learner, space: Space, target: np.ndarray, search: bool) -> Support:
     """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what the projection, scaled, attains."""
-    bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
+    bound = space.mean(np.abs(by_row(target)).sum(axis=1))
     if not search:
         return Support(bound, bound)
     h = learner.project(space, target).values

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anyboost.backends.arrays import by_row
 from anyboost.space import Space
 from anyboost.trees.table import MISSING
 from anyboost.weak.base import LeafProjection, Projection
@@ -66,7 +67,7 @@ def incline(
         space.rows.once("ones", lambda: np.ones(n)) if space.mass is None else space.mass.astype(np.float64)
     )
     kappa = space.rows.once("ones", lambda: np.ones(n)) if space.kappa is None else space.kappa
-    sample = linear.Sample(space.X, grown.leaf, mass, kappa.reshape(n, -1), target.reshape(n, -1))
+    sample = linear.Sample(space.X, grown.leaf, mass, by_row(kappa), by_row(target))
     numeric = np.ones(space.X.shape[1], dtype=np.bool_)
     numeric[list(space.categorical)] = False
     masses = grown.masses * space.fixed_mass[1]

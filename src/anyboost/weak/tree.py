@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends.arrays import by_row
 from anyboost.space import Space
 from anyboost.weak.base import LeafProjection, Learner, Support
 from anyboost.weak.each import EachProjection, by_output
@@ -316,7 +317,7 @@ class Tree(Learner):
             parts = [self.support(space, column, search) for column in space.columns(target)]
             return Support(sum(part.upper for part in parts), sum(part.lower for part in parts))
         if self.max_leaves > 2 or self.leaf == "linear":
-            bound = space.mean(np.abs(target.reshape(space.n, -1)).sum(axis=1))
+            bound = space.mean(np.abs(by_row(target)).sum(axis=1))
             return Support(bound, self._extreme(space, target)[1] if search else bound)
         _, value, rounding = self._extreme(space, target)
         if space.categorical and (target.ndim > 1 or self.min_leaf_weight > 0):

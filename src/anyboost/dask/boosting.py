@@ -1,0 +1,145 @@
+"""`boost` on a cluster: the Run of `ab.boost`, found where the partitions are."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from distributed import Client, default_client
+
+from anyboost import boosting, checks, weak
+from anyboost.boosting import Run
+from anyboost.dask import fits
+from anyboost.dask.collections import Partition, joined, partitions
+from anyboost.dask.reports import Audience
+from anyboost.dask.stripped import without_rows
+from anyboost.dask.workers import Sets, Surroundings
+from anyboost.samples import valid_parts
+from anyboost.trees.parts import circle
+
+TIMEOUT = 300.0  # seconds without a sign of life
+
+
+def boost(
+    client: Client | None,
+    X: Any,
+    y: Any,
+    loss: Any = None,
+    learner: Any = None,
+    descent: Any = None,
+    rounds: int = 100,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    start: Any = None,
+    valid: Any = None,
+    callbacks: Sequence[boosting.Callback] = (),
+    timeout: float = TIMEOUT,
+    **options: Any,
+) -> Run:
+    """Fit as `ab.boost` does, on the workers that hold the partitions: the same model, bit for bit.
+
+    Parameters
+    ----------
+    client : Client or None
+        The cluster's; None for the current one.
+    X : dask DataFrame, dask Array or list of delayed parts
+        A table of numbers, NaN where missing.
+    y : the same kind as X
+        Targets, partitioned like X.
+    loss : str, Loss or None, default None
+        As for `ab.boost`.
+    learner : str, Learner or None, default None
+        A tree or a stump, or its name.
+    descent : str, Descent or None, default None
+        As for `ab.boost`.
+    rounds : int, default 100
+        How many rounds the run has.
+    sample_weight : the same kind as X or None, default None
+        Weights of the rows.
+    groups : the same kind as X or None, default None
+        One label a row, for losses that use them. Rows of a group may lie in several partitions.
+    start : float, the same kind as X or None, default None
+        As for `ab.boost`.
+    valid : tuple, mapping or None, default None
+        A set to watch, as for `ab.boost`, of dask collections; partitioned as it may be.
+    callbacks : sequence of callables, default ()
+        Called at the client as `callback(step, run)` after each round, which then waits for them; a true answer stops
+        the fit. The run is that of the round, without what it keeps of each row.
+    timeout : float, default 300.0
+        Seconds to wait for a worker that gives no sign, and for partitions that have to be brought back.
+    **options : Any
+        The others of `ab.boost`: `patience`, `row_fraction`, `feature_fraction`, `max_bins`, `categorical`,
+        `curvature`, `record`, `n_threads` (of each worker; None: as many as Dask gives it) and `random_state`.
+
+    Returns
+    -------
+    Run
+        As of `ab.boost`, without what it keeps of each row: `scores` is empty, and it cannot be resumed.
+
+    Examples
+    --------
+    >>> import anyboost as ab
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> client = Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
+    >>> X = da.random.default_rng(0).random((1000, 3), chunks=(250, 3))
+    >>> run = ab.dask.boost(client, X, X[:, 0] + X[:, 1], learner="tree:8", rounds=5)
+    >>> run.steps[-1].loss < run.start_loss
+    True
+    >>> client.close()
+    """
+    client = default_client() if client is None else client
+    if options.get("resume") is not None:
+        raise ValueError("resume is not for fits on a cluster: leave it out")
+    admit(learner)
+    checks.positive(timeout, "timeout")
+    given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
+    if start is not None and np.ndim(start) == 0 and not hasattr(start, "to_delayed"):
+        options["start"] = start
+    else:
+        given["start"] = start
+    sets = {"train": partitions(given, "")}
+    if valid is not None:
+        watched = valid_parts(valid, "valid ", ("sample_weight", "groups", "start"))
+        sets["valid"] = partitions(watched, "valid ")
+    held = fits.hold(client, sets, timeout)
+    method = {"loss": loss, "learner": learner, "descent": descent, "rounds": rounds}
+    audience = Audience(callbacks) if callbacks else None
+    return fits.run(client, partial(_boost, held.empty, method | options), held, timeout, audience)
+
+
+def admit(learner: Any) -> None:
+    """Refuse learners that have to see all rows."""
+    found = weak.get("stump" if learner is None else learner)
+    if not isinstance(found, weak.Tree):
+        raise ValueError(
+            f"learner {type(found).__name__} needs all rows in one place, and these lie on several workers: use a tree "
+            "or a stump, or ab.boost"
+        )
+
+
+def _boost(
+    empty: Mapping[str, Partition], options: Mapping[str, Any], sets: Sets, here: Surroundings
+) -> Run | None:
+    """The work of one member."""
+    rows = {name: as_numbers(joined(parts, empty[name])) for name, parts in sets.items()}
+    given = dict(rows["train"])
+    options = {"n_threads": here.n_threads} | {
+        name: value for name, value in options.items() if value is not None
+    }
+    run = boosting.boost(
+        given.pop("X"), given.pop("y"), valid=rows.get("valid"), callbacks=here.callbacks, **given, **options
+    )
+    run.witnesses  # noqa: B018 - needs the rows of all
+    return without_rows(run) if here.place == 0 else None
+
+
+def as_numbers(rows: Partition) -> Partition:
+    """Tables as all members have them: of 32 bits where all are."""
+    found = {name: np.asarray(values) for name, values in rows.items()}
+    table = found["X"]
+    if table.ndim == 2:
+        wide = bool(circle().most(table.dtype != np.float32 and len(table) > 0))
+        found["X"] = table.astype(np.float64 if wide else np.float32, copy=False)
+    return found

@@ -1,0 +1,237 @@
+"""A circle whose members are processes: each is connected with each, by sockets of ZeroMQ under CURVE.
+
+A fit has a key pair of its own, which travels by Dask's messages alone. Who does not hold it is refused in the
+handshake, on both sides: a stranger can neither connect to a member nor pass for one. What is sent is encrypted,
+whatever the cluster's own connections are. Arrays travel as bytes under a header of a few numbers; nothing is
+unpickled.
+
+Members swap parcels in one order. A parcel has a number, so that one from a member that is ahead waits for its turn.
+"""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import zmq
+from zmq.auth.thread import ThreadAuthenticator
+
+from anyboost.dask.journal import Journal
+from anyboost.trees.parts import Circle
+
+if TYPE_CHECKING:
+    from anyboost.trees.grower import Grown
+
+POLL = 100  # milliseconds between looks at whether the fit is called off
+LINGER = 5000  # milliseconds that the last parcels have to leave
+_KINDS = "biufU"  # of arrays: those without pointers
+
+
+class Stopped(RuntimeError):
+    """Another member has ended the fit, or a member is lost."""
+
+
+class _OfTheFit:
+    """Lets in who holds the key of the fit."""
+
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        return key == self.key
+
+
+class Door:
+    """Where a member takes parcels: bound to a port of this machine, before it is known who the others are.
+
+    Parameters
+    ----------
+    host : str
+        The address that others reach this machine by.
+    keys : tuple of (bytes, bytes)
+        The public and the secret key of the fit.
+
+    Examples
+    --------
+    >>> import zmq
+    >>> from anyboost.dask.mesh import Door
+    >>> door = Door("127.0.0.1", zmq.curve_keypair())
+    >>> door.address.startswith("tcp://127.0.0.1:")
+    True
+    >>> door.close()
+    """
+
+    def __init__(self, host: str, keys: tuple[bytes, bytes]) -> None:
+        self.keys = keys
+        self.context = zmq.Context()
+        self._guard = ThreadAuthenticator(self.context)
+        self._guard.start()
+        self._guard.configure_curve_callback("*", _OfTheFit(keys[0]))
+        self.socket = self.context.socket(zmq.PULL)
+        self.socket.ipv6 = ":" in host
+        self.socket.curve_server = True
+        self.socket.curve_publickey, self.socket.curve_secretkey = keys
+        host = f"[{host}]" if ":" in host else host
+        port = self.socket.bind_to_random_port(f"tcp://{host}")
+        self.address = f"tcp://{host}:{port}"
+
+    def knock(self, address: str) -> Any:
+        """A socket to another member's door.
+
+        Parameters
+        ----------
+        address : str
+            Where it is.
+
+        Returns
+        -------
+        Socket
+            To send to.
+        """
+        socket = self.context.socket(zmq.PUSH)
+        socket.ipv6 = "[" in address
+        socket.curve_serverkey = self.keys[0]
+        socket.curve_publickey, socket.curve_secretkey = self.keys
+        socket.sndhwm = 0
+        socket.connect(address)
+        return socket
+
+    def close(self, linger: int = 0) -> None:
+        """Take no more, and end what it started.
+
+        Parameters
+        ----------
+        linger : int, default 0
+            How many milliseconds parcels that wait have to leave.
+        """
+        if not self.context.closed:
+            self._guard.stop()
+            self.context.destroy(linger)
+
+
+class Mesh(Circle):
+    """The members of a fit, as one of them sees them.
+
+    Parameters
+    ----------
+    door : Door
+        That of this member.
+    place : int
+        Its place.
+    addresses : sequence of str
+        The doors of all members.
+    names : sequence of str
+        What members are called in sentences.
+    patience : float
+        How many seconds to wait for a parcel.
+    called_off : callable
+        Says why the fit is called off, from outside; None while it is not.
+    journal : Journal or None, default None
+        Trees that are known; None: none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zmq
+    >>> from anyboost.dask.mesh import Door, Mesh
+    >>> door = Door("127.0.0.1", zmq.curve_keypair())
+    >>> mesh = Mesh(door, 0, [door.address], ["me"], 10.0, lambda: None)
+    >>> mesh.add(np.arange(3))
+    array([0, 1, 2])
+    >>> mesh.close()
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        place: int,
+        addresses: Sequence[str],
+        names: Sequence[str],
+        patience: float,
+        called_off: Callable[[], str | None],
+        journal: Journal | None = None,
+    ) -> None:
+        self.place, self.size = place, len(addresses)
+        self._door, self._names, self._patience, self._called_off = door, list(names), patience, called_off
+        self._out = {other: door.knock(address) for other, address in enumerate(addresses) if other != place}
+        self._journal = journal or Journal()
+        self._stopped = False
+        self._turn = 0
+        self._early: dict[tuple[int, int], np.ndarray] = {}
+        self.sent = self.messages = 0  # bytes of parcels, and how many
+
+    def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
+        self._turn += 1
+        for other, socket in self._out.items():
+            self._send(socket, parcels[other])
+        return [parcels[place] if place == self.place else self._next(place) for place in range(self.size)]
+
+    def _send(self, socket: Any, parcel: np.ndarray) -> None:
+        words = parcel.dtype == np.dtype(object)  # labels
+        array = np.ascontiguousarray(parcel.astype(str) if words else parcel)
+        if array.dtype.kind not in _KINDS:
+            raise TypeError(f"members swap numbers and words, not {array.dtype}")
+        header = [self._turn, self.place, array.dtype.str, parcel.shape, words]
+        body = array.view(np.uint8) if array.size and array.ndim else array.tobytes()
+        socket.send(json.dumps(header).encode(), zmq.SNDMORE)
+        socket.send(body, copy=array.nbytes < 65_536)
+        self.sent += array.nbytes
+        self.messages += 1
+
+    def _next(self, place: int) -> np.ndarray:
+        """The parcel of this turn from one member."""
+        began, wanted = time.monotonic(), (self._turn, place)
+        while wanted not in self._early:
+            if not self._door.socket.poll(POLL):
+                reason = self._called_off()
+                if reason is not None:
+                    self._stopped = True
+                    raise Stopped(reason)
+                if time.monotonic() - began > self._patience:
+                    self._stopped = True
+                    raise Stopped(
+                        f"the worker {self._names[place]} has not answered for {self._patience:g} seconds: look at its "
+                        "log, or give the fit a longer timeout"
+                    )
+                continue
+            self._take_in(self._door.socket.recv_multipart(copy=False))
+        return self._early.pop(wanted)
+
+    def _take_in(self, frames: Sequence[Any]) -> None:
+        try:
+            header = json.loads(bytes(frames[0]))
+            if header[0] == "stop":
+                reason = str(header[1])
+            else:
+                reason = ""
+                turn, place, dtype, shape, words = header
+                array = np.frombuffer(frames[1], dtype=np.dtype(dtype)).reshape(shape)
+        except (ValueError, TypeError, IndexError, KeyError):
+            return  # no parcel: whoever sent it, nobody waits for it
+        if reason:
+            self._stopped = True
+            raise Stopped(reason)
+        if turn >= self._turn and array.dtype.kind in _KINDS:
+            self._early[turn, place] = array.astype(object) if words else array
+
+    def recall(self) -> "Grown | None":
+        return self._journal.recall()
+
+    def remember(self, grown: "Grown") -> None:
+        self._journal.remember(grown)
+
+    def stop(self, reason: str) -> None:
+        """Tell the others that the fit has ended here.
+
+        Parameters
+        ----------
+        reason : str
+            Why.
+        """
+        for socket in self._out.values():
+            socket.send(json.dumps(["stop", reason]).encode())
+
+    def close(self) -> None:
+        """End the connections, when what was sent last has left; at once where the fit has been stopped."""
+        self._door.close(0 if self._stopped else LINGER)

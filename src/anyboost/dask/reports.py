@@ -1,0 +1,125 @@
+"""Rounds told to the client as they end: its callbacks hear of them there, and may stop the fit.
+
+The worker at the first place posts each round, and the client fetches what is new. Where callbacks are to be answered,
+all members wait for the client after each round, some milliseconds; else nobody waits.
+"""
+
+import pickle
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from anyboost.boosting import Run
+from anyboost.dask.stripped import without_rows
+from anyboost.descent import Step
+from anyboost.trees.parts import circle
+
+_LOOK = 0.1  # seconds between looks at whether the fit is called off
+
+
+class Post:
+    """What the first member has told, and what the client has answered."""
+
+    def __init__(self) -> None:
+        self.told: list[bytes] = []
+        self._answers: dict[int, bool] = {}
+        self._came = threading.Condition()
+
+    def answer(self, number: int, stop: bool) -> None:
+        """Take the client's answer to what was told as this number."""
+        with self._came:
+            self._answers[number] = stop
+            self._came.notify_all()
+
+    def ask(self, told: bytes, called_off: Callable[[], Any]) -> bool:
+        """Tell something, and wait for the answer."""
+        self.told.append(told)
+        number = len(self.told) - 1
+        with self._came:
+            while number not in self._answers:
+                if called_off() is not None:
+                    return True  # the next sum finds out why
+                self._came.wait(_LOOK)
+            return self._answers.pop(number)
+
+
+class Told(NamedTuple):
+    """A round, as the client needs it to follow; `run` is all of it, the first time."""
+
+    step: Step
+    run: Run | None
+    shrink: float
+    pieces: list[tuple[float, Any]]
+    norm: float
+
+
+class Reporter:
+    """A callback of `boost` on every member: the first one tells of rounds, and all stop where the client says so."""
+
+    def __init__(self, post: Post, place: int, waits: bool, called_off: Callable[[], Any]) -> None:
+        self._post, self._place, self._waits, self._called_off = post, place, waits, called_off
+        self._terms = 0
+
+    def __call__(self, step: Step, run: Run) -> bool:
+        stop = False
+        if self._place == 0:
+            told = pickle.dumps(self._told(step, run))
+            if self._waits:
+                stop = self._post.ask(told, self._called_off)
+            else:
+                self._post.told.append(told)
+        return bool(circle().most(stop)) if self._waits else False
+
+    def _told(self, step: Step, run: Run) -> Told:
+        first, ensemble = self._terms == 0, run.ensemble
+        pieces = list(zip(ensemble.added, ensemble.hypotheses, strict=True))[self._terms :]
+        self._terms = max(1, len(ensemble.hypotheses))
+        return Told(step, without_rows(run) if first else None, ensemble.shrinks[-1], pieces, run.state.norm)
+
+
+class Audience:
+    """The client's callbacks, and the run as they see it: without its rows.
+
+    Parameters
+    ----------
+    callbacks : sequence of callables
+        Called as `callback(step, run)`; a true answer stops the fit.
+    """
+
+    def __init__(self, callbacks: Sequence[Callable[[Step, Run], object]]) -> None:
+        self._callbacks = list(callbacks)
+        self._run: Run | None = None
+
+    def hear(self, told: bytes) -> bool:
+        """Take in a round; whether to stop. Rounds of an attempt before, which come again, are known."""
+        found: Told = pickle.loads(told)
+        run = self._run
+        if run is not None and found.step.round <= len(run.steps):
+            return False
+        if run is None:
+            assert found.run is not None
+            run = found.run
+        else:
+            run.ensemble.add_round(found.shrink, found.pieces)
+            run.steps.append(found.step)
+            state = replace(run.state, loss=found.step.loss, round=found.step.round, norm=found.norm)
+            run = replace(run, state=state)
+            if run.watch is not None and found.step.valid_loss is not None:
+                run.watch.losses.append(found.step.valid_loss)
+        self._run = run
+        answers = [callback(found.step, run) for callback in self._callbacks]
+        return any(answers)
+
+
+async def fresh(post: Post | None, heard: int, seconds: float) -> list[bytes]:
+    """What was told since, as soon as there is anything; nothing after some seconds without."""
+    import asyncio
+
+    deadline = time.monotonic() + seconds
+    while post is None or len(post.told) <= heard:
+        if post is None or time.monotonic() > deadline:
+            return []
+        await asyncio.sleep(0.003)
+    return post.told[heard:]

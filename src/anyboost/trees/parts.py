@@ -1,0 +1,194 @@
+"""Rows in several parts: members of a circle run the same loop, each on its own rows, and agree on every answer.
+
+    add:     whole numbers, summed;     most:  the largest;     gather:  what all have, in the order of their places
+
+Whatever is asked of rows, wherever it is asked, is asked of the circle that the thread is `within`; of the rows here
+alone where it is within none. A circle has to know one thing, to `trade`: to hand each member its parcel, and to take
+home what they have for this one. Sums of whole numbers are the same by any way that they take.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anyboost.trees.rows import GroundHere, Here, Rows
+from anyboost.trees.table import BINS, GROUP, MISSING, Bins
+
+if TYPE_CHECKING:
+    from anyboost.backends.sums import Fixed
+    from anyboost.trees.frontier import Inside
+    from anyboost.trees.grower import Grown, Plan
+
+_LARGE = 2**15  # bytes from which on each member adds up a share, and not everything
+
+
+class Circle(ABC):
+    """Who runs the same loop: `size` members, of which this is the one at `place`."""
+
+    place = 0
+    size = 1
+
+    @abstractmethod
+    def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Give each member its parcel; what each has given to this one."""
+
+    def add(self, counts: Any) -> Any:
+        """Whole numbers, summed over the members."""
+        own = np.asarray(counts)
+        if own.nbytes < _LARGE:
+            return np.sum(self.all_of(own), axis=0, dtype=own.dtype)
+        # Each member adds up a share and hands it round: what one sends does not grow with their number.
+        shares = self.trade(np.array_split(own.reshape(-1), self.size))
+        total = shares[0].copy()
+        for share in shares[1:]:
+            total += share
+        return np.concatenate(self.all_of(total)).reshape(own.shape)
+
+    def most(self, values: Any) -> Any:
+        """Numbers, the largest over the members; NaN where any is."""
+        return np.max(self.all_of(np.asarray(values)), axis=0)
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        """What all members have, one after the other."""
+        found = self.all_of(values)
+        # A member without rows cannot tell of what kind the others' are.
+        return np.concatenate([part for part in found if len(part)] or found[:1])
+
+    def all_of(self, values: np.ndarray) -> list[np.ndarray]:
+        """What each member has."""
+        return self.trade([values] * self.size)
+
+    def recall(self) -> "Grown | None":
+        """The tree that is grown next, where it is known from an earlier attempt: its `leaf` is empty."""
+        return None
+
+    def remember(self, grown: "Grown") -> None:
+        """Take note of a tree."""
+        return
+
+
+class _Nobody(Circle):
+    def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return list(parcels)
+
+    def add(self, counts: Any) -> Any:
+        return counts
+
+    def most(self, values: Any) -> Any:
+        return values
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return values
+
+
+_NOBODY = _Nobody()
+_circle: ContextVar[Circle] = ContextVar("circle", default=_NOBODY)
+
+
+def circle() -> Circle:
+    """The circle that this thread is within; one of nobody else where it is within none."""
+    return _circle.get()
+
+
+def alone() -> bool:
+    """Whether all rows are here."""
+    return circle().size == 1
+
+
+@contextmanager
+def within(others: Circle) -> Iterator[None]:
+    """Have this thread's rows be a part of those of a circle."""
+    before = _circle.set(others)
+    try:
+        yield
+    finally:
+        _circle.reset(before)
+
+
+@contextmanager
+def on_ones_own() -> Iterator[None]:
+    """Have this thread's rows be all there are: where they have been gathered."""
+    with within(_NOBODY):
+        yield
+
+
+def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values that rows of any part have, in order, and the place among them of each value here."""
+    found = np.unique(circle().gather(np.unique(values)))
+    return found, np.searchsorted(found, values)
+
+
+def rows_of(n: int, n_threads: int = 1, folder: Any = None) -> Rows:
+    """So many rows here, with those that the other members have; all members have to ask."""
+    others = circle()
+    return Here(n, n_threads, folder) if others.size == 1 else Part(n, n_threads, others)
+
+
+class Part(Here):
+    """The rows of one member."""
+
+    def __init__(self, here: int, n_threads: int, others: Circle) -> None:
+        counts = [int(count) for count in others.all_of(np.array(here))]
+        super().__init__(sum(counts), n_threads)
+        first = sum(counts[: others.place])
+        self.own, self.others = slice(first, first + here), others
+
+    def add(self, counts: Any) -> Any:
+        return self.others.add(counts)
+
+    def most(self, values: Any) -> Any:
+        return self.others.most(values)
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        return self.others.gather(values)
+
+    def recall(self) -> "Grown | None":
+        return self.others.recall()
+
+    def remember(self, grown: "Grown") -> None:
+        self.others.remember(grown)
+
+    def apart(self) -> list[Rows]:
+        return [self]  # members agree on what they ask in one order
+
+    def bins(
+        self, X: np.ndarray, masses: np.ndarray | None, max_bins: int, categorical: tuple[int, ...]
+    ) -> Bins:
+        from anyboost.trees.binning import bin_table
+
+        return bin_table(X, masses, max_bins, self.n_threads, categorical, rows=self)
+
+    def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> "GroundOfPart":
+        return GroundOfPart(self, bins, fixed, plan)
+
+
+class GroundOfPart(GroundHere):
+    """Rows of one member under one tree."""
+
+    @property
+    def inside(self) -> "Inside":
+        from anyboost.trees.frontier import ELSEWHERE
+
+        return ELSEWHERE
+
+    def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
+        super().histogram(start, stop, sums)
+        counted = self._counted
+        sums[counted] = self._rows.add(sums[counted])
+
+    @property
+    def _counted(self) -> np.ndarray:
+        """The entries of a histogram that may be other than zero: what members have to tell each other."""
+        groups = np.concatenate(self._plan.shares)
+        return self._rows.once(("counted", groups.tobytes()), lambda: _counted(self._bins, groups))
+
+
+def _counted(bins: Bins, groups: np.ndarray) -> np.ndarray:
+    columns = (GROUP * groups[:, None] + np.arange(GROUP)).ravel()
+    columns = columns[columns < bins.n_columns]
+    used = [np.append(np.arange(min(bins.n_cuts[column] + 1, MISSING)), MISSING) for column in columns]
+    return np.concatenate([BINS * column + own for column, own in zip(columns, used, strict=True)])

@@ -1,0 +1,138 @@
+"""`ab.dask.boost` on a cluster gives the Run of `ab.boost`, byte for byte, from any kind of collection."""
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import anyboost as ab
+import fingerprints
+from models import model_of
+
+X, Y, GROUPS = fingerprints.data("squared")
+HOW = ("absolute", ab.weak.Tree(8))
+OPTIONS = {"rounds": 8, "timeout": 60.0}
+
+
+def arrays(*given, rows=90):
+    return [da.from_array(part, chunks=(rows, *part.shape[1:])) for part in given]
+
+
+def frames(*given, parts=5):
+    found = []
+    for part in given:
+        frame = (
+            pd.DataFrame(part, columns=[f"c{j}" for j in range(part.shape[1])])
+            if part.ndim > 1
+            else pd.Series(part)
+        )
+        found.append(dd.from_pandas(frame, npartitions=parts))
+    return found
+
+
+def delayed(*given, parts=4):
+    return [[dask.delayed(piece) for piece in np.array_split(part, parts)] for part in given]
+
+
+def whole(*how, **options):
+    return ab.boost(X, Y, *how, **{"rounds": 8, **options})
+
+
+def steps_of(run):
+    return [step._replace(seconds=0.0) for step in run.steps]
+
+
+@pytest.mark.parametrize("kind", [arrays, frames, delayed], ids=lambda kind: kind.__name__)
+def test_every_kind_of_collection_gives_the_same_model(client, kind):
+    run, local = ab.dask.boost(client, *kind(X, Y), *HOW, **OPTIONS), whole(*HOW)
+    assert model_of(run) == model_of(local)
+    assert steps_of(run) == steps_of(local)
+    assert (run.floor(), run.gap(2.0), run.norm) == (local.floor(), local.gap(2.0), local.norm)
+    assert run.scores.shape == (0,)
+
+
+def test_weights_draws_and_a_set_that_is_spread_otherwise(client):
+    weights, more = fingerprints.FLOATS, {"row_fraction": 0.7, "patience": 3, "random_state": 5}
+    dX, dy, dw = arrays(X, Y, weights)
+    watched, targets = arrays(X[:60], Y[:60] + 0.5, rows=60)  # on one worker alone
+    run = ab.dask.boost(client, dX, dy, *HOW, sample_weight=dw, valid=(watched, targets), **OPTIONS, **more)
+    local = whole(*HOW, sample_weight=weights, valid=(X[:60], Y[:60] + 0.5), **more)
+    assert model_of(run) == model_of(local)
+    assert steps_of(run) == steps_of(local)
+    assert run.best_round == local.best_round
+
+
+def test_queries_and_offsets_may_be_torn_over_partitions(client):
+    grades = np.floor(2 * (Y - Y.min()))
+    offset = X[:, 0]
+    dX, dy, groups, start = arrays(X, grades, GROUPS, offset, rows=37)
+    run = ab.dask.boost(client, dX, dy, "rank_hinge", "stump", groups=groups, start=start, **OPTIONS)
+    local = ab.boost(X, grades, "rank_hinge", "stump", groups=GROUPS, start=offset, rounds=8)
+    assert model_of(run) == model_of(local)
+
+
+def test_two_fits_at_once_neither_wait_for_each_other_nor_mix(client):
+    from threading import Thread
+
+    found = {}
+
+    def fit(loss):
+        found[loss] = ab.dask.boost(client, *arrays(X, Y), loss, HOW[1], **OPTIONS)
+
+    threads = [Thread(target=fit, args=(loss,)) for loss in ("squared", "absolute")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for loss in ("squared", "absolute"):
+        assert model_of(found[loss]) == model_of(whole(loss, HOW[1]))
+
+
+def test_a_bad_row_of_one_worker_is_refused_as_in_a_local_fit(client):
+    bad = Y.copy()
+    bad[300] = np.nan
+    with pytest.raises(ValueError, match="y must be finite, got nan"):
+        ab.dask.boost(client, *arrays(X, bad), *HOW, **OPTIONS)
+    assert not any(client.run(lambda: __import__("anyboost.dask.workers", fromlist=["_"])._seats).values())
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"learner": "linear"}, "learner Linear needs all rows in one place, .*: use a tree or a stump"),
+        ({"X": X}, "X must be a dask DataFrame or Array, or a list of delayed parts, got ndarray"),
+        ({"y": [dask.delayed(Y)]}, "y has 1 partitions, and X 5: partition them alike"),
+        ({"timeout": 0}, "timeout must be positive, got 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(client, change, sentence):
+    dX, dy = arrays(X, Y)
+    given = {"X": dX, "y": dy, "learner": "stump", "rounds": 2} | change
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        ab.dask.boost(client, given.pop("X"), given.pop("y"), **given)
+
+
+def test_callbacks_hear_of_rounds_at_the_client_and_may_stop_the_fit(client):
+    heard = []
+
+    def listen(step, run):
+        heard.append((step._replace(seconds=0.0), len(run.steps), run.ensemble.predict(X[:5]).tolist()))
+        return step.round == 5
+
+    run = ab.dask.boost(client, *arrays(X, Y), *HOW, callbacks=[listen], **OPTIONS)
+    local = whole(*HOW, rounds=5)
+    assert model_of(run) == model_of(local)
+    assert [step for step, _, _ in heard] == steps_of(local)
+    for rounds, (_, count, predictions) in enumerate(heard, 1):
+        assert count == rounds
+        assert predictions == local.ensemble.truncate(rounds).predict(X[:5]).tolist()
+
+
+def test_an_error_of_a_callback_ends_the_fit(client):
+    def fail(_, __):
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        ab.dask.boost(client, *arrays(X, Y), *HOW, callbacks=[fail], **OPTIONS)

@@ -1,0 +1,174 @@
+"""A worker that dies costs time and nothing else: the same bytes, or a sentence, and nothing is left behind."""
+
+import os
+import random
+import signal
+import threading
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+
+import anyboost as ab
+from models import model_of
+
+FULL = pytest.mark.full
+ROWS, COLUMNS, PARTS = 6000, 6, 6
+HOW = {"loss": "absolute", "learner": ab.weak.Tree(15), "rounds": 60}
+
+
+def rows(seed):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(ROWS // PARTS, COLUMNS))
+    return X, X[:, 0] * X[:, 1] + generator.normal(size=len(X)) / 10
+
+
+def collections():
+    """Partitions that a worker can make again."""
+    made = [dask.delayed(rows)(seed) for seed in range(PARTS)]
+    return [part[0] for part in made], [part[1] for part in made]
+
+
+@pytest.fixture(scope="module")
+def whole():
+    made = [rows(seed) for seed in range(PARTS)]
+    return ab.boost(np.concatenate([X for X, _ in made]), np.concatenate([y for _, y in made]), **HOW)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """A cluster of two workers in processes of their own, which a nanny starts again when they die."""
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set(
+            {"distributed.scheduler.allowed-failures": 1000, "distributed.comm.timeouts.connect": "30s"}
+        ),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def ready(client):
+    """Wait for two workers; a nanny may have given up on one that a busy machine was slow to start."""
+    client.cluster.scale(2)
+    client.wait_for_workers(2, timeout=120)
+
+
+def pids(client):
+    return client.run(os.getpid)
+
+
+def left_behind(client):
+    """Seats that were not given up, and sockets that listen beside Dask's own."""
+    return client.run(lambda: len(__import__("anyboost.dask.workers", fromlist=["_"])._seats))
+
+
+class Killer(threading.Thread):
+    """Kills a worker after some seconds."""
+
+    def __init__(self, client, seconds, turn):
+        super().__init__(daemon=True)
+        self.client, self.seconds, self.turn, self.killed = client, seconds, turn, None
+
+    def run(self):
+        time.sleep(self.seconds)
+        alive = pids(self.client)
+        self.killed = sorted(alive)[self.turn % len(alive)]
+        os.kill(alive[self.killed], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("kill", [0, *(pytest.param(number, marks=FULL) for number in range(1, 100))])
+def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
+    chance = random.Random(kill)
+    ready(processes)
+    killer = Killer(processes, chance.uniform(0.1, 2.0), kill)
+    killer.start()
+    run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
+    assert model_of(run) == model_of(whole)
+    killer.join(30)
+    assert set(left_behind(processes).values()) == {0}
+
+
+def test_known_trees_are_not_grown_again(monkeypatch, whole):
+    from anyboost.dask.journal import Journal
+    from anyboost.trees import grower
+    from parts import Member, in_circle
+
+    made = [rows(seed) for seed in range(PARTS)]
+    journals = {}
+
+    def fit(place, edges, known, rounds):
+        journal = journals[place] = Journal(known)
+        circle = _with(journal)
+        own = made[edges[place] : edges[place + 1]]
+        X, y = (np.concatenate([part[number] for part in own]) for number in (0, 1))
+        circle()
+        return ab.boost(X, y, **{**HOW, "rounds": rounds}, n_threads=1)
+
+    def _with(journal):
+        def begin():
+            from anyboost.trees.parts import circle
+
+            member = circle()
+            assert isinstance(member, Member)
+            member.recall, member.remember = journal.recall, journal.remember
+
+        return begin
+
+    in_circle(lambda place: fit(place, (0, 1, 6), (), 40), 2)
+    known = journals[0].kept
+    assert len(known) == 40
+    grown = []
+    counted = grower._run
+    monkeypatch.setattr(grower, "_run", lambda *given: grown.append(1) or counted(*given))
+    found = in_circle(lambda place: fit(place, (0, 2, 3, 6), known, 60), 3)
+    assert len(grown) == 3 * 20
+    for run in found:
+        assert model_of(run) == model_of(whole)
+
+
+def test_data_that_cannot_be_made_again_are_refused_in_a_sentence(processes):
+    ready(processes)
+    made = [rows(seed) for seed in range(PARTS)]
+    X = processes.scatter([X for X, _ in made], hash=False)
+    y = processes.scatter([y for _, y in made], hash=False)
+    Killer(processes, 0.7, 1).start()
+    with pytest.raises(ab.dask.Lost, match=r"Dask cannot compute it again|are not in memory after"):
+        ab.dask.boost(processes, X, y, **{**HOW, "rounds": 2000}, timeout=8.0)
+
+
+def test_an_interrupt_at_the_client_stops_the_workers(processes, monkeypatch):
+    from anyboost.dask import fits
+
+    ready(processes)
+    began = time.monotonic()
+
+    def interrupt(_):
+        if time.monotonic() - began > 1.5:
+            raise KeyboardInterrupt
+        return False
+
+    monkeypatch.setattr(fits.Attempt, "_look", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ab.dask.boost(processes, *collections(), **{**HOW, "rounds": 100_000}, timeout=60.0)
+    deadline = time.monotonic() + 20
+    while set(left_behind(processes).values()) != {0} and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert set(left_behind(processes).values()) == {0}
+
+
+def test_without_any_worker_the_fit_ends_with_a_sentence():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster) as alone,
+    ):
+        data = da.ones((100, 2), chunks=(50, 2)), da.arange(100, chunks=50)
+        threading.Timer(1.0, lambda: cluster.scale(0)).start()
+        with pytest.raises(ab.dask.Lost, match="are not in memory after 3 seconds: is a worker left"):
+            ab.dask.boost(alone, *data, rounds=10**6, timeout=3.0)

@@ -1,0 +1,123 @@
+"""Members of a circle over sockets: sums are right, and whoever does not hold the key of the fit is kept out."""
+
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+zmq = pytest.importorskip("zmq")
+
+from anyboost.dask.mesh import Door, Mesh, Stopped  # noqa: E402
+
+
+def meshes(size, patience=20.0, called_off=lambda: None):
+    keys = zmq.curve_keypair()
+    doors = [Door("127.0.0.1", keys) for _ in range(size)]
+    addresses = [door.address for door in doors]
+    names = [f"worker {place}" for place in range(size)]
+    return [Mesh(door, place, addresses, names, patience, called_off) for place, door in enumerate(doors)]
+
+
+def each(members, work):
+    found = [None] * len(members)
+
+    def one(place):
+        try:
+            found[place] = work(members[place])
+        except Exception as error:
+            found[place] = error
+
+    threads = [threading.Thread(target=one, args=(place,)) for place in range(len(members))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    for member in members:
+        member.close()
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_sums_extremes_and_gatherings(size):
+    def work(mesh):
+        small = mesh.add(np.int64(mesh.place + 1))
+        large = mesh.add(np.arange(10_000) * (mesh.place + 1))
+        most = mesh.most(np.array([mesh.place, -mesh.place], dtype=np.float64))
+        words = mesh.gather(np.array(["a", "bcd"][: mesh.place % 3], dtype=object))
+        return int(small), large, most.tolist(), words.tolist()
+
+    total = size * (size + 1) // 2
+    for small, large, most, words in each(meshes(size), work):
+        assert small == total
+        np.testing.assert_array_equal(large, np.arange(10_000) * total)
+        assert most == [size - 1, 0]
+        assert words == [word for place in range(size) for word in ["a", "bcd"][: place % 3]]
+
+
+def intrude(kind, address, keys):
+    """Somebody who wants to be a part of the fit, or to disturb it."""
+    host, port = address.removeprefix("tcp://").rsplit(":", 1)
+    if kind == "noise":
+        with socket.create_connection((host, int(port)), 5) as line:
+            line.sendall(b"GET / HTTP/1.1\r\n\r\n" + bytes(range(256)) * 64)
+        return None
+    context = zmq.Context()
+    stranger = context.socket(zmq.PUSH)
+    stranger.linger = 0
+    if kind != "no key":
+        public, secret = zmq.curve_keypair()
+        stranger.curve_publickey, stranger.curve_secretkey = public, secret
+        stranger.curve_serverkey = keys[0] if kind == "wrong key" else public
+    stranger.connect(address)
+    try:
+        for _ in range(3):
+            stranger.send_multipart([b'[1, 1, "<i8", [], false]', np.int64(666).tobytes()], zmq.NOBLOCK)
+    except zmq.Again:
+        pass
+    return stranger
+
+
+@pytest.mark.parametrize("kind", ["noise", "no key", "wrong key", "wrong door"])
+def test_strangers_are_refused_and_the_fit_is_unharmed(kind):
+    members = meshes(3)
+    door = members[0]._door
+    stranger = intrude(kind, door.address, door.keys)
+    threading.Event().wait(0.3)  # time for what was sent to be taken for a parcel
+    found = each(members, lambda mesh: [int(mesh.add(np.int64(turn))) for turn in range(1, 6)])
+    assert found == [[3, 6, 9, 12, 15]] * 3
+    if stranger is not None:
+        stranger.context.destroy(0)
+
+
+def test_who_passes_for_a_member_is_not_sent_anything():
+    keys = zmq.curve_keypair()
+    context = zmq.Context()
+    false = context.socket(zmq.PULL)
+    false.curve_server, (false.curve_publickey, false.curve_secretkey) = True, zmq.curve_keypair()
+    port = false.bind_to_random_port("tcp://127.0.0.1")
+    door = Door("127.0.0.1", keys)
+    mesh = Mesh(door, 0, [door.address, f"tcp://127.0.0.1:{port}"], ["a", "b"], 0.5, lambda: None)
+    with pytest.raises(Stopped, match=r"worker b has not answered for 0.5 seconds"):
+        mesh.add(np.int64(1))
+    assert not false.poll(200)
+    door.close()
+    context.destroy(0)
+
+
+def test_a_member_that_fails_ends_the_wait_of_the_others():
+    def work(mesh):
+        if mesh.place == 1:
+            mesh.stop("its table has no columns")
+            return None
+        return mesh.add(np.int64(1))
+
+    found = each(meshes(3), work)
+    assert [str(error) for error in found[::2]] == ["its table has no columns"] * 2
+
+
+def test_a_fit_that_is_called_off_ends():
+    members = meshes(2, called_off=lambda: "the worker tcp://10.0.0.7:1 is lost")
+    found = each(members[:1], lambda mesh: mesh.add(np.int64(1)))
+    assert str(found[0]) == "the worker tcp://10.0.0.7:1 is lost"
+    members[1].close()

@@ -1,0 +1,122 @@
+"""`boost` by members of a circle, each with its own rows: the model of all rows in one place, byte for byte."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import anyboost as ab
+import fingerprints
+from anyboost.trees.binning import column_thresholds
+from anyboost.trees.cuts import OF_PARTS, thresholds
+from models import model_of
+from parts import in_circle, in_parts
+
+FULL = pytest.mark.full
+EDGES = {
+    "one": (0, 400),
+    "two": (0, 150, 400),
+    "three, one of them empty": (0, 0, 100, 400),
+    "seven": (0, 1, 60, 130, 131, 200, 390, 400),
+}
+LINEAR = fingerprints.case("squared", ab.weak.Tree(8, leaf="linear"))
+CASES = {
+    **fingerprints.CASES,
+    "linear leaves": LINEAR,
+    "curvature": fingerprints.case("logistic", descent=ab.descent.Naive(0.5, curvature=True)),
+    "curvature, softmax": fingerprints.case("softmax", descent=ab.descent.Residual(0.3, 0.5, curvature=True)),
+    "huber by its targets": fingerprints.case("huber"),
+    "float32": {**fingerprints.case("absolute"), "dtype": np.float32},
+}
+MATTER = (  # one a kind of sum, every kind of partition
+    *(
+        "absolute, trees",
+        "softmax, trees",
+        "cvar",
+        "worst group",
+        "rank_hinge, trees",
+        "cox, trees",
+        "few bins",
+    ),
+    *("float weights", "some rows", "categories, missing, logistic", "linear leaves", "each, exact"),
+)
+
+
+def run_of(name, order=None, part=slice(None), **more):
+    case = CASES[name] | more
+    X, y, groups = fingerprints.data(getattr(case["loss"], "name", case["loss"]), case.pop("missing", False))
+    X = X.astype(case.pop("dtype", np.float64))
+    order = np.arange(len(y)) if order is None else order
+    uses = getattr(case["loss"], "uses_groups", str(case["loss"]).startswith("rank"))
+    given = {"groups": groups if uses else None, "sample_weight": case.pop("sample_weight", None)}
+    given = {key: None if value is None else value[order][part] for key, value in given.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some of these steps are large
+        return ab.boost(
+            X[order][part],
+            y[order][part],
+            **{**case, "rounds": 5},
+            **given,
+            n_threads=1,
+            random_state=3,
+        )
+
+
+def compare(name, edges, order=None, **more):
+    whole = run_of(name, **more)
+    sizes = len(edges) - 1
+    for run in in_circle(lambda place: run_of(name, order, slice(*edges[place : place + 2]), **more), sizes):
+        assert model_of(run) == model_of(whole)
+        assert [step._replace(seconds=0.0) for step in run.steps] == [
+            step._replace(seconds=0.0) for step in whole.steps
+        ]
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in MATTER else pytest.param(name, marks=FULL) for name in CASES]
+)
+def test_members_make_the_same_model(name):
+    order = np.random.default_rng(1).permutation(fingerprints.ROWS)
+    compare(name, EDGES["three, one of them empty"], order)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("edges", EDGES)
+@pytest.mark.parametrize("weights", ["none", "whole", "floats"])
+@pytest.mark.parametrize("name", CASES)
+def test_any_parts_make_the_same_model(name, weights, edges):
+    given = {
+        "none": {},
+        "whole": {"sample_weight": fingerprints.WHOLE},
+        "floats": {"sample_weight": fingerprints.FLOATS},
+    }
+    compare(name, EDGES[edges], **given[weights])
+
+
+@pytest.mark.parametrize("kind", ["numbers", "float32", "few", "ties", "missing", "infinite", "nothing"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_thresholds_of_parts_are_those_of_all(kind, weights):
+    random = np.random.default_rng(0)
+    column = random.normal(size=3000)
+    if kind == "float32":
+        column = column.astype(np.float32)
+    elif kind == "few":
+        column = random.integers(-5, 5, 3000) / 3.0
+    elif kind == "ties":
+        column = np.where(random.random(3000) < 0.6, 0.25, column.round(2))
+    elif kind == "missing":
+        column[random.random(3000) < 0.3] = np.nan
+    elif kind == "infinite":
+        column[:40], column[40:60] = np.inf, -np.inf
+    elif kind == "nothing":
+        column[:] = np.nan
+    masses = random.integers(1, 1000, 3000) if weights else None
+    wanted, missing = column_thresholds(column, masses, 40)
+
+    def look(rows):
+        own = None if masses is None else masses[rows.own]
+        return thresholds(lambda: [(column[rows.own], own)], 40, column.dtype, rows, OF_PARTS)
+
+    for found, some in in_parts(look, (0, 10, 10, 1700, 3000)):
+        np.testing.assert_array_equal(found, wanted)
+        assert some == missing
