@@ -227,6 +227,14 @@ def test_a_validation_table_stops_the_fit(table):
     np.testing.assert_array_equal(model.predict(table[names]), wanted.predict(table[names]))
 
 
+def test_a_report_is_on_the_rows_held_out(place, table):
+    table.iloc[80:].to_csv("valid.csv", index=False)
+    words = ("--target", "y", *_ignored("y"), "--set", "max_iter=3")
+    done = run("fit", "data.csv", *words, "--valid", "valid.csv", "--report", "page.html", "-o", "m")
+    assert "page.html: report on the validation rows" in done.stdout
+    assert (place / "page.html").read_text().lower().startswith("<!doctype html>")
+
+
 def test_progress_is_lines_where_there_is_no_terminal():
     done = run("fit", "data.csv", "--target", "y", *_ignored("y"), "-o", "m")
     assert "trying on rows held out: round " in done.stderr

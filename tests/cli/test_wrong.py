@@ -176,7 +176,7 @@ def test_a_wrong_invocation_ends_in_its_sentence(place, monkeypatch, line, code,
     assert "Traceback" not in done.stderr
     assert "an error of anyboost itself" not in done.stderr
     # what was taken for what may be said before; the reason is one line, of one sentence
-    assert all(re.match(r"\d+ rows; |task: ", earlier) for earlier in said[:-1])
+    assert all(re.match(r"\d+ rows; |task: |anyboost: compiling ", earlier) for earlier in said[:-1])
     assert _state(place) == before
 
 

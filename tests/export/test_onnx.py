@@ -127,6 +127,17 @@ def test_the_check_finds_values_that_are_not_the_model(monkeypatch, tmp_path):
         ab.export.to_onnx(model, tmp_path / "model.onnx")
 
 
+def test_no_leaf_has_the_number_of_its_sibling():
+    """onnxruntime 1.23 takes such a node for a leaf, whatever stands on its other side."""
+    for name in ("squared", "quantile", "each", "categories"):
+        terms = parts_of(fitted(name)[0]).terms
+        trees = [onnx_trees.Weighted(term.tree, term.values(0), 0) for term in terms]
+        found = onnx_trees.attributes(trees, 1, onnx_trees.Places([], []), np.float32)
+        sides = ("nodes_truenodeids", "nodes_falsenodeids", "nodes_trueleafs", "nodes_falseleafs")
+        true, false, true_leaf, false_leaf = (np.array(found[side]) for side in sides)
+        assert not ((true == false) & (true_leaf != false_leaf)).any()
+
+
 def test_round_down_is_the_largest_that_is_not_above():
     values = np.array([0.1, -0.1, 1e-300, -1e-300, 1e300, -1e300, 0.0, np.inf, -np.inf, 16777217.0])
     found = onnx_trees.round_down(values, np.float32)

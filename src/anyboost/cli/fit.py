@@ -115,11 +115,6 @@ def _check(data: str, output: Path, valid: str | None, report: Path | None) -> N
         paths.check_input(valid)
     paths.check("--report", report)
     paths.check_apart({"--output": output, "--report": report}, data, valid)
-    if report is not None:
-        from importlib.util import find_spec
-
-        if find_spec("anyboost.report") is None:
-            raise ValueError("--report is not part of this installation: leave it out")
 
 
 def _tell(model: Any, output: Path) -> None:
@@ -134,9 +129,8 @@ def _tell(model: Any, output: Path) -> None:
 def _report(model: Any, path: Path, rows: Any, held_out: bool, task: str) -> None:
     import shlex
     import sys
-    from importlib import import_module
 
-    report: Any = import_module("anyboost.report")
+    from anyboost import report
 
     given = {} if rows.groups is None else {"qid" if task == "ranking" else "groups": rows.groups}
     what = "validation rows" if held_out else "training rows"

@@ -70,6 +70,10 @@ def codes_apart(tree: TreeFunction, node: int) -> tuple[np.ndarray, bool]:
 def attributes(trees: Sequence[Weighted], targets: int, places: Places, dtype: Any) -> dict[str, Any]:
     """The attributes of the operator; arrays are to become tensors."""
     nodes = _Nodes(places, dtype)
+    # Leaves and nodes are numbered apart, and some runtimes take a node for a leaf whose two sides, a leaf and a node,
+    # have the same number. With leaves that nobody comes to before the others, no leaf has the number of its sibling.
+    spare = max((int(np.count_nonzero(one.tree.feature >= 0)) for one in trees), default=0)
+    nodes.pad(spare)
     for one in trees:
         nodes.add(one)
     if not trees:  # the operator needs a node
@@ -112,6 +116,10 @@ class _Nodes:
         self.members: list[float] = []  # those of each node, and NaN after them
         self.target: list[int] = []
         self.weight: list[float] = []
+
+    def pad(self, count: int) -> None:
+        """Leaves that no node leads to."""
+        self._leaves(0, np.zeros(count))
 
     def add_constant(self, target: int, weights: np.ndarray) -> None:
         """A tree without a split: a node of which both sides are its leaf."""
