@@ -84,7 +84,7 @@ def main() -> None:
     found: dict[tuple[str, int], np.ndarray] = {}
     for workers in (1, 2, 4):
         with (
-            LocalCluster(workers, threads_per_worker=1, dashboard_address=":0") as cluster,
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
             Client(cluster) as client,
         ):
             made = [delayed(part)(seed, rows, given.columns) for seed in range(PARTS)]

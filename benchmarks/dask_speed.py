@@ -46,12 +46,18 @@ def on_cluster(client: Any, parts: int, rows: int, columns: int, rounds: int) ->
     """A fit of so many partitions."""
     from functools import partial
 
-    from dask.delayed import delayed
+    from distributed import wait
 
     from anyboost.dask import fits
 
-    sets = {"train": [delayed(part)(seed, rows // parts, columns) for seed in range(parts)]}
-    held = fits.hold(client, sets, 600.0)
+    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    places = [
+        workers[seed % len(workers)] for seed in range(parts)
+    ]  # Dask may put small ones all in one place
+    sizes = (rows // parts, columns)
+    made = [client.submit(part, seed, *sizes, workers=[place]) for seed, place in enumerate(places)]
+    wait(made)
+    held = fits.Held({"train": made}, {"train": {}})
     return fits.run(client, partial(work, rounds), held, 600.0)
 
 
@@ -74,7 +80,9 @@ def main() -> None:
     if given.traffic:
         for workers in (2, 4, 8):
             with (
-                LocalCluster(workers, threads_per_worker=1, dashboard_address=":0") as cluster,
+                LocalCluster(
+                    n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=":0"
+                ) as cluster,
                 Client(cluster) as client,
             ):
                 few_rows = (workers, 8000 * workers, given.columns)
@@ -86,7 +94,10 @@ def main() -> None:
                 )
         return
     found: dict[str, list[float]] = {"two threads": [], "two workers": []}
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
         for turn in range(given.turns):
             sizes = (given.parts, given.rows, given.columns, given.rounds)
             found["two threads"] += here(*sizes)

@@ -5,6 +5,7 @@ import random
 import signal
 import threading
 import time
+from contextlib import ExitStack
 
 import dask
 import dask.array as da
@@ -37,25 +38,43 @@ def whole():
     return ab.boost(np.concatenate([X for X, _ in made]), np.concatenate([y for _, y in made]), **HOW)
 
 
+class Processes:
+    """Two workers in processes of their own, which a nanny starts again when they die."""
+
+    def __init__(self):
+        self.stack, self.client = ExitStack(), None
+
+    def ready(self):
+        """A client of two workers: of a new cluster, where the nanny has given up on one that was slow to start."""
+        from distributed import Client, LocalCluster
+
+        if self.client is not None:
+            try:
+                self.client.wait_for_workers(2, timeout=60)
+                return self.client
+            except TimeoutError:
+                self.stack.close()
+        settings = {
+            "distributed.scheduler.allowed-failures": 1000,
+            "distributed.comm.timeouts.connect": "30s",
+        }
+        self.stack.enter_context(dask.config.set(settings))
+        workers = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+        cluster = self.stack.enter_context(LocalCluster(**workers, dashboard_address=":0"))
+        self.client = self.stack.enter_context(Client(cluster))
+        return self.client
+
+
 @pytest.fixture(scope="module")
-def processes():
-    """A cluster of two workers in processes of their own, which a nanny starts again when they die."""
-    from distributed import Client, LocalCluster
-
-    with (
-        dask.config.set(
-            {"distributed.scheduler.allowed-failures": 1000, "distributed.comm.timeouts.connect": "30s"}
-        ),
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+def cluster():
+    found = Processes()
+    with found.stack:
+        yield found
 
 
-def ready(client):
-    """Wait for two workers; a nanny may have given up on one that a busy machine was slow to start."""
-    client.cluster.scale(2)
-    client.wait_for_workers(2, timeout=120)
+@pytest.fixture
+def processes(cluster):
+    return cluster.ready()
 
 
 def pids(client):
@@ -84,7 +103,6 @@ class Killer(threading.Thread):
 @pytest.mark.parametrize("kill", [0, *(pytest.param(number, marks=FULL) for number in range(1, 100))])
 def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
     chance = random.Random(kill)
-    ready(processes)
     killer = Killer(processes, chance.uniform(0.1, 2.0), kill)
     killer.start()
     run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
@@ -132,7 +150,6 @@ def test_known_trees_are_not_grown_again(monkeypatch, whole):
 
 
 def test_data_that_cannot_be_made_again_are_refused_in_a_sentence(processes):
-    ready(processes)
     made = [rows(seed) for seed in range(PARTS)]
     X = processes.scatter([X for X, _ in made], hash=False)
     y = processes.scatter([y for _, y in made], hash=False)
@@ -144,7 +161,6 @@ def test_data_that_cannot_be_made_again_are_refused_in_a_sentence(processes):
 def test_an_interrupt_at_the_client_stops_the_workers(processes, monkeypatch):
     from anyboost.dask import fits
 
-    ready(processes)
     began = time.monotonic()
 
     def interrupt(_):
