@@ -162,6 +162,7 @@ class Mesh(Circle):
         self.sent = self.messages = 0  # bytes of parcels, and how many
 
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
+        self._look()
         self._turn += 1
         for other, socket in self._out.items():
             self._send(socket, parcels[other])
@@ -184,10 +185,7 @@ class Mesh(Circle):
         began, wanted = time.monotonic(), (self._turn, place)
         while wanted not in self._early:
             if not self._door.socket.poll(POLL):
-                reason = self._called_off()
-                if reason is not None:
-                    self._stopped = True
-                    raise Stopped(reason)
+                self._look()
                 if time.monotonic() - began > self._patience:
                     self._stopped = True
                     raise Stopped(
@@ -197,6 +195,13 @@ class Mesh(Circle):
                 continue
             self._take_in(self._door.socket.recv_multipart(copy=False))
         return self._early.pop(wanted)
+
+    def _look(self) -> None:
+        """End where the fit is called off: also members that never have to wait."""
+        reason = self._called_off()
+        if reason is not None:
+            self._stopped = True
+            raise Stopped(reason)
 
     def _take_in(self, frames: Sequence[Any]) -> None:
         try:
