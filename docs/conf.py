@@ -45,7 +45,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,  # those pages fetch scripts from elsewhere
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "capture_repr": (),
