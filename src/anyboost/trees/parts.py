@@ -41,13 +41,10 @@ class Circle(ABC):
         own = np.asarray(counts)
         # Two members send the same either way, and once is quicker than twice.
         if own.nbytes < _LARGE or self.size == 2:
-            return np.sum(self.all_of(own), axis=0, dtype=own.dtype)
+            return _sum(self.all_of(own))
         # Each member adds up a share and hands it round: what one sends does not grow with their number.
-        shares = self.trade(np.array_split(own.reshape(-1), self.size))
-        total = shares[0].copy()
-        for share in shares[1:]:
-            total += share
-        return np.concatenate(self.all_of(total)).reshape(own.shape)
+        share = _sum(self.trade(np.array_split(own.reshape(-1), self.size)))
+        return np.concatenate(self.all_of(share)).reshape(own.shape)
 
     def most(self, values: Any) -> Any:
         """Numbers, the largest over the members; NaN where any is."""
@@ -70,6 +67,13 @@ class Circle(ABC):
     def remember(self, grown: "Grown") -> None:
         """Take note of a tree."""
         return
+
+
+def _sum(parcels: list[np.ndarray]) -> np.ndarray:
+    total = parcels[0].copy()
+    for parcel in parcels[1:]:  # one by one: `np.sum` would first put them into one array
+        total += parcel
+    return total
 
 
 class _Nobody(Circle):
