@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anyboost.cli.shared import paths
+from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import fail
 
 
@@ -36,9 +36,7 @@ def command(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Forecasts are probabilities: combine their log odds.")
     ] = False,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
-    ] = None,
+    ignore: options.Ignore = None,
     switches: Annotated[
         int, typer.Option(min=0, help="Also compare with the best that may switch so often.")
     ] = 10,
@@ -49,9 +47,7 @@ def command(
         Path | None, typer.Option(help="A picture of the weights over time: .png, .svg or .pdf.")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="A model file for what was learned.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")
-    ] = None,
+    output: options.Results = None,
 ) -> None:
     """Combine the forecasts in a table, row by row, each row being forecast before its target is looked at.
 

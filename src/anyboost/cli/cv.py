@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anyboost.cli.shared import paths
+from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import explaining, say
 
 if TYPE_CHECKING:
@@ -16,45 +16,24 @@ if TYPE_CHECKING:
 
 
 def command(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
-            metavar="DATA",
-            show_default=False,
-        ),
-    ],
-    target: Annotated[str | None, typer.Option(help="The column to predict.", metavar="COL")] = None,
+    data: options.Table,
+    target: options.Target = None,
     folds: Annotated[int, typer.Option(min=2, help="Into how many parts the rows are dealt.")] = 5,
     loss: Annotated[str | None, typer.Option(help="As for anyboost fit.")] = None,
     task: Annotated[str | None, typer.Option(help="As for anyboost fit.")] = None,
     config: Annotated[Path | None, typer.Option(help="As for anyboost fit.", metavar="FILE.toml")] = None,
-    weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
+    weight: options.Weight = None,
     groups: Annotated[
         str | None,
         typer.Option("--groups", "--qid", help="The column of groups; queries stay together.", metavar="COL"),
     ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
-    ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(help="A column of codes, though they look like numbers.", metavar="COL"),
-    ] = None,
-    type: Annotated[
-        list[str] | None, typer.Option(help="What a column holds, number or text.", metavar="COL=KIND")
-    ] = None,
-    set: Annotated[
-        list[str] | None,
-        typer.Option(help="Any parameter of the estimator; may be repeated.", metavar="NAME=VALUE"),
-    ] = None,
+    ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
+    type: options.Kinds = None,
+    set: options.Parameters = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the parts that rows are dealt into.")] = 0,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")
-    ] = None,
+    format: options.Format = None,
+    output: options.Results = None,
 ) -> None:
     """Fit all but one part of the rows, score that part, and do so for each part.
 
@@ -73,8 +52,8 @@ def command(
     from anyboost.cli.shared import settings
 
     with explaining(TypeError):
-        options = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **options)
+        named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
+        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **named)
         paths.check_input(data)
         paths.check("--output", output)
         paths.check_apart({"--output": output}, data)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anyboost.cli.shared import paths
+from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import explaining, say
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)],
+    model: options.Model,
     data: Annotated[
         str | None,
         typer.Argument(help="Rows to explain: a table, or - for standard input.", metavar="[DATA]"),
@@ -32,13 +32,8 @@ def command(
         list[str] | None,
         typer.Option(help="A column of DATA to copy into OUT; may be repeated.", metavar="COL"),
     ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
-    ] = None,
+    ignore: options.IgnoreUnnamed = None,
+    format: options.DataFormat = None,
 ) -> None:
     """Say which columns a model uses; with rows, how much each column moves their scores.
 

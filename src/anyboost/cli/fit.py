@@ -8,16 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from anyboost.cli.shared import paths
+from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import explaining, say
-
-DATA = "A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input."
 
 
 def command(
-    data: Annotated[str, typer.Argument(help=DATA, metavar="DATA", show_default=False)],
+    data: options.Table,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")],
-    target: Annotated[str | None, typer.Option(help="The column to predict.", metavar="COL")] = None,
+    target: options.Target = None,
     loss: Annotated[
         str | None, typer.Option(help="Any loss: absolute, quantile:0.9, poisson, hinge, rank_logistic, ...")
     ] = None,
@@ -32,27 +30,15 @@ def command(
     report: Annotated[
         Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
+    weight: options.Weight = None,
     groups: Annotated[
         str | None, typer.Option("--groups", "--qid", help="The column of groups; of a ranking, queries.")
     ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
-    ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(help="A column of codes, though they look like numbers.", metavar="COL"),
-    ] = None,
-    type: Annotated[
-        list[str] | None, typer.Option(help="What a column holds, number or text.", metavar="COL=KIND")
-    ] = None,
-    set: Annotated[
-        list[str] | None,
-        typer.Option(help="Any parameter of the estimator; may be repeated.", metavar="NAME=VALUE"),
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")
-    ] = None,
+    ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
+    type: options.Kinds = None,
+    set: options.Parameters = None,
+    format: options.Format = None,
 ) -> None:
     """Fit boosted trees, or another learner, to a table, and write the model.
 
@@ -78,8 +64,8 @@ def command(
     from anyboost.cli.shared.rounds import followed
 
     with explaining(TypeError, ImportError):
-        options = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **options)
+        named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
+        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **named)
         _check(data, output, valid, report)
         fitting.check(asked)
         known = fitting.task_of(asked)

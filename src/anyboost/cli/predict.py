@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anyboost.cli.shared import paths
+from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import explaining, say
 
 if TYPE_CHECKING:
@@ -16,15 +16,8 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)],
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
-            metavar="DATA",
-            show_default=False,
-        ),
-    ],
+    model: options.Model,
+    data: options.Table,
     output: Annotated[
         str, typer.Option("--output", "-o", help="The table to write; - is standard output.", metavar="OUT")
     ] = "-",
@@ -45,13 +38,8 @@ def command(
         list[str] | None,
         typer.Option(help="A column of DATA to copy, e.g. a key; may be repeated.", metavar="COL"),
     ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
-    ] = None,
+    ignore: options.IgnoreUnnamed = None,
+    format: options.DataFormat = None,
     output_format: Annotated[str | None, typer.Option(help="The same, of OUT.")] = None,
 ) -> None:
     """Predict the rows of a table. It needs the columns of the fit, and may have others; no target.

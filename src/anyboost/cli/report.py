@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anyboost.cli.shared import paths
+from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import explaining
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)],
+    model: options.Model,
     data: Annotated[
         str | None,
         typer.Argument(help="Rows to look at it with: a table, or - for standard input.", metavar="[DATA]"),
@@ -27,16 +27,11 @@ def command(
     groups: Annotated[
         str | None, typer.Option(help="A column to compare groups by, beside the model's.", metavar="COL")
     ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
-    ] = None,
+    ignore: options.IgnoreUnnamed = None,
     training: Annotated[
         bool, typer.Option("--training", help="The rows are those of the fit; the page then says so.")
     ] = False,
-    format: Annotated[
-        str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
-    ] = None,
+    format: options.DataFormat = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", dir_okay=False, help="Where the page goes.")
     ] = Path("anyboost-report.html"),
@@ -87,10 +82,8 @@ def _rows(
     if apart["y"] is not None and labels is not None and labels.dtype.kind in "OUT":
         types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
     whole = frames.read(data, format, types)
-    options = {"y": "--target", "qid": "--qid", "groups": "--groups"}
-    given = {
-        name: whole.column(column, options[name]) for name, column in apart.items() if column is not None
-    }
+    flags = {"y": "--target", "qid": "--qid", "groups": "--groups"}
+    given = {name: whole.column(column, flags[name]) for name, column in apart.items() if column is not None}
     if answers.names is None:
         asked = [name for name in whole.columns if name not in (*apart.values(), *ignore)]
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anyboost.cli.shared import paths
+from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import fail, say
 
 if TYPE_CHECKING:
@@ -47,10 +47,8 @@ def command(
         int | None, typer.Option(min=1, help="How many learners a chain has; 20 unless given.")
     ] = None,
     algorithm: Annotated[str | None, typer.Option(help="Of a chain: span (the default) or hull.")] = None,
-    weight: Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
-    ] = None,
+    weight: options.Weight = None,
+    ignore: options.Ignore = None,
     text: Annotated[
         list[str] | None,
         typer.Option(
@@ -113,12 +111,12 @@ def command(
             "algorithm": algorithm,
             "hash_bits": hash_bits,
         }
-        options = {name: value for name, value in asked.items() if value is not None}
-        if resume is not None and (options or task):
-            fail("--" + next(iter(options), "task").replace("n_", "").replace("_", "-") + FIXED)
+        chosen = {name: value for name, value in asked.items() if value is not None}
+        if resume is not None and (chosen or task):
+            fail("--" + next(iter(chosen), "task").replace("n_", "").replace("_", "-") + FIXED)
 
         def make(guess: str) -> OnlineBoosting:
-            return _model(task or guess, options)
+            return _model(task or guess, chosen)
 
         if task is not None or loss is not None:
             make("regression")  # a wrong option is refused before the file is read
@@ -153,17 +151,17 @@ def _check(
     paths.check_apart({"--predictions": predictions}, file, save, resume)
 
 
-def _model(task: str, options: dict[str, Any]) -> OnlineBoosting:
+def _model(task: str, chosen: dict[str, Any]) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
     from anyboost.losses import domains
     from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
 
     kind: type[OnlineBoosting] = OnlineBoostingRegressor
-    domain = losses.get(options.get("loss", "squared")).domain
+    domain = losses.get(chosen.get("loss", "squared")).domain
     if task == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
-    model = kind(**options)
+    model = kind(**chosen)
     model.check_parameters()
     return model
 

@@ -1,0 +1,40 @@
+"""Options that several commands have, each said once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Table = Annotated[
+    str,
+    typer.Argument(
+        help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
+        metavar="DATA",
+        show_default=False,
+    ),
+]
+Model = Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)]
+Target = Annotated[str | None, typer.Option(help="The column to predict.", metavar="COL")]
+Weight = Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")]
+Ignore = Annotated[
+    list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COL")
+]
+IgnoreUnnamed = Annotated[
+    list[str] | None,
+    typer.Option(help="A column to leave out, for models that know no names.", metavar="COL"),
+]
+Categorical = Annotated[
+    list[str] | None, typer.Option(help="A column of codes, though they look like numbers.", metavar="COL")
+]
+Kinds = Annotated[
+    list[str] | None, typer.Option(help="What a column holds, number or text.", metavar="COL=KIND")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(help="Any parameter of the estimator; may be repeated.", metavar="NAME=VALUE"),
+]
+Format = Annotated[str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")]
+DataFormat = Annotated[
+    str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
+]
+Results = Annotated[Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")]
