@@ -1,8 +1,8 @@
 """Where the values of each feature lie: a running mean and deviation, in which a value is standardized.
 
 One wild value must not move them far: it counts as at most ten deviations out. Values that stay out there are followed,
-as each widens the deviation. Where the first values were the wild ones, 64 others in a row that differ, but by next to
-nothing of the deviation, begin anew.
+as each widens the deviation and halves what is remembered. Where the first values were the wild ones, 64 others in a
+row that differ, but by next to nothing of the deviation, begin anew.
 """
 
 import math
@@ -47,6 +47,8 @@ def note(spread, value):
         spread.mean, away = value, 0.0
     deviation = math.sqrt(spread.square)
     far = min(FAR * deviation, LARGEST) if deviation > 0.0 else LARGEST
+    if abs(away) > far and spread.times > QUIET_VALUES:
+        spread.times = max(0.5 * spread.times, QUIET_VALUES)
     away = min(max(away, -far), far)
     spread.times = min(spread.times + 1.0, MEMORY)
     share = 1.0 / spread.times
