@@ -25,8 +25,16 @@ def test_import_loads_neither_numba_nor_scikit_learn():
 
 @pytest.mark.parametrize("name", anyboost.__all__)
 def test_every_public_name_resolves(name):
+    if name == "dask":
+        pytest.importorskip("distributed", reason='clusters need pip install "anyboost[dask]"')
     assert getattr(anyboost, name) is not None
     assert name in dir(anyboost)
+
+
+def test_clusters_say_what_they_need():
+    code = "import sys\nsys.modules['distributed'] = None\nimport anyboost\nanyboost.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert 'ImportError: anyboost.dask needs distributed: pip install "anyboost[dask]"' in done.stderr
 
 
 def test_unknown_name_raises_attribute_error():

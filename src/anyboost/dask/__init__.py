@@ -4,8 +4,13 @@ Every worker runs the ordinary `boost` on its own partitions; what it asks of al
 extremes, the workers agree on (`anyboost.trees.parts`) over connections of their own (`mesh`).
 """
 
-from anyboost.dask.boosting import boost
-from anyboost.dask.estimators import DaskBoostingClassifier, DaskBoostingRanker, DaskBoostingRegressor
-from anyboost.dask.fits import Lost
+try:
+    from anyboost.dask.boosting import boost
+    from anyboost.dask.estimators import DaskBoostingClassifier, DaskBoostingRanker, DaskBoostingRegressor
+    from anyboost.dask.fits import Lost
+except ModuleNotFoundError as missing:
+    if missing.name not in ("dask", "distributed", "zmq"):
+        raise
+    raise ImportError(f'anyboost.dask needs {missing.name}: pip install "anyboost[dask]"') from None
 
 __all__ = ["DaskBoostingClassifier", "DaskBoostingRanker", "DaskBoostingRegressor", "Lost", "boost"]
