@@ -99,7 +99,7 @@ def river_linear(n: int) -> float:
 def our_learn_one(n: int) -> float:
     from anyboost import OnlineBoostingRegressor
 
-    return one_by_one(OnlineBoostingRegressor(), n)
+    return one_by_one(OnlineBoostingRegressor("linear"), n)
 
 
 VW = "Vowpal Wabbit, --sgd, from cache"
