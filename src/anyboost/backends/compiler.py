@@ -46,6 +46,14 @@ def kernel(function=None, *, cached=True, **further):
     return compiled
 
 
+def entry(kernel, arguments):
+    """The compiled function for arguments of these types, of a kernel that is called with them again and again.
+
+    Numba finds it by the types of all arguments at each call, which takes longer than some kernels do.
+    """
+    return kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
+
+
 def bare(function):
     """A kernel that makes no arrays: it counts no references to those it is given, and is compiled faster."""
     return kernel(function, _nrt=False)
