@@ -122,7 +122,7 @@ class Ensemble:
             How many threads to use.
         """
         if self.hypotheses:
-            self._as_one()(table, scores, n_threads)
+            self.as_one()(table, scores, n_threads)
 
     def staged_predict(
         self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None
@@ -240,8 +240,14 @@ class Ensemble:
             scores += offset.reshape(scores.shape)
         return table, scores
 
-    def _as_one(self) -> Any:
-        """The sum of all hypotheses as one function, joined once where their class can."""
+    def as_one(self) -> Any:
+        """The sum of all hypotheses as one function, joined once where their class can.
+
+        Returns
+        -------
+        callable
+            Takes a table, scores to which it adds, in place, and how many threads to use.
+        """
         size = len(self.hypotheses), self.n_rounds
         if self._joined is None or self._joined[0] != size:
             sums = [_joined(*part) for part in _by_class(self.hypotheses, self.coefficients)]

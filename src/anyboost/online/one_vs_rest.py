@@ -110,7 +110,10 @@ class OneVsRest:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Each class's own probability, over their sum."""
-        own = self.loss.probabilities(scores)[..., 1]
+        return self.normalized(self.loss.probabilities(scores)[..., 1])
+
+    def normalized(self, own: np.ndarray) -> np.ndarray:
+        """The same of each class's own probability."""
         total = own.sum(axis=1, keepdims=True)
         even = np.full_like(own, 1.0 / max(1, self.classes))
         return np.divide(own, total, out=even, where=total > 0)

@@ -12,7 +12,10 @@ import numpy as np
 
 from anyboost.backends.compiler import entry, kernel
 from anyboost.checks import Floats
+from anyboost.losses import Logistic
 from anyboost.streams.layout import Layout
+from anyboost.trees.predictor import for_one_row
+from anyboost.weak.functions import JoinedTrees
 
 
 class Cells(NamedTuple):
@@ -75,6 +78,16 @@ class BatchRow:
         self.scores = np.empty((1, self.ensemble.outputs))
         self.raw = self.scores[:, 0] if self.ensemble.outputs == 1 else self.scores
         self.fill: Any = None
+        joined = self.ensemble.as_one()
+        self.add, self.given = joined, (self.table, self.scores, 1)
+        if isinstance(joined, JoinedTrees):
+            trees, self.given = for_one_row(self.table, joined.forest, self.scores)
+            self.add = entry(trees, self.given)
+
+    @property
+    def is_of_odds(self) -> bool:
+        """Whether its score is the log odds of the second of two classes."""
+        return self.model.calibration_ is None and isinstance(self.model.loss_, Logistic)
 
     def scores_of(self, columns: np.ndarray, values: Floats) -> Floats:
         """The raw scores (1,) or (1, K) of the row, in memory that the next call reuses."""
@@ -82,5 +95,5 @@ class BatchRow:
             self.fill = entry(fill_cells, (self.cells, columns, values, self.table))
         self.fill(self.cells, columns, values, self.table)
         self.scores[:] = self.ensemble.start
-        self.ensemble.add_to(self.scores, self.table, 1)
+        self.add(*self.given)
         return self.raw

@@ -167,18 +167,11 @@ class Refitted:
         found[:, self.model.classes_] = self.model.predict_proba(X)
         return found
 
-    def answer_row(self, columns: np.ndarray, values: Floats, classes: int) -> Any:
-        """The score, or the probabilities of so many classes, of one encoded row."""
-        if self.model is None or self.layout is None:
-            return np.nan
-        if self._row is None:
+    def row(self) -> BatchRow | None:
+        """Memory for answers to one row; None while it has none."""
+        if self._row is None and self.model is not None and self.layout is not None:
             self._row = BatchRow(self.layout, self.model)
-        scores = self._row.scores_of(columns, values)
-        if self.loss is not None:
-            return scores[0]
-        found = np.zeros(classes)
-        found[self.model.classes_] = self.model._probabilities(scores)[0]
-        return found
+        return self._row
 
 
 def _timeless(model: Any) -> Any:

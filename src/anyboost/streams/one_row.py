@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anyboost.backends.compiler import entry
+from anyboost.backends.compiler import entry, kernel
+from anyboost.backends.elementary import exp
 from anyboost.checks import Floats
 from anyboost.online.scales import named
 from anyboost.online.spreads import SPREAD
@@ -22,6 +23,24 @@ if TYPE_CHECKING:
     from anyboost.streams.team import Team
 
 
+@kernel
+def squash(scores, out):
+    """P(+1) of the logistic loss at each score, in the bits of `losses.links`."""
+    for j in range(scores.shape[0]):
+        for k in range(scores.shape[1]):
+            small = exp(-abs(scores[j, k]))
+            out[j, k] = (1.0 if scores[j, k] >= 0.0 else small) / (1.0 + small)
+
+
+@kernel
+def silence(said):
+    """An expert, a row each, that says what is no number says nothing."""
+    for j in range(said.shape[0]):
+        for k in range(said.shape[1]):
+            if not np.isfinite(said[j, k]):
+                said[j, :] = np.nan
+
+
 class OneRow:
     """A team's memory for one row of a width, and of the classes that there are."""
 
@@ -30,10 +49,15 @@ class OneRow:
         experts = list(enumerate(team.experts))
         self.batch = [(place, each) for place, each in experts if isinstance(each, Refitted)]
         self.chains = [(place, each) for place, each in experts if not isinstance(each, Refitted)]
-        self.places = np.array([place for place, _ in self.chains], dtype=np.intp)
         outputs = (team.classes,) if team.classifies else ()
         self.forecasts = np.empty((1, len(experts), *outputs))
-        self.scores = np.empty((len(self.chains), *outputs))
+        self.by_expert = self.forecasts.reshape(len(experts), -1)
+        known = [*self.chains, *self.batch] if team.classifies else self.chains
+        self.places = np.array([place for place, _ in known], dtype=np.intp)
+        self.scores = np.zeros((len(known), *outputs))  # of these, from which their forecasts are made
+        self.own = np.empty_like(self.scores)
+        self.squash = entry(squash, (self.scores, self.own)) if team.classifies else None
+        self.silence = entry(silence, (self.by_expert,))
         self.answers, self.leaders = np.empty((1, *outputs)), np.zeros(1, dtype=np.int64)
         self.y, self.weight = np.zeros(1, dtype=np.int64 if team.classifies else np.float64), np.ones(1)
         self.spreads = named(team.standard.spreads, SPREAD)
@@ -97,16 +121,37 @@ class OneRow:
 
     def _gather(self) -> None:
         """All forecasts, from the chains' scores and the batch experts; one that has lost its way sleeps."""
+        (self._gather_classes if self.team.classifies else self._gather_numbers)()
+        self.silence(self.by_expert)
+
+    def _gather_numbers(self) -> None:
         said = self.forecasts[0]
-        if self.team.classifies and self.chains:
-            said[self.places] = self.chains[0][1].members.probabilities(self.scores)
-        else:
-            said[self.places] = self.scores
+        said[self.places] = self.scores
         for place, expert in self.batch:
-            said[place] = expert.answer_row(self.columns, self.values, self.classes)
-        finite = np.isfinite(said)
-        if not finite.all():
-            said[~finite.reshape(len(said), -1).all(axis=1)] = np.nan
+            row = expert.row()
+            said[place] = np.nan if row is None else row.scores_of(self.columns, self.values)[0]
+
+    def _gather_classes(self) -> None:
+        said, own = self.forecasts[0], self.own
+        later = []
+        for number, (place, expert) in enumerate(self.batch, len(self.chains)):
+            row = expert.row()
+            if row is None:
+                self.scores[number] = np.nan
+                continue
+            raw = row.scores_of(self.columns, self.values)
+            if self.classes == 2 and row.is_of_odds:
+                self.scores[number] = -raw[0], raw[0]
+            else:
+                later.append((place, row))
+        self.squash(self.scores, own)
+        said[self.places] = own
+        if self.chains:
+            chains = slice(len(self.chains))
+            said[self.places[chains]] = self.chains[0][1].members.normalized(own[chains])
+        for place, row in later:
+            said[place] = 0.0
+            said[place, row.model.classes_] = row.model._probabilities(row.raw)[0]
 
     def _answer(self) -> Any:
         return self.answers[0].copy() if self.team.classifies else self.answers.item()
