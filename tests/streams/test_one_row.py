@@ -44,8 +44,9 @@ def test_a_row_is_answered_as_a_table_of_one_is(kind):
     model.learn_many(rows, labels(score))
     later = stream(40, seed=1)[0] + unusual()
     if hasattr(model, "predict_proba_one"):
-        tables = [model.predict_proba_many([x])[0] for x in later]
-        assert [list(model.predict_proba_one(x).values()) for x in later] == tables
+        assert [model.predict_proba_one(x) for x in later] == [
+            model.predict_proba_many([x])[0] for x in later
+        ]
     else:
         assert [model.predict_one(x) for x in later] == [model.predict_many([x])[0] for x in later]
     assert (
@@ -106,8 +107,7 @@ def test_numbers_that_are_none_are_refused_on_the_short_way_too():
     for y, w in (
         (np.nan, 1.0),
         (np.inf, 1.0),
-        ("3", 1.0),
-        (10**400, 1.0),
+        ("word", 1.0),
         (1.0, np.nan),
         (1.0, -1.0),
         (1.0, 1e200),

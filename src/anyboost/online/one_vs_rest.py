@@ -65,8 +65,8 @@ class OneVsRest:
         self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float
     ) -> list[float]:
         """Learn one encoded row; returns the classes' scores from before."""
-        found = []
-        for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
+        found, first = [], 1 if len(self.members) == 1 else 0
+        for aim, ((booster, guard), sign) in enumerate(zip(self.members, self.signs, strict=True), first):
             label = sign if code == aim else -sign
             found.append((guard or booster)._learn_row(columns, values, width, label, w))
         self.weights[code] += w
@@ -110,10 +110,7 @@ class OneVsRest:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Each class's own probability, over their sum."""
-        return self.normalized(self.loss.probabilities(scores)[..., 1])
-
-    def normalized(self, own: np.ndarray) -> np.ndarray:
-        """The same of each class's own probability."""
+        own = self.loss.probabilities(scores)[..., 1]
         total = own.sum(axis=1, keepdims=True)
         even = np.full_like(own, 1.0 / max(1, self.classes))
         return np.divide(own, total, out=even, where=total > 0)

@@ -78,6 +78,7 @@ class BatchRow:
         self.scores = np.empty((1, self.ensemble.outputs))
         self.raw = self.scores[:, 0] if self.ensemble.outputs == 1 else self.scores
         self.fill: Any = None
+        self.asked: Any = None
         joined = self.ensemble.as_one()
         self.add, self.given = joined, (self.table, self.scores, 1)
         if isinstance(joined, JoinedTrees):
@@ -90,7 +91,14 @@ class BatchRow:
         return self.model.calibration_ is None and isinstance(self.model.loss_, Logistic)
 
     def scores_of(self, columns: np.ndarray, values: Floats) -> Floats:
-        """The raw scores (1,) or (1, K) of the row, in memory that the next call reuses."""
+        """The raw scores (1,) or (1, K) of the row, in memory that the next call reuses.
+
+        Who learns a row has often asked about it just before: then they are there.
+        """
+        asked = columns.tobytes(), values.tobytes()
+        if asked == self.asked:
+            return self.raw
+        self.asked = asked
         if self.fill is None:
             self.fill = entry(fill_cells, (self.cells, columns, values, self.table))
         self.fill(self.cells, columns, values, self.table)

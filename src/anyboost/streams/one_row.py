@@ -15,6 +15,7 @@ from anyboost.backends.elementary import exp
 from anyboost.checks import Floats
 from anyboost.online.scales import named
 from anyboost.online.spreads import SPREAD
+from anyboost.streams.batch_row import BatchRow
 from anyboost.streams.experts import Refitted
 from anyboost.streams.mixing import LEADER
 from anyboost.streams.standardizing import standardize
@@ -30,6 +31,17 @@ def squash(scores, out):
         for k in range(scores.shape[1]):
             small = exp(-abs(scores[j, k]))
             out[j, k] = (1.0 if scores[j, k] >= 0.0 else small) / (1.0 + small)
+
+
+@kernel
+def normalize(own, totals, places, said):
+    """Each class's own probability, over their sum for those that have one; no sum: equal ones."""
+    for j in range(own.shape[0]):
+        for k in range(own.shape[1]):
+            chance = own[j, k]
+            if j < len(totals):
+                chance = chance / totals[j] if totals[j] > 0.0 else 1.0 / own.shape[1]
+            said[places[j], k] = chance
 
 
 @kernel
@@ -56,7 +68,12 @@ class OneRow:
         self.places = np.array([place for place, _ in known], dtype=np.intp)
         self.scores = np.zeros((len(known), *outputs))  # of these, from which their forecasts are made
         self.own = np.empty_like(self.scores)
-        self.squash = entry(squash, (self.scores, self.own)) if team.classifies else None
+        self.squash: Any = None
+        self.normalize: Any = None
+        if team.classifies:
+            self.squash = entry(squash, (self.scores, self.own))
+            given = (self.own, self.own[:, 0].copy(), self.places, self.forecasts[0])
+            self.normalize = entry(normalize, given)
         self.silence = entry(silence, (self.by_expert,))
         self.answers, self.leaders = np.empty((1, *outputs)), np.zeros(1, dtype=np.int64)
         self.y, self.weight = np.zeros(1, dtype=np.int64 if team.classifies else np.float64), np.ones(1)
@@ -121,35 +138,32 @@ class OneRow:
 
     def _gather(self) -> None:
         """All forecasts, from the chains' scores and the batch experts; one that has lost its way sleeps."""
-        (self._gather_classes if self.team.classifies else self._gather_numbers)()
+        if self.team.classifies:
+            self._gather_classes()
+        else:
+            said = self.forecasts[0]
+            said[self.places] = self.scores
+            for place, expert in self.batch:
+                row = expert.row()
+                said[place] = np.nan if row is None else row.scores_of(self.columns, self.values)[0]
         self.silence(self.by_expert)
 
-    def _gather_numbers(self) -> None:
-        said = self.forecasts[0]
-        said[self.places] = self.scores
-        for place, expert in self.batch:
-            row = expert.row()
-            said[place] = np.nan if row is None else row.scores_of(self.columns, self.values)[0]
-
     def _gather_classes(self) -> None:
-        said, own = self.forecasts[0], self.own
-        later = []
-        for number, (place, expert) in enumerate(self.batch, len(self.chains)):
+        said, chains = self.forecasts[0], len(self.chains)
+        others: list[tuple[int, BatchRow]] = []
+        for number, (place, expert) in enumerate(self.batch, chains):
             row = expert.row()
-            if row is None:
+            raw = None if row is None else row.scores_of(self.columns, self.values)
+            if row is None or raw is None:
                 self.scores[number] = np.nan
-                continue
-            raw = row.scores_of(self.columns, self.values)
-            if self.classes == 2 and row.is_of_odds:
-                self.scores[number] = -raw[0], raw[0]
+            elif self.classes == 2 and row.is_of_odds:
+                self.scores[number, 0], self.scores[number, 1] = -raw[0], raw[0]
             else:
-                later.append((place, row))
-        self.squash(self.scores, own)
-        said[self.places] = own
-        if self.chains:
-            chains = slice(len(self.chains))
-            said[self.places[chains]] = self.chains[0][1].members.normalized(own[chains])
-        for place, row in later:
+                others.append((place, row))
+        self.squash(self.scores, self.own)
+        totals = self.own[:chains].sum(axis=1)  # in the order in which NumPy adds up tables' rows
+        self.normalize(self.own, totals, self.places, said)
+        for place, row in others:
             said[place] = 0.0
             said[place, row.model.classes_] = row.model._probabilities(row.raw)[0]
 
