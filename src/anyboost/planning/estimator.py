@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, descent, steps, weak
 from anyboost.boosting import Run, boost
-from anyboost.checks import Floats
-from anyboost.losses.base import Array
+from anyboost.checks import Array, Floats
 from anyboost.planning import planners
 from anyboost.planning.loss import Demonstration, PathMargin, off_path
 from anyboost.planning.planners import Planner
