@@ -37,7 +37,7 @@ from anyboost.estimators.fitting import Fitting
 from anyboost.estimators.rounds import Found, search
 from anyboost.losses import Functional
 from anyboost.space import Masses, Space
-from anyboost.weak.base import LeafProjection
+from anyboost.weak.projections import LeafProjection
 from benchmarks import accuracy, accuracy_libraries, accuracy_sets, changes
 from benchmarks.accuracy_libraries import CLASSES, Work
 from benchmarks.changes import AS_IT_IS, Line

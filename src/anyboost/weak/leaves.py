@@ -9,8 +9,8 @@ import numpy as np
 from anyboost.backends.arrays import by_row
 from anyboost.space import Space
 from anyboost.trees.table import MISSING
-from anyboost.weak.base import LeafProjection, Projection
 from anyboost.weak.functions import TreeFunction
+from anyboost.weak.projections import LeafProjection, Projection
 
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed

@@ -15,8 +15,9 @@ import numpy as np
 from anyboost import checks
 from anyboost.backends.arrays import by_row
 from anyboost.space import Space
-from anyboost.weak.base import LeafProjection, Learner, Support
 from anyboost.weak.each import EachProjection, by_output
+from anyboost.weak.learner import Learner, Support
+from anyboost.weak.projections import LeafProjection
 
 if TYPE_CHECKING:
     from anyboost.trees.grower import Grown, Growth
