@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from anyboost import checks, keywords, quick_tables, tables
+from anyboost import checks, keywords, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
@@ -35,7 +35,7 @@ from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
 from anyboost.samples import valid_parts, with_own
 from anyboost.space import Binned
-from anyboost.tables import Columns
+from anyboost.tables import Columns, quick
 from anyboost.trees.parts import circle, rows_of
 from anyboost.watching import Monitor
 
@@ -479,7 +479,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         """A later table as numbers."""
         table = None
         if "ensemble_" in vars(self):
-            table = quick_tables.read(X, self._columns, getattr(self, "feature_names_in_", None))
+            table = quick.read(X, self._columns, getattr(self, "feature_names_in_", None))
         if table is None:
             check_is_fitted(self)
             _check_kind(X)
