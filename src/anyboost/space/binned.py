@@ -71,7 +71,7 @@ class Binned:
         categorical: Any = (),
         n_threads: int | None = None,
     ) -> None:
-        from anyboost.backends import sums
+        from anyboost.backends.fixed_point import fixed_mass
         from anyboost.trees.binning import bin_table
 
         self.X = checks.table(X, "X")
@@ -82,7 +82,7 @@ class Binned:
         checks.codes(self.X, "X", self.categorical)
         masses = None
         if weights is not None:
-            masses = sums.fixed_mass(weights, False, Here(len(self.X)))[0]
+            masses = fixed_mass(weights, False, Here(len(self.X)))[0]
         self.bins = bin_table(self.X, masses, max_bins, workers, self.categorical)
 
     @classmethod

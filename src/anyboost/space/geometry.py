@@ -21,7 +21,7 @@ from anyboost.trees.rows import Rows
 from anyboost.trees.table import Bins
 
 if TYPE_CHECKING:
-    from anyboost.backends.sums import Fixed
+    from anyboost.backends.fixed_point import Fixed
 
 T = TypeVar("T")
 
@@ -452,9 +452,9 @@ class Space:
         return mapped.full((self.n,), 1, np.int64, beside=self.X), 1.0  # unless there are weights
 
     def _fix(self, mass: np.ndarray) -> tuple[np.ndarray, float]:
-        from anyboost.backends import sums
+        from anyboost.backends.fixed_point import fixed_mass
 
-        return (mass, 1.0) if mass.dtype == np.int64 else sums.fixed_mass(mass, self.whole, self.rows)
+        return (mass, 1.0) if mass.dtype == np.int64 else fixed_mass(mass, self.whole, self.rows)
 
     @property
     def weight_unit(self) -> float:

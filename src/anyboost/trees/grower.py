@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends import shared_work, threads
-from anyboost.backends.sums import Fixed
+from anyboost.backends.fixed_point import Fixed
 from anyboost.trees.binding import draw_columns
 from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Inside, Search, Tree, advance
 from anyboost.trees.histogram import Root

@@ -13,7 +13,7 @@ from anyboost.weak.functions import TreeFunction
 from anyboost.weak.projections import LeafProjection, Projection
 
 if TYPE_CHECKING:
-    from anyboost.backends.sums import Fixed
+    from anyboost.backends.fixed_point import Fixed
     from anyboost.trees.grower import Grown
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
