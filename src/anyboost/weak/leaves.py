@@ -111,7 +111,7 @@ def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.n
 def clip_leaves(grown: "Grown", values: np.ndarray) -> np.ndarray:
     """Leaf values (leaves, k) of any origin, clipped so that the tree keeps its order.
 
-    Bounds as in growth (see `splitting.part_bounds`), with the mean over the leaves under a side as its value. Values
+    Bounds as in growth (see `trees.binding`), with the mean over the leaves under a child as its value. Values
     in order already, as far as these means can tell, stay as they are.
     """
     tree = grown.shape
