@@ -26,7 +26,7 @@ KINDS = {
     "averager": ("anyboost.mirror.averager.MirrorAverager", "mirror_averagers"),
     "tracker": ("anyboost.mirror.tracking.Tracker", "mirror_averagers"),
     "stump averager": ("anyboost.mirror.stumps.StumpAverager", "mirror_stumps"),
-    "mirror estimator": ("anyboost.mirror.estimators._MirrorAveraging", "mirror_estimators"),
+    "mirror estimator": ("anyboost.mirror.estimators.base.MirrorAveraging", "mirror_estimators"),
     "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "estimators"),
     "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "estimators"),
     "ranker": ("anyboost.estimators.ranker.BoostingRanker", "estimators"),
