@@ -146,9 +146,9 @@ class Loss(ABC):
     __array_ufunc__ = None  # so that a NumPy number times a loss is a loss
 
     def __mul__(self, factor: Any) -> Loss:
-        return self._summed([(checks.positive(factor, "factor"), self)])
+        return Loss._summed([(checks.positive(factor, "factor"), self)])
 
     __rmul__ = __mul__
 
     def __add__(self, other: Any) -> Loss:
-        return self._summed([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented
+        return Loss._summed([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented

@@ -73,7 +73,7 @@ class EachProjection(AnyProjection):
         return EachFunction(tuple(part.hypothesis for part in self.parts))
 
     @cached_property
-    def values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:  # type: ignore[override]
         return np.column_stack([part.values for part in self.parts])
 
     @property

@@ -209,7 +209,7 @@ class LeafProjection(AnyProjection):
     amend: Callable[[np.ndarray], np.ndarray] | None = None
 
     @cached_property
-    def values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:  # type: ignore[override]
         """h on the rows, of the shape of scores."""
         return self.leaf_values[self.leaf].reshape(self.shape)
 

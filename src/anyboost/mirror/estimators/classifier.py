@@ -14,7 +14,7 @@ from anyboost.mirror.estimators.base import Averager, MirrorAveraging
 from anyboost.mirror.pool import Task
 
 # What a two-class loss becomes with more classes, where each model gives a score for every class.
-_OF_CLASSES: dict[type, Any] = {losses.Logistic: losses.Softmax(), losses.Hinge: losses.MulticlassHinge()}
+OF_CLASSES: dict[type, Any] = {losses.Logistic: losses.Softmax(), losses.Hinge: losses.MulticlassHinge()}
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -166,9 +166,9 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
                 f"loss must be one of two classes, got {loss}: try logistic, hinge or exponential"
             )
         if len(classes) > 2 and self.models is not None:
-            if type(loss) not in _OF_CLASSES:
+            if type(loss) not in OF_CLASSES:
                 raise ValueError(f"loss {loss} has no form for {len(classes)} classes: use logistic or hinge")
-            loss = _OF_CLASSES[type(loss)]
+            loss = OF_CLASSES[type(loss)]
         count = len(classes) if len(classes) > 2 and self.models is None else 1
         self.classes_ = classes
         self._task = Task(classes, fitted=self.models is not None and self.cv == "prefit")
