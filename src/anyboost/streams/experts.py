@@ -120,6 +120,8 @@ class Refitted:
     loss : that of scores; None for classes.
     """
 
+    _row: BatchRow | None = None
+
     def __init__(
         self, name: str, schedule: Schedule, options: Mapping[str, Any], loss: RowwiseLoss | None
     ) -> None:
@@ -129,7 +131,6 @@ class Refitted:
         self.layout: Layout | None = None
         self.model: Any = None
         self.pending: Refit | None = None
-        self._row: BatchRow | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_row": None}

@@ -25,8 +25,9 @@ class NumberTeam(Team):
 
     def _learn_row(self, columns: np.ndarray, values: Floats, width: int, y: Any, w: float) -> Any:
         one = self.one_row(columns, values, width)
-        if one is not None and self.loss.domain is domains.REALS and _is_plain(y) and _is_weight(w):
-            return one.learn(columns, values, float(y), float(w))
+        if one is not None and _is_plain(y) and _is_weight(w):
+            target = y if self.loss.domain is domains.REALS else self.loss.check([y])[0]
+            return one.learn(columns, values, float(target), float(w))
         return self._learn_rows(encoded.one_row(columns, values, width), np.array([y]), [w])[0]
 
     def _learn_rows(self, rows: Table, y: np.ndarray, w: Any) -> Floats:

@@ -53,7 +53,7 @@ def silence(said):
                 said[j, :] = np.nan
 
 
-class OneRow:
+class TeamRow:
     """A team's memory for one row of a width, and of the classes that there are."""
 
     def __init__(self, team: Team, width: int) -> None:

@@ -22,7 +22,7 @@ from anyboost.online.rows import Table
 from anyboost.streams import roster
 from anyboost.streams.experts import Refit, Refitted
 from anyboost.streams.mixture import Mixture, TeamRegret
-from anyboost.streams.one_row import OneRow
+from anyboost.streams.one_row import TeamRow
 from anyboost.streams.rows_kept import RowsKept
 from anyboost.streams.standardizing import Standard
 
@@ -37,6 +37,7 @@ class Team:
     """
 
     classifies: bool
+    _one_row: TeamRow | None = None
 
     def __init__(
         self,
@@ -58,7 +59,6 @@ class Team:
             None  # what experts said of the next row when they were asked, if that was earlier
         )
         self._threads: ThreadPoolExecutor | None = None
-        self._one_row: OneRow | None = None
         for place, expert in enumerate(self.experts):
             if not isinstance(expert, Refitted):
                 self.mixture.join(place)
@@ -96,13 +96,13 @@ class Team:
             return one.hear(columns, values)[0].copy()
         return self.answers(encoded.one_row(columns, values, width))[0]
 
-    def one_row(self, columns: np.ndarray, values: Floats, width: int) -> OneRow | None:
+    def one_row(self, columns: np.ndarray, values: Floats, width: int) -> TeamRow | None:
         """Where rows of this width have been learnt, and this one needs no look: the short way for it."""
         if width != len(self.standard.spreads) or not isfinite(sum(values.tolist())):
             return None
         one = self._one_row
         if one is None or one.width != width or one.classes != self.classes:
-            one = self._one_row = OneRow(self, width)
+            one = self._one_row = TeamRow(self, width)
         return one
 
     def _stacked(self, found: list[Floats]) -> Floats:
