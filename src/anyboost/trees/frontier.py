@@ -25,8 +25,8 @@ from anyboost.trees.histogram import (
     take_pairs,
 )
 from anyboost.trees.partition import partition_part
+from anyboost.trees.rules import TIE, Limits
 from anyboost.trees.splitting import choose_cut, score_columns
-from anyboost.trees.worth import TIE, Limits
 
 NODE = np.dtype(
     [
@@ -84,27 +84,6 @@ class Search(NamedTuple):
     max_leaves: int
     max_depth: int
     by_level: bool
-
-
-class Inside(NamedTuple):
-    """Rows that compiled code reaches itself; without `words` it has to ask for them."""
-
-    words: np.ndarray
-    n_columns: int
-    list: np.ndarray
-    spare: np.ndarray
-    columns: np.ndarray  # (channels, n), each channel by itself, or
-    vectors: np.ndarray  # (n, channels), a row's together, or
-    pairs: np.ndarray  # (n, 2), a row's two
-    taken: np.ndarray  # (channels, rows): the columns' entries of the rows to count
-    taken_pairs: np.ndarray  # (rows, 2): the same of pairs
-    shift: int
-    chunk: int
-
-
-_NO_CHANNELS = np.empty((0, 0), dtype=np.int64)
-_NO_ROWS = np.empty(0, dtype=np.uint32)
-ELSEWHERE = Inside(np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, *(_NO_CHANNELS,) * 5, 0, 1)
 
 
 @inlined(early=True)

@@ -4,16 +4,13 @@ A cut is a table: goes_left[bin] for each of the 256 bins of its column.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.atomics import AHEAD, prefetch
 from anyboost.backends.compiler import bare
-
-if TYPE_CHECKING:
-    from anyboost.trees.grower import Shape
+from anyboost.trees.grown import Shape
 
 _BLOCK = 25_000  # rows from which on a second thread pays
 
@@ -129,14 +126,14 @@ def descend(
     )
 
 
-def paths(shape: "Shape") -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def paths(shape: Shape) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """What `descend` has to know of a tree, for leaves in the order of their age."""
     number = np.zeros(len(shape.feature), dtype=np.int32)
     number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
     return shape.feature, shape.goes_left, shape.left, shape.right, number
 
 
-def leaves_of(shape: "Shape", words: np.ndarray, n_threads: int) -> np.ndarray:
+def leaves_of(shape: Shape, words: np.ndarray, n_threads: int) -> np.ndarray:
     """The leaf of every row of a tree that was grown elsewhere."""
     leaf = np.full(words.shape[1], -1, dtype=np.int32)
     descend(words, *paths(shape), leaf, n_threads)

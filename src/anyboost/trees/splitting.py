@@ -20,17 +20,9 @@ import numpy as np
 from anyboost.backends.compiler import inlined, inner
 from anyboost.backends.draws import STEP, mixed
 from anyboost.trees.categories import best_subset
+from anyboost.trees.rules import LEAST_SQUARES, TIE
 from anyboost.trees.table import BINS, MISSING
-from anyboost.trees.worth import (
-    LEAST_SQUARES,
-    LEFT,
-    TIE,
-    is_plain,
-    largest,
-    plain_worth,
-    ruled_worth,
-    score_one,
-)
+from anyboost.trees.worth import LEFT, is_plain, largest, plain_worth, ruled_worth, score_one
 
 FEW = 16  # values of a column that keeps all of its cuts where others draw some
 
