@@ -19,7 +19,7 @@ import numpy as np
 from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.grown import Grown, Plan, Shape
-from anyboost.trees.table import Bins
+from anyboost.trees.table import GROUP, Bins
 
 if TYPE_CHECKING:
     from anyboost.backends.fixed_point import Fixed
@@ -304,8 +304,8 @@ class GroundHere:
     def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
         from anyboost.trees.partition import partition
 
-        words, shift = self._bins.words[column >> 3], 8 * (column & 7)
-        some = self.list[start:stop]
+        group, place = divmod(column, GROUP)
+        words, shift, some = self._bins.words[group], 8 * place, self.list[start:stop]
         return start + partition(words, shift, goes_left, some, self.spare, self._rows.n_threads)
 
     def leaves(self, shape: Shape) -> np.ndarray:
@@ -316,8 +316,8 @@ class GroundHere:
         if len(shape.leaf_nodes) == 1:
             leaf[:] = 0
         elif not self._plan.parts:
-            column = shape.feature[0]
-            leaves_of_cut(words[column >> 3], 8 * (column & 7), shape.goes_left[0], leaf, workers)
+            group, place = divmod(int(shape.feature[0]), GROUP)
+            leaves_of_cut(words[group], 8 * place, shape.goes_left[0], leaf, workers)
         else:
             some = self._plan.drawn is not None
             if some:
