@@ -106,9 +106,23 @@ class Ensemble:
             Raw scores.
         """
         table, scores = self._begin(X, offset)
-        if self.hypotheses:
-            self._as_one()(table, scores, n_threads or threads.available())
+        self.add_to(scores, table, n_threads or threads.available())
         return self._shaped(scores)
+
+    def add_to(self, scores: np.ndarray, table: np.ndarray, n_threads: int) -> None:
+        """Add all but the start to scores at the rows of a table that needs no check, in place.
+
+        Parameters
+        ----------
+        scores : ndarray (n, k)
+            The scores to change.
+        table : ndarray (n, d)
+            Floats, row by row.
+        n_threads : int
+            How many threads to use.
+        """
+        if self.hypotheses:
+            self.as_one()(table, scores, n_threads)
 
     def staged_predict(
         self, X: Any, offset: np.ndarray | None = None, n_threads: int | None = None
@@ -226,8 +240,14 @@ class Ensemble:
             scores += offset.reshape(scores.shape)
         return table, scores
 
-    def _as_one(self) -> Any:
-        """The sum of all hypotheses as one function, joined once where their class can."""
+    def as_one(self) -> Any:
+        """The sum of all hypotheses as one function, joined once where their class can.
+
+        Returns
+        -------
+        callable
+            Takes a table, scores to which it adds, in place, and how many threads to use.
+        """
         size = len(self.hypotheses), self.n_rounds
         if self._joined is None or self._joined[0] != size:
             sums = [_joined(*part) for part in _by_class(self.hypotheses, self.coefficients)]

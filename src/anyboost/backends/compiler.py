@@ -52,10 +52,10 @@ def _outlive_upgrades(compiled):
 
     Numba reads the whole index before it looks whether the source is newer, and types of tuples are classes in it.
     """
-    index = getattr(compiled._cache, "_cache_file", None)
-    if index is None:
+    index = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    read = getattr(index, "_load_index", None)  # of Numba's own: another version may have it elsewhere
+    if read is None:
         return
-    read = index._load_index
 
     def read_or_none():
         try:
@@ -64,6 +64,14 @@ def _outlive_upgrades(compiled):
             return {}
 
     index._load_index = read_or_none
+
+
+def entry(kernel, arguments):
+    """The compiled function for arguments of these types, of a kernel that is called with them again and again.
+
+    Numba finds it by the types of all arguments at each call, which takes longer than some kernels do.
+    """
+    return kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
 
 
 def bare(function):

@@ -368,6 +368,12 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
             table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
         return tables.contiguous(self._encoding.encode(table))
 
+    def _cells(self, column: int, values: np.ndarray) -> np.ndarray:
+        """What numbers in one column of a later table are in the trees' own, (n, columns that it becomes)."""
+        levels = self._columns.levels.get(column)
+        codes = values if levels is None else levels.encode(tables.Column(values, f"column {column}"))
+        return self._encoding.told(codes, column) if column in self._encoding.values else codes[:, None]
+
     def _sources(self) -> np.ndarray:
         return self._encoding.sources
 

@@ -77,7 +77,7 @@ class Encoding:
 
     def encode(self, table: Any) -> Any:
         """A later table, told by all training rows."""
-        return self.joined(table, {column: self._told(table[:, column], column) for column in self.values})
+        return self.joined(table, {column: self.told(table[:, column], column) for column in self.values})
 
     def joined(self, table: Any, told: Mapping[int, np.ndarray]) -> Any:
         """The table with what was `told` of the encoded columns, (n, statistics) each, in their places."""
@@ -108,7 +108,8 @@ class Encoding:
             for word in (self.words if column in self.values else [""])
         ]
 
-    def _told(self, codes: np.ndarray, column: int) -> np.ndarray:
+    def told(self, codes: np.ndarray, column: int) -> np.ndarray:
+        """What codes of an encoded column become, (n, statistics)."""
         told = self.values[column][_places(codes, -1)]
         told[np.isnan(codes)] = np.nan
         return told

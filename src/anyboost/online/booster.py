@@ -20,7 +20,7 @@ from anyboost.online.dataframes import like_rows
 from anyboost.online.features import Features
 from anyboost.online.front import NamedFront, check_targets
 from anyboost.online.regret import Regret, needs_sketch
-from anyboost.online.rows import Table, sparse_table
+from anyboost.online.rows import Table, one_row
 from anyboost.online.settings import compiled_loss
 from anyboost.online.state import ChainState, CompiledState, InterpretedState
 
@@ -288,7 +288,7 @@ class OnlineBooster(NamedFront):
             answer = self.state.learn_one(columns, values, y, w)
             if answer is not None:
                 return answer
-        return self._learn_rows(_one_row(columns, values, width), np.array([y]), [w])[0]
+        return self._learn_rows(one_row(columns, values, width), np.array([y]), [w])[0]
 
     def _learn_rows(self, table: Table, y: np.ndarray, w: Any) -> Floats:
         """Learn encoded rows; returns their scores from before."""
@@ -300,7 +300,7 @@ class OnlineBooster(NamedFront):
             answer = self.state.predict_one(columns, values)
             if answer is not None:
                 return answer
-        return self._score_rows(_one_row(columns, values, width))[0]
+        return self._score_rows(one_row(columns, values, width))[0]
 
     def _score_rows(self, table: Table) -> Floats:
         """The scores of encoded rows."""
@@ -449,7 +449,3 @@ def _rowwise(loss: Any) -> RowwiseLoss:
             f"loss must be row-wise, got {found}: rows of a stream come one by one, and this loss couples them"
         )
     return found
-
-
-def _one_row(columns: np.ndarray, values: Floats, width: int) -> Table:
-    return sparse_table(width, values, columns, np.array([0, len(columns)]))

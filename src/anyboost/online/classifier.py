@@ -25,7 +25,7 @@ from anyboost.online.estimators import OnlineBoosting, Seen
 from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 from anyboost.online.regret import Regret
 from anyboost.online.river import register
-from anyboost.online.rows import Table, sparse_table
+from anyboost.online.rows import Table, one_row
 from anyboost.online.rows import weights as checked_weights
 
 
@@ -362,9 +362,7 @@ class ChainClassifier(ClassifierMixin, OnlineBoosting):
         if code is not None:
             self.boosters_.learn_row(columns, values, width, code, w)
         else:
-            self._learn_rows(
-                sparse_table(width, values, columns, np.array([0, len(columns)])), np.array([y]), [w]
-            )
+            self._learn_rows(one_row(columns, values, width), np.array([y]), [w])
 
     def _learn_rows(self, rows: Table, y: np.ndarray, w: Any) -> tuple[np.ndarray, np.ndarray]:
         """Learn rows in order; returns predictions and losses from before each.

@@ -96,21 +96,26 @@ class Features:
             raise ValueError(
                 f"x must be a dict of features, got {type(x).__name__}: pass tables to learn_many"
             )
-        pairs = _named_values(x)
-        _check_finite(pairs)
-        if grow:
-            self._name([name for name, _ in pairs], x)
+        names, values = _named_values(x)
+        if not isfinite(sum(values)):
+            _check_finite(zip(names, values, strict=True))
+        places = [self._column(name) for name in names]
+        if grow and None in places:
+            self._name(names, x)
+            places = [self._column(name) for name in names]
         found: dict[int, float] = {}
-        for name, value in pairs:
-            column = self._column(name)
+        for column, value in zip(places, values, strict=True):
             if column is not None:
                 found[column] = found.get(column, 0.0) + value
-        columns = np.array(sorted(found), dtype=np.int64)
-        return columns, np.array([found[column] for column in columns.tolist()], dtype=np.float64)
+        ascending = sorted(found)
+        columns = np.array(ascending, dtype=np.int64)
+        return columns, np.array([found[column] for column in ascending], dtype=np.float64)
 
     def _remember(self, names: tuple[Any, ...], x: Mapping[Any, Any]) -> None:
+        if any(_is_text(value) for value in x.values()):
+            return
         columns = [self._column(name) for name in names]
-        if None in columns or len(set(columns)) < len(columns) or any(_is_text(v) for v in x.values()):
+        if None in columns or len(set(columns)) < len(columns):
             return
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
@@ -258,16 +263,19 @@ def _is_text(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _named_values(x: Mapping[Any, Any]) -> list[tuple[Any, float]]:
-    pairs: list[tuple[Any, float]] = []
+def _named_values(x: Mapping[Any, Any]) -> tuple[list[Any], list[float]]:
+    names: list[Any] = []
+    values: list[float] = []
     for name, value in x.items():
         if value is None:
             continue
         if isinstance(value, str):
-            pairs.append((text_feature(name, value), 1.0))
+            names.append(text_feature(name, value))
+            values.append(1.0)
             continue
         try:
-            pairs.append((name, float(value)))
+            values.append(float(value))
+            names.append(name)
         except OverflowError:
             raise ValueError(
                 f"x[{name!r}] must be finite, got a number beyond all floats: scale it"
@@ -276,7 +284,7 @@ def _named_values(x: Mapping[Any, Any]) -> list[tuple[Any, float]]:
             raise ValueError(
                 f"x[{name!r}] must be a number or text, got {type(value).__name__}: convert it first"
             ) from None
-    return pairs
+    return names, values
 
 
 def _check_finite(pairs: Iterable[tuple[Any, Any]]) -> None:

@@ -61,13 +61,17 @@ class OneVsRest:
         """The class that each booster's label +1 stands for."""
         return [1] if len(self.members) == 1 else list(range(self.classes))
 
-    def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
-        """Learn one encoded row."""
-        for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
+    def learn_row(
+        self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float
+    ) -> list[float]:
+        """Learn one encoded row; returns the classes' scores from before."""
+        found, first = [], 1 if len(self.members) == 1 else 0
+        for aim, ((booster, guard), sign) in enumerate(zip(self.members, self.signs, strict=True), first):
             label = sign if code == aim else -sign
-            (guard or booster)._learn_row(columns, values, width, label, w)
+            found.append((guard or booster)._learn_row(columns, values, width, label, w))
         self.weights[code] += w
         self.rows += w > 0
+        return self._spread_row(found)
 
     def learn_rows(self, table: Table, codes: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
@@ -79,10 +83,13 @@ class OneVsRest:
         self.rows += int((weights > 0).sum())
         return self._spread(np.column_stack(found))
 
-    def scores_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
+    def answer_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> list[float]:
         """The classes' scores of one encoded row."""
-        found = [member[0]._score_row(columns, values, width) for member in self.members]
-        return self._spread(np.array(found)[None])[0]
+        return self._spread_row([booster._score_row(columns, values, width) for booster, _ in self.members])
+
+    def scores_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
+        """The same as an array."""
+        return np.array(self.answer_row(columns, values, width))
 
     def scores(self, table: Table) -> np.ndarray:
         """The classes' scores, (n, k)."""
@@ -94,6 +101,12 @@ class OneVsRest:
         if len(self.members) == 1:
             return np.column_stack([-found[:, 0], found[:, 0]])[:, : self.classes]
         return found * np.array(self.signs)
+
+    def _spread_row(self, found: list[float]) -> list[float]:
+        """The same for one row."""
+        if len(found) == 1:
+            return [-found[0], found[0]][: self.classes]
+        return [score * sign for score, sign in zip(found, self.signs, strict=True)]
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Each class's own probability, over their sum."""

@@ -58,6 +58,11 @@ def sparse_table(width: int, values: Floats, columns: np.ndarray, starts: np.nda
     return Table(len(starts) - 1, width, values, columns, starts)
 
 
+def one_row(columns: np.ndarray, values: Floats, width: int) -> Table:
+    """A table of one row."""
+    return sparse_table(width, values, columns, np.array([0, len(columns)]))
+
+
 def portions(table: Table, y: np.ndarray, given: Floats | None) -> Iterator[tuple[Table, np.ndarray, Floats]]:
     """Checked rows with their targets and weights, in their order, some thousands at a time.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anyboost.backends.compiler import entry
 from anyboost.checks import Floats
 from anyboost.losses import domains
 from anyboost.online import labels, regret, wave
@@ -20,7 +21,7 @@ from anyboost.online.one_score import OneScore
 from anyboost.online.python_loss import PythonLoss
 from anyboost.online.python_stages import PythonStages
 from anyboost.online.regret import Regret
-from anyboost.online.rows import Table, sparse_table
+from anyboost.online.rows import Table, one_row
 from anyboost.online.settings import TOTALS, Chain, Totals, settings_of
 from anyboost.online.several_scores import several_scores
 
@@ -198,11 +199,7 @@ class CompiledState(ChainState):
 
 
 class OneRow:
-    """One row at a time through the kernels of whole arrays, without the price of a whole array.
-
-    Numba finds the compiled function of a call by the types of all its arguments, which takes longer than one row
-    does. This asks once, and keeps the function and the arguments that stay the same.
-    """
+    """One row at a time through the kernels of whole arrays, without the price of a whole array."""
 
     def __init__(self, state: CompiledState) -> None:
         loss = state.booster.loss
@@ -235,7 +232,7 @@ class OneRow:
             self._take(columns, values)
         self.y[0], self.weight[0] = y, weight
         if self.learn_entry is None:
-            self.learn_entry = _entry(learn_rows, self.learning)
+            self.learn_entry = entry(learn_rows, self.learning)
         self.learn_entry(*self.learning)
         if self.sketch is not None:
             self.sketch.add(self.y, self.weight)
@@ -246,18 +243,13 @@ class OneRow:
         if columns is not self.columns or values is not self.values:
             self._take(columns, values)
         if self.predict_entry is None:
-            self.predict_entry = _entry(predict_rows, self.predicting)
+            self.predict_entry = entry(predict_rows, self.predicting)
         self.predict_entry(*self.predicting)
         return self.answer.item()
 
     def _take(self, columns: np.ndarray, values: Floats) -> None:
         """The row's arrays, which an encoder uses again for rows of the same names."""
         self.columns, self.values = columns, values
-        table = sparse_table(self.width, values, columns, np.array([0, len(columns)]))
+        table = one_row(columns, values, self.width)
         self.learning = (self.model, table, self.y, self.weight, self.answer, self.work)
         self.predicting = (self.model, table, self.answer, self.work)
-
-
-def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Any:
-    """The compiled function for arguments of these types."""
-    return kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))

@@ -18,6 +18,7 @@ from anyboost.online.booster import SpanBooster
 from anyboost.online.features import Features
 from anyboost.online.one_vs_rest import OneVsRest
 from anyboost.online.rows import Table
+from anyboost.streams.batch_row import BatchRow
 from anyboost.streams.layout import Layout, layout_of
 from anyboost.streams.rows_kept import Labelled
 from anyboost.streams.schedules import Schedule
@@ -39,6 +40,14 @@ class NumberChain:
     def answer(self, rows: Table) -> Floats:
         """The scores of rows."""
         return self.booster._score_rows(rows)
+
+    def learn_row(self, columns: np.ndarray, values: Floats, width: int, y: float, weight: float) -> float:
+        """Learn one encoded row; returns its score from before."""
+        return float(self.booster._learn_row(columns, values, width, y, weight))
+
+    def answer_row(self, columns: np.ndarray, values: Floats, width: int) -> float:
+        """The score of one encoded row."""
+        return float(self.booster._score_row(columns, values, width))
 
     @property
     def boosters(self) -> list[Any]:
@@ -77,6 +86,16 @@ class ClassChains:
         """The classes' probabilities of rows."""
         return self.members.probabilities(self.members.scores(rows))
 
+    def learn_row(
+        self, columns: np.ndarray, values: Floats, width: int, code: int, weight: float
+    ) -> list[float]:
+        """Learn one encoded row; returns its scores, of which `members` makes probabilities, from before."""
+        return self.members.learn_row(columns, values, width, code, weight)
+
+    def answer_row(self, columns: np.ndarray, values: Floats, width: int) -> list[float]:
+        """The scores of one encoded row."""
+        return self.members.answer_row(columns, values, width)
+
     @property
     def boosters(self) -> list[Any]:
         """What is learnt."""
@@ -101,6 +120,8 @@ class Refitted:
     loss : that of scores; None for classes.
     """
 
+    _row: BatchRow | None = None
+
     def __init__(
         self, name: str, schedule: Schedule, options: Mapping[str, Any], loss: RowwiseLoss | None
     ) -> None:
@@ -110,6 +131,9 @@ class Refitted:
         self.layout: Layout | None = None
         self.model: Any = None
         self.pending: Refit | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_row": None}
 
     def begin(self, kept: Labelled, features: Features | None) -> tuple[Layout, Any]:
         """The layout for a refit on these rows, and the fit: a function of nothing that may run elsewhere."""
@@ -130,7 +154,7 @@ class Refitted:
 
     def accept(self, refit: Refit) -> None:
         """Answer with a new model from now on."""
-        self.layout, self.model = refit.layout, refit.model
+        self.layout, self.model, self._row = refit.layout, refit.model, None
 
     def answer(self, rows: Table, classes: int) -> Floats:
         """Scores, or probabilities of so many classes."""
@@ -143,6 +167,12 @@ class Refitted:
         found = np.zeros(shape)
         found[:, self.model.classes_] = self.model.predict_proba(X)
         return found
+
+    def row(self) -> BatchRow | None:
+        """Memory for answers to one row; None while it has none."""
+        if self._row is None and self.model is not None and self.layout is not None:
+            self._row = BatchRow(self.layout, self.model)
+        return self._row
 
 
 def _timeless(model: Any) -> Any:

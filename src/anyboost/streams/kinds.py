@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.checks import Floats
+from anyboost.checks import HEAVIEST, Floats
+from anyboost.losses import domains
 from anyboost.online import rows as encoded
-from anyboost.online.rows import Table, sparse_table
+from anyboost.online.rows import Table
+from anyboost.online.scales import LARGEST
 from anyboost.streams.mixture import FLOOR
 from anyboost.streams.team import Team
 
@@ -22,7 +24,11 @@ class NumberTeam(Team):
     classifies = False
 
     def _learn_row(self, columns: np.ndarray, values: Floats, width: int, y: Any, w: float) -> Any:
-        return self._learn_rows(_one_row(columns, values, width), np.array([y]), [w])[0]
+        one = self.one_row(columns, values, width)
+        if one is not None and _is_plain(y) and _is_weight(w):
+            target = y if self.loss.domain is domains.REALS else self.loss.check([y])[0]
+            return one.learn(columns, values, float(target), float(w))
+        return self._learn_rows(encoded.one_row(columns, values, width), np.array([y]), [w])[0]
 
     def _learn_rows(self, rows: Table, y: np.ndarray, w: Any) -> Floats:
         targets = self.loss.check(y)
@@ -31,7 +37,10 @@ class NumberTeam(Team):
         return self.learn(encoded.check_finite(rows), targets, encoded.weights(w, rows.n))
 
     def _score_row(self, columns: np.ndarray, values: Floats, width: int) -> Any:
-        return self._score_rows(_one_row(columns, values, width))[0]
+        one = self.one_row(columns, values, width)
+        if one is not None:
+            return one.predict(columns, values)
+        return self._score_rows(encoded.one_row(columns, values, width))[0]
 
     def _score_rows(self, rows: Table) -> Floats:
         return self.predict(encoded.check_finite(rows))
@@ -44,7 +53,11 @@ class ClassTeam(Team):
 
     def learn_row(self, columns: np.ndarray, values: Floats, width: int, code: int, w: float) -> None:
         """Learn one encoded row."""
-        self.learn_rows(_one_row(columns, values, width), np.array([code]), [w])
+        one = self.one_row(columns, values, width)
+        if one is not None and _is_weight(w):
+            one.learn(columns, values, code, float(w))
+        else:
+            self.learn_rows(encoded.one_row(columns, values, width), np.array([code]), [w])
 
     def learn_rows(self, rows: Table, codes: np.ndarray, w: Any) -> Floats:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
@@ -52,7 +65,10 @@ class ClassTeam(Team):
 
     def scores_row(self, columns: np.ndarray, values: Floats, width: int) -> Floats:
         """The classes' scores of one encoded row."""
-        return self.scores(_one_row(columns, values, width))[0]
+        one = self.one_row(columns, values, width)
+        if one is not None:
+            return _scores(one.predict(columns, values)[None])[0]
+        return self.scores(encoded.one_row(columns, values, width))[0]
 
     def scores(self, rows: Table) -> Floats:
         """The classes' scores, (n, k)."""
@@ -79,5 +95,11 @@ def _scores(probabilities: Floats) -> Floats:
     return logarithms - logarithms[:, :1]
 
 
-def _one_row(columns: np.ndarray, values: Floats, width: int) -> Table:
-    return sparse_table(width, values, columns, np.array([0, len(columns)]))
+def _is_plain(y: Any) -> bool:
+    """Whether a number is plainly good; a doubtful one goes the long way and is refused there."""
+    return isinstance(y, float | int) and abs(y) <= LARGEST
+
+
+def _is_weight(w: Any) -> bool:
+    """The same of a weight above 0."""
+    return isinstance(w, float | int) and 1.0 / HEAVIEST <= w <= HEAVIEST

@@ -179,17 +179,23 @@ class Mixture:
         leaders = np.empty(len(forecasts), dtype=np.int64)
         before, rows = int(self.totals.leader), self.rows
         answers: Floats = np.empty((len(forecasts), *forecasts.shape[2:]))
-        given: Any = (np.ascontiguousarray(forecasts), y, weights, learning, answers, leaders)
-        if self.loss is None:
-            mix_classes(self.state, self.parts, FLOOR, *given)
-        else:
-            kind = self.loss.number, float(self.loss.parameter), self.loss.located
-            mix_numbers(self.state, self.parts, *kind, *given)
+        mix, kind = self.kernel()
+        mix(*kind, np.ascontiguousarray(forecasts), y, weights, learning, answers, leaders)
         if learning:
-            self._note_moves(before, rows, leaders)
+            self.note_moves(before, rows, leaders)
         return answers
 
-    def _note_moves(self, before: int, rows: int, leaders: np.ndarray) -> None:
+    def kernel(self) -> tuple[Any, tuple[Any, ...]]:
+        """What mixes forecasts, and its first arguments; these go on with forecasts, y, weights and the rest."""
+        if self.loss is None:
+            return mix_classes, (self.state, self.parts, FLOOR)
+        return mix_numbers, (
+            *(self.state, self.parts),
+            *(self.loss.number, float(self.loss.parameter), self.loss.located),
+        )
+
+    def note_moves(self, before: int, rows: int, leaders: np.ndarray) -> None:
+        """Keep the changes of leader, of rows that came after so many."""
         changed = np.flatnonzero(np.diff(leaders, prepend=before))
         for i in changed.tolist():
             was = before if i == 0 else int(leaders[i - 1])

@@ -66,6 +66,18 @@ class RowsKept:
             self._append(rows.part(slice(begin, end)), y[begin:end], weights[begin:end])
             begin = end
 
+    def add_row(self, columns: np.ndarray, values: Floats, width: int, y: float, weight: float) -> None:
+        """The same for one encoded row."""
+        if self.n == self.most:
+            self._thin()
+        n, pairs = self.n, int(self.packed.starts[self.n])
+        more = pairs + len(values)
+        self._make_room(n + 1, more)
+        kept = self.packed
+        kept.columns[pairs:more], kept.values[pairs:more] = columns, values
+        kept.starts[n + 1], kept.y[n], kept.weights[n], kept.numbers[n] = more, y, weight, self.seen
+        self.n, self.seen, self.width = n + 1, self.seen + 1, max(self.width, width)
+
     def _append(self, rows: Table, y: np.ndarray, weights: Floats) -> None:
         starts, columns, values = _pairs(rows)
         n, pairs = self.n + rows.n, int(self.packed.starts[self.n])
@@ -80,6 +92,8 @@ class RowsKept:
 
     def _make_room(self, rows: int, pairs: int) -> None:
         """Longer arrays where these are too short; twice as long, so that rows one by one cost no more than many."""
+        if pairs <= len(self.packed.values) and rows < len(self.packed.starts) and rows <= len(self.packed.y):
+            return
         sizes = (pairs, pairs, rows + 1, rows, rows, rows)  # of the fields, in their order
         self.packed = Packed(
             *(

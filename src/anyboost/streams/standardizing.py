@@ -37,14 +37,14 @@ class Standard:
             (int(rows.starts[0]), int(rows.starts[-1])) if len(rows.starts) else (0, len(rows.values))
         )
         values = np.zeros(len(rows.values))
-        _standardize(
+        standardize(
             named(spreads, SPREAD), rows.width, rows.values, rows.columns, begin, end, learning, values
         )
         return rows._replace(values=values)
 
 
 @kernel
-def _standardize(spreads, width, values, columns, begin, end, learning, out):
+def standardize(spreads, width, values, columns, begin, end, learning, out):
     for i in range(begin, end):
         spread = spreads[columns[i] if len(columns) > 0 else i % width]
         if spread.square > 0.0:

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
+from anyboost.online import rows as encoded
 from anyboost.online.features import Features
-from anyboost.online.rows import Table, sparse_table
+from anyboost.online.rows import Table
 from anyboost.streams import roster
 from anyboost.streams.experts import Refit, Refitted
 from anyboost.streams.mixture import Mixture, TeamRegret
+from anyboost.streams.one_row import TeamRow
 from anyboost.streams.rows_kept import RowsKept
 from anyboost.streams.standardizing import Standard
 
@@ -34,6 +37,7 @@ class Team:
     """
 
     classifies: bool
+    _one_row: TeamRow | None = None
 
     def __init__(
         self,
@@ -87,7 +91,19 @@ class Team:
 
     def answers_to_one(self, columns: np.ndarray, values: Floats, width: int) -> Floats:
         """The same for one encoded row."""
-        return self.answers(sparse_table(width, values, columns, np.array([0, len(columns)])))[0]
+        one = self.one_row(columns, values, width)
+        if one is not None:
+            return one.hear(columns, values)[0].copy()
+        return self.answers(encoded.one_row(columns, values, width))[0]
+
+    def one_row(self, columns: np.ndarray, values: Floats, width: int) -> TeamRow | None:
+        """Where rows of this width have been learnt, and this one needs no look: the short way for it."""
+        if width != len(self.standard.spreads) or not isfinite(sum(values.tolist())):
+            return None
+        one = self._one_row
+        if one is None or one.width != width or one.classes != self.classes:
+            one = self._one_row = TeamRow(self, width)
+        return one
 
     def _stacked(self, found: list[Floats]) -> Floats:
         stacked = np.stack(found, axis=1)
@@ -131,21 +147,21 @@ class Team:
             else expert.learn(standard if expert.standardized else rows, y, weights)
             for expert in self.experts
         ]
-        heard = self._stacked(said) if self.heard is None else self._heard_earlier()
+        heard = self._stacked(said) if self.heard is None else self.heard_earlier()
         answers = self.mixture.learn(heard, y, weights)
         if self.classifies:
             np.add.at(self.class_weights, y.astype(np.int64), weights)
         self.kept.add(rows, y, weights)
-        self._refit()
+        self.refit_due()
         return answers
 
-    def _heard_earlier(self) -> Floats:
+    def heard_earlier(self) -> Floats:
         """One row's forecasts of an earlier time; classes that came since then had no chance."""
         assert self.heard is not None
         more = self.classes - self.heard.shape[1] if self.classifies else 0
         return (np.pad(self.heard, ((0, 0), (0, more))) if more else self.heard)[None]
 
-    def _refit(self) -> None:
+    def refit_due(self) -> None:
         """Begin the fits that are due, and let those answer whose row has come."""
         row = self.kept.seen
         for place, expert in enumerate(self.experts):
@@ -176,7 +192,7 @@ class Team:
 
     def __getstate__(self) -> dict[str, Any]:
         self.await_refits()
-        return self.__dict__ | {"_threads": None}
+        return self.__dict__ | {"_threads": None, "_one_row": None}
 
     def regret(self) -> TeamRegret:
         """Where the answers stand against the experts, and the best constant."""

@@ -6,7 +6,7 @@ the machine would have to guess, until none of them moves. Trees some of whose n
 are walked row by row.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -275,6 +275,15 @@ def _add_trees(X, roots, feature, threshold, child, missing_side, value, slopes,
             _add_leaves(part, nodes, tree, value, slopes, out[first : first + nodes.size])
 
 
+def for_one_row(
+    X: np.ndarray, forest: "Forest | MixedForest", out: np.ndarray
+) -> tuple[Any, tuple[Any, ...]]:
+    """The kernel, and its arguments, that has out (1, k) += the sum of the trees at X (1, d)."""
+    if isinstance(forest, Forest):
+        return _add_trees, (X, *forest, out)
+    return _add_mixed_trees, (X, *_of_mixed(forest), 0, 1, out)
+
+
 def add_trees(X: np.ndarray, forest: Forest, out: np.ndarray, n_threads: int) -> None:
     """out (n, k) += the sum of the trees at X; the order of the sum is the order of the trees."""
     X = as_kernel_input(X)
@@ -373,13 +382,17 @@ def join_mixed(trees: list, coefficients: np.ndarray, category_set, category_set
 def add_mixed_trees(X: np.ndarray, forest: MixedForest, out: np.ndarray, n_threads: int) -> None:
     """out (n, k) += the sum of the trees at X; the order of the sum is the order of the trees."""
     table = as_kernel_input(X)
-    given = (forest.roots, *forest.nodes, *forest.categories, forest.value, forest.slopes)
+    given = _of_mixed(forest)
     threads.over_blocks(
         lambda start, stop: _add_mixed_trees(table, *given, start, stop, out),
         len(X),
         n_threads,
         smallest=2_000,
     )
+
+
+def _of_mixed(forest: MixedForest) -> tuple[Any, ...]:
+    return (forest.roots, *forest.nodes, *forest.categories, forest.value, forest.slopes)
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Fitted trees: structured node arrays, apart from the code that grew them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -80,10 +80,20 @@ class TreeFunction(AsOne):
 
         categories = shared_categories(parts)
         if categories is not None:
-            mixed = join_mixed(parts, coefficients, *numbered_sets(parts), categories)
-            return lambda X, out, n_threads: add_mixed_trees(X, mixed, out, n_threads)
-        forest = join(parts, coefficients)
-        return lambda X, out, n_threads: add_trees(X, forest, out, n_threads)
+            return JoinedTrees(
+                join_mixed(parts, coefficients, *numbered_sets(parts), categories), add_mixed_trees
+            )
+        return JoinedTrees(join(parts, coefficients), add_trees)
+
+
+class JoinedTrees:
+    """A sum of trees in one layout, and what adds it up at the rows of a table."""
+
+    def __init__(self, forest: Any, add: Callable[..., None]) -> None:
+        self.forest, self.add = forest, add
+
+    def __call__(self, X: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+        self.add(X, self.forest, out, n_threads)
 
 
 def shared_categories(parts: Sequence[TreeFunction]) -> Categories | None:
