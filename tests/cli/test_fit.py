@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import anyboost as ab
 from anyboost.cli import build
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.tables import TableError
+from anyboost.cli.rows.cells import TableError
 
 ROWS = 120
 
