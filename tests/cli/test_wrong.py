@@ -64,6 +64,7 @@ WRONG = [
     # columns
     ("fit data.csv -o new.anyboost", 1, "--target is missing: name the column to predict"),
     ("fit data.csv --target z -o new.anyboost", 1, "--target names a column 'z' that data.csv does not have: a, b"),
+    ("fit semi.csv --target y -o new.anyboost", 1, "a;b;y (are its cells parted by semicolons? write commas or tabs)"),
     (f"{FIT} --weight z", 1, "--weight names a column 'z'"),
     (f"{FIT} --weight color", 1, "--weight names the column 'color', which holds text"),
     (f"{FIT} --weight a", 1, "line 2: the weight must be a number that is not negative"),
@@ -139,6 +140,7 @@ def place(tmp_path_factory):
         "data.csv": ["a,b,color,y", *rows],
         "narrow.csv": ["a,color,y", "1,red,2"],
         "words.csv": ["a,b,color", "1,2,red", "many,2,red"],
+        "semi.csv": ["a;b;y", "1;2;3"],
         "empty.csv": [],
         "heading.csv": ["a,b,color,y"],
         "twice.csv": ["a,a,y", "1,2,3"],

@@ -70,7 +70,9 @@ def check_column(name: str, option: str, names: Sequence[str] | Mapping[str, Any
     """A sentence where an option names a column that is not there."""
     if name not in names:
         shown = ", ".join(list(names)[:20]) + (", ..." if len(names) > 20 else "")
-        raise TableError(f"{option} names a column {name!r} that {path} does not have: {shown}")
+        other = len(names) == 1 and ";" in shown
+        advice = " (are its cells parted by semicolons? write commas or tabs)" if other else ""
+        raise TableError(f"{option} names a column {name!r} that {path} does not have: {shown}{advice}")
 
 
 def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:
