@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anyboost import checks
+from anyboost.losses.search import monotone_zeros
 
 Schedule = Callable[[int], float]
 
@@ -128,8 +129,6 @@ class LineSearch(_Scaled):
         float
             `scale` times the place where the slope changes its sign.
         """
-        from anyboost.losses.search import monotone_zeros
-
         return self.scale * float(monotone_zeros(lambda s: np.array([slope(s[0])]), 1)[0])
 
 

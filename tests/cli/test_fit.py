@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import anyboost as ab
 from anyboost.cli import build
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.tables import TableError
+from anyboost.cli.rows.cells import TableError
 
 ROWS = 120
 
@@ -296,3 +296,20 @@ def test_a_failure_halfway_leaves_the_old_table(place, table):
     assert done.stderr == "line 70002: column 'b' is 'wrong', and it held numbers so far\n"
     assert (place / "out.csv").read_text() == "old"
     assert not (place / "out.csv.part").exists()
+
+
+def test_columns_that_the_model_has_not_may_hold_anything(place, table):
+    """They are copied as they stand: 007 is no 7.0, and a word after numbers is no error."""
+    ab.save(ab.BoostingRegressor(max_iter=2).fit(table[["a", "b"]], table["y"]), "m")
+    (place / "late.csv").write_text("key,a,b,when\n" + "007,1,2,3\n" * 3 + "x9,1,,inf\n")
+    run("predict", "m", "late.csv", "--keep", "key", "--keep", "when", "-o", "out.csv")
+    found = [line.split(",")[:2] for line in (place / "out.csv").read_text().splitlines()]
+    assert found == [["key", "when"], *[["007", "3"]] * 3, ["x9", "inf"]]
+
+
+def test_two_numbers_are_classes_where_they_are_whole(table):
+    for values, task in (((0, 1), "classification"), ((0.5, 1.5), "regression")):
+        pd.DataFrame({"a": table["a"], "t": np.where(table["b"] > 0, *values)}).to_csv("two.csv", index=False)
+        for place in ("--in-memory", "--on-disk"):
+            done = run("fit", "two.csv", "--target", "t", "--set", "max_iter=2", place, "-o", "m")
+            assert f"task: {task}, told by the target" in done.stderr

@@ -15,7 +15,7 @@ import anyboost as ab
 from anyboost.cli import build
 from anyboost.cli.passes.course import Course
 from anyboost.cli.passes.learning import Reached
-from anyboost.cli.rows import tables
+from anyboost.cli.rows import cells, tables
 from files.killed import report_of
 from reference.files import split
 
@@ -453,7 +453,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n" + "1,2\n" * 20_000)
     sizes = []
-    turn = tables.CellReader.turn
+    turn = cells.CellReader.turn
 
     def watched(self, names, rows, lines):
         sizes.append(len(rows))
@@ -466,7 +466,7 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
         calls.append(1)
         return observe(self, *arguments, **options)
 
-    monkeypatch.setattr(tables.CellReader, "turn", watched)
+    monkeypatch.setattr(cells.CellReader, "turn", watched)
     monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", counted)
     well(path, "--target", "y", "--every", 10)  # which means nothing without --save
     assert max(sizes) <= tables.ROWS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anyboost.cli.rows import tables
-from anyboost.cli.rows.tables import TableError
+from anyboost.cli.rows.cells import TableError
 
 
 def everything(path, **options):

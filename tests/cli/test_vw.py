@@ -3,7 +3,7 @@
 import pytest
 
 from anyboost.cli.rows import vw
-from anyboost.cli.rows.tables import TableError
+from anyboost.cli.rows.cells import TableError
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ FIT = "fit data.csv --target y -o new.anyboost"
 WRONG = [
     # the line itself
     ("bosting", 2, "No such command 'bosting'"),
-    ("fit", 2, "Missing argument 'DATA'; anyboost fit --help shows how it is used"),
+    ("fit", 2, "Missing argument 'DATA...'; anyboost fit --help shows how it is used"),
     ("fit data.csv --target y", 2, "Missing option '--output' / '-o'"),
     (f"{FIT} --los squared", 2, "No such option: --los"),
     (f"{FIT} --loss", 2, "Option '--loss' requires an argument"),
@@ -24,12 +24,25 @@ WRONG = [
     ("cv data.csv --target y --folds 1", 2, "Invalid value for '--folds'"),
     ("explain", 2, "Missing argument 'MODEL'"),
     ("explain model.anyboost --top 0", 2, "Invalid value for '--top'"),
-    ("predict model.anyboost", 2, "Missing argument 'DATA'"),
+    ("predict model.anyboost", 2, "Missing argument 'DATA...'"),
     ("predict model.anyboost data.csv --interval most", 2, "Invalid value for '--interval'"),
     ("convert model.anyboost", 2, "Missing argument 'OUT'"),
     # files
     ("fit nowhere.csv --target y -o new.anyboost", 1, "nowhere.csv cannot be read: there is no such file"),
-    ("fit folder --target y -o new.anyboost", 1, "folder cannot be read: there is no such file"),
+    ("fit folder --target y -o new.anyboost", 1, "folder cannot be read: it is a folder without csv, tsv"),
+    ("fit mixed --target y -o new.anyboost", 1, "mixed has csv and tsv files: name those to read, as 'mixed/*.csv'"),
+    ("fit no*.csv --target y -o new.anyboost", 1, "no*.csv cannot be read: there is no such file"),
+    ("fit data.csv - --target y -o new.anyboost", 1, "standard input (-) cannot be one of several files"),
+    ("fit data.csv narrow.csv --target y -o new.anyboost", 1, "narrow.csv has no column 'b', which data.csv has"),
+    ("fit narrow.csv data.csv --target y -o new.anyboost", 1, "data.csv has the column 'b', which narrow.csv has not"),
+    (f"{FIT} --on-disk --report page.html", 1, "--report looks at rows in memory, and the table is on disk"),
+    (f"{FIT} --on-disk --weight a", 1, "line 2: the weight must be a number that is not negative"),
+    (f"{FIT} --on-disk --ignore z", 1, "--ignore names a column 'z'"),
+    ("fit data.csv --target z --on-disk -o new.anyboost", 1, "--target names a column 'z' that data.csv does not have"),
+    ("fit holes.csv --target y --on-disk -o new.anyboost", 1, "line 3: the target is missing; fill it in"),
+    ("fit heading.csv --target y --on-disk -o new.anyboost", 1, "heading.csv has no rows under its heading"),
+    (f"{FIT} --on-disk --ignore a --ignore b --ignore color", 1, "data.csv has no columns left to predict from"),
+    ("fit data.csv --target color --on-disk --task regression -o new.anyboost", 1, "line 2: --target 'color' holds"),
     ("fit data.xls --target y -o new.anyboost", 1, "data.xls has a name that tells no format: add --format"),
     (f"{FIT} --format xml", 1, "--format must be one of csv, tsv, parquet, arrow"),
     (f"{FIT} --format vw", 1, "this command reads tables with named columns"),
@@ -51,6 +64,7 @@ WRONG = [
     # columns
     ("fit data.csv -o new.anyboost", 1, "--target is missing: name the column to predict"),
     ("fit data.csv --target z -o new.anyboost", 1, "--target names a column 'z' that data.csv does not have: a, b"),
+    ("fit semi.csv --target y -o new.anyboost", 1, "a;b;y (are its cells parted by semicolons? write commas or tabs)"),
     (f"{FIT} --weight z", 1, "--weight names a column 'z'"),
     (f"{FIT} --weight color", 1, "--weight names the column 'color', which holds text"),
     (f"{FIT} --weight a", 1, "line 2: the weight must be a number that is not negative"),
@@ -65,6 +79,8 @@ WRONG = [
     (f"{FIT} --ignore a --ignore b --ignore color", 1, "data.csv has no columns left to predict from"),
     ("fit holes.csv --target y -o new.anyboost", 1, "line 3: the target is missing; fill it in or drop the row"),
     ("fit data.csv --target color -o new.anyboost --task regression", 1, "holds the word 'red', and regression needs"),
+    (f"{FIT} --task classification", 1, "line 2: --target 'y' holds 1.5, and classes are words or whole numbers"),
+    (f"{FIT} --loss hinge --on-disk", 1, "line 2: --target 'y' holds 1.5, and classes are words or whole numbers"),
     ("fit data.csv --target one -o new.anyboost --task classification", 1, "--target names a column 'one'"),
     # what is asked of the fit
     (f"{FIT} --task guessing", 1, "--task must be regression, classification or ranking, got 'guessing'"),
@@ -124,6 +140,7 @@ def place(tmp_path_factory):
         "data.csv": ["a,b,color,y", *rows],
         "narrow.csv": ["a,color,y", "1,red,2"],
         "words.csv": ["a,b,color", "1,2,red", "many,2,red"],
+        "semi.csv": ["a;b;y", "1;2;3"],
         "empty.csv": [],
         "heading.csv": ["a,b,color,y"],
         "twice.csv": ["a,a,y", "1,2,3"],
@@ -141,6 +158,9 @@ def place(tmp_path_factory):
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
     (folder / "folder").mkdir()
+    (folder / "mixed").mkdir()
+    for name in ("t.csv", "t.tsv"):
+        (folder / "mixed" / name).write_text("a,y\n1,2\n")
     import pandas as pd
 
     table = pd.read_csv(folder / "data.csv")

@@ -199,7 +199,7 @@ def test_a_fit_does_not_bin_anew(files, monkeypatch):
 
 def test_whatever_is_as_long_as_the_table_lies_in_files(frame, files, tmp_path, monkeypatch):
     """With no room in memory for working arrays the model is the same."""
-    monkeypatch.setattr("anyboost.backends.arrays._memory", lambda: 0)
+    monkeypatch.setattr("anyboost.backends.arrays.memory", lambda: 0)
     same("regressor", frame, files, tmp_path, max_iter=5, weight="weight", subsample=0.5)
     same("classifier", frame, files, tmp_path, target="label", max_iter=3)
 

@@ -11,6 +11,7 @@ tenth of the machine's memory.
 import math
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from anyboost.backends import mapped
 
 _MOST = 24
+_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _DIGITS = 4  # binary ones, to which lengths are rounded up
 
 
@@ -39,7 +41,7 @@ class ArrayPool:
         self._arrays: dict[tuple[int, Any], list[np.ndarray]] = {}  # by length and type
         self._count = 0
         self.folder = folder
-        self._room = math.inf if folder is None else _memory() / 10
+        self._room = math.inf if folder is None else memory() / 10
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
         """Like np.empty."""
@@ -64,12 +66,16 @@ class ArrayPool:
         return mapped.in_file(self.folder, (length,), dtype)
 
 
-def _memory() -> int:
-    """The machine's memory in bytes; 16 GB where it does not say."""
+def memory() -> int:
+    """The memory that there is, in bytes: the machine's, or its container's; 16 GB where nobody says."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not POSIX
-        return 16 << 30
+        most = 16 << 30
+    for limit in _CONTAINERS:
+        with suppress(OSError, ValueError):  # "max" is none
+            most = min(most, int(Path(limit).read_text()))
+    return most
 
 
 def by_row(values: np.ndarray) -> np.ndarray:

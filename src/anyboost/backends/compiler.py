@@ -43,7 +43,27 @@ def kernel(function=None, *, cached=True, **further):
         compiled = numba.njit(function, **options)
     if cached:
         _KERNELS.append(compiled)
+        _outlive_upgrades(compiled)
     return compiled
+
+
+def _outlive_upgrades(compiled):
+    """Have an index of compiled code that names a class which is elsewhere now count as none, and not as an error.
+
+    Numba reads the whole index before it looks whether the source is newer, and types of tuples are classes in it.
+    """
+    index = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    read = getattr(index, "_load_index", None)  # of Numba's own: another version may have it elsewhere
+    if read is None:
+        return
+
+    def read_or_none():
+        try:
+            return read()
+        except (AttributeError, ImportError):
+            return {}
+
+    index._load_index = read_or_none
 
 
 def entry(kernel, arguments):

@@ -22,7 +22,7 @@ _SMALLEST_EXPONENT = -900
 SMALLEST = (
     2.0**_SMALLEST_EXPONENT
 )  # below this a largest term counts as zero: its unit could not be represented
-_LOW_BITS = 30
+_LOW = 2.0**30  # what a term's second integer counts of its first
 MOST_BITS = 51  # what the rounding below can hold
 
 # Adding this to |x| < 2^51 leaves x, rounded to even, in the low bits: a rounding and a conversion to an integer
@@ -58,7 +58,7 @@ def add_term(term, high, low, top):
     # One more term: in two integers, the second for what rounding to the first cuts off.
     whole = term + ROUNDER
     high += np.float64(whole).view(np.int64) - ROUNDER_BITS
-    low += as_int((term - (whole - ROUNDER)) * 1073741824.0)
+    low += as_int((term - (whole - ROUNDER)) * _LOW)
     return high, low, max(top, magnitude(term))
 
 
@@ -135,7 +135,7 @@ Block = Callable[[float, int, int], tuple[int, int, int]]
 
 def from_pairs(sums: np.ndarray, exponent: int) -> np.ndarray:
     """The numbers (...,) whose terms `add_term` has added to pairs of integers (..., 2), at the scale 2^exponent."""
-    return np.ldexp(sums[..., 0] + sums[..., 1] / 2.0**_LOW_BITS, -exponent)
+    return np.ldexp(sums[..., 0] + sums[..., 1] / _LOW, -exponent)
 
 
 def sum_at_own_scale(
@@ -163,7 +163,7 @@ def sum_at_own_scale(
                     np.array([[part[0] for part in found], [part[1] for part in found]]).sum(axis=1)
                 )
                 high, low = sums.tolist()
-                return math.ldexp(high + low / 2.0**_LOW_BITS, -exponent), exponent
+                return math.ldexp(high + low / _LOW, -exponent), exponent
             exponent = wanted
         elif exponent == 0:
             return (0.0 if top == 0.0 else math.nan), 0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    data: options.Table,
+    data: options.Tables,
     target: options.Target = None,
     folds: Annotated[int, typer.Option(min=2, help="Into how many parts the rows are dealt.")] = 5,
     loss: Annotated[str | None, typer.Option(help="As for anyboost fit.")] = None,
@@ -49,17 +49,18 @@ def command(
         anyboost cv web.tsv --target grade --qid query --task ranking -o cv.json
     """
     from anyboost.cli.passes import fitting
+    from anyboost.cli.rows import sources
     from anyboost.cli.shared import settings
 
     with explaining(TypeError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
         asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **named)
-        paths.check_input(data)
         paths.check("--output", output)
-        paths.check_apart({"--output": output}, data)
+        paths.check_apart({"--output": output}, *sources.found(data, format))
         fitting.check(asked)
         known = fitting.task_of(asked)
-        whole = fitting.read(data, format, asked)
+        with sources.opened(data, format) as source:
+            whole = fitting.read(source, asked)
         task = known or fitting.guess(asked, whole)
         fitting.made(asked, task)
         rows = fitting.rows_of(whole, asked, task)
@@ -83,6 +84,7 @@ def command(
 def _parts(rows: Rows, task: str, folds: int, seed: int) -> list[Any]:
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
+    assert rows.y is not None
     if folds > len(rows.y):
         raise ValueError(f"--folds must be at most the {len(rows.y)} rows, got {folds}")
     if task == "ranking":

@@ -12,6 +12,7 @@ from anyboost.cli.shared.console import explaining, say
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Answers
+    from anyboost.cli.rows.sources import Source
 
 
 def command(
@@ -48,7 +49,7 @@ def command(
         anyboost explain houses.anyboost new.csv --keep id -o why.csv
     """
     from anyboost.cli.passes.predicting import Answers, Wanted
-    from anyboost.cli.rows import writing
+    from anyboost.cli.rows import sources, writing
 
     with explaining(TypeError):
         paths.check_model(model)
@@ -63,11 +64,12 @@ def command(
             paths.check_apart({"--output": None if output == "-" else Path(output)}, model, data)
         answers = Answers(model, Wanted(explain=True))
         if output is None:
-            _print(_moved(answers, data, format, tuple(ignore or ())), top)
+            with sources.opened(data, format, once=True) as source:
+                _print(_moved(answers, source, tuple(ignore or ())), top)
             return
         rows = 0
-        with writing.TableWriter(output) as table:
-            for X, kept, count in answers.batches(data, format, tuple(ignore or ()), tuple(keep or ())):
+        with writing.TableWriter(output) as table, sources.opened(data, format, once=True) as source:
+            for X, kept, count in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
                 table.write(kept | answers.why(X))
                 rows += count
         if output != "-":
@@ -80,17 +82,19 @@ def _importances(answers: Answers, kind: str) -> dict[str, float]:
     return dict(zip(answers.model._feature_names(), values.tolist(), strict=True))
 
 
-def _moved(answers: Answers, data: str, format: str | None, ignore: tuple[str, ...]) -> dict[str, float]:
+def _moved(answers: Answers, source: Source, ignore: tuple[str, ...]) -> dict[str, float]:
     """The mean over rows (and outputs) of how far each column moves the score."""
     import numpy as np
 
+    from anyboost.cli.rows import frames
+
     total: Any = 0.0
     rows = 0
-    for X, _, count in answers.batches(data, format, ignore, ()):
+    for X, _, count in answers.batches(source, ignore, ()):
         values = np.abs(answers.model.explanation(X).values)
         total, rows = total + values.reshape(*values.shape[:2], -1).mean(axis=2).sum(axis=0), rows + count
     if rows == 0:
-        raise ValueError(f"{data} has no rows under its heading")
+        raise frames.no_rows(source)
     return dict(zip(answers.model._feature_names(), (total / rows).tolist(), strict=True))
 
 

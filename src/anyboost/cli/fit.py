@@ -13,7 +13,7 @@ from anyboost.cli.shared.console import explaining, say
 
 
 def command(
-    data: options.Table,
+    data: options.Tables,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")],
     target: options.Target = None,
     loss: Annotated[
@@ -38,6 +38,14 @@ def command(
     categorical: options.Categorical = None,
     type: options.Kinds = None,
     set: options.Parameters = None,
+    on_disk: Annotated[
+        bool | None,
+        typer.Option(
+            "--on-disk/--in-memory",
+            help="Keep the numbers of the table in temporary files; else told by its size.",
+            show_default=False,
+        ),
+    ] = None,
     format: options.Format = None,
 ) -> None:
     """Fit boosted trees, or another learner, to a table, and write the model.
@@ -56,30 +64,36 @@ def command(
 
         zcat big.csv.gz | anyboost fit - --target y --set learner=stump -o stumps.anyboost
 
+        anyboost fit clicks/*.parquet --target clicked --on-disk -o clicks.anyboost
+
     Then: anyboost predict, explain, report, inspect, convert.
     """
     from anyboost import files
-    from anyboost.cli.passes import fitting
+    from anyboost.cli.passes import fitting, large
+    from anyboost.cli.rows import sources
     from anyboost.cli.shared import settings
     from anyboost.cli.shared.rounds import followed
 
     with explaining(TypeError, ImportError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
         asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **named)
-        _check(data, output, valid, report)
+        _check(sources.found(data, format), output, valid, report)
         fitting.check(asked)
         known = fitting.task_of(asked)
-        whole = fitting.read(data, format, asked)
-        task = known or fitting.guess(asked, whole)
-        model = fitting.made(asked, task)
-        rows = fitting.rows_of(whole, asked, task)
+        with sources.opened(data, format) as source:
+            room: Any = large if _keep_on_disk(source, on_disk, report, valid) else fitting
+            whole = room.read(source, asked)
+            task = known or room.guess(asked, whole)
+            model = fitting.made(asked, task)
+            rows = room.rows_of(whole, asked, task)
         for line in fitting.described(whole, asked, task, guessed=known is None):
             say(line)
         given = rows.given(task)
         held: Any = None
         if valid is not None:
-            later = fitting.read(valid, None, asked, whole.kinds)
-            held = fitting.rows_of(later, asked, task, rows.X.column_names)
+            with sources.opened(valid) as source:
+                later = fitting.read(source, asked, whole.kinds)
+            held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}
         rounds = model.max_iter if isinstance(model.max_iter, int) else None
         with followed(rounds) as shown:
@@ -92,15 +106,30 @@ def command(
             _report(model, report, rows if held is None else held, held is not None, task)
 
 
-def _check(data: str, output: Path, valid: str | None, report: Path | None) -> None:
-    paths.check_input(data)
+def _check(data: list[str], output: Path, valid: str | None, report: Path | None) -> None:
     paths.check("--output", output)
     if valid is not None:
         if valid == "-":
             raise ValueError("--valid must be a file: standard input can be read once")
         paths.check_input(valid)
     paths.check("--report", report)
-    paths.check_apart({"--output": output, "--report": report}, data, valid)
+    paths.check_apart({"--output": output, "--report": report}, *data, valid)
+
+
+def _keep_on_disk(source: Any, wanted: bool | None, report: Path | None, valid: str | None) -> bool:
+    """Whether the table goes to files: as is asked, else by its size."""
+    from anyboost.cli.passes import large
+
+    reason = large.advised(source) if wanted is None else None
+    if reason is not None:
+        say(reason)
+    chosen = reason is not None or bool(wanted)
+    if chosen and report is not None and valid is None:
+        raise ValueError(
+            "--report looks at rows in memory, and the table is on disk: add --valid FILE with some rows, or use "
+            "anyboost report MODEL FILE afterwards"
+        )
+    return chosen
 
 
 def _tell(model: Any, output: Path) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def command(
     model: options.Model,
-    data: options.Table,
+    data: options.Tables,
     output: Annotated[
         str, typer.Option("--output", "-o", help="The table to write; - is standard output.", metavar="OUT")
     ] = "-",
@@ -61,23 +61,26 @@ def command(
     """
     from anyboost.cli.passes.fitting import quietly
     from anyboost.cli.passes.predicting import Answers, Wanted
-    from anyboost.cli.rows import writing
+    from anyboost.cli.rows import frames, sources, writing
 
     with explaining(TypeError):
         paths.check_model(model)
-        paths.check_input(data)
         writing.check("--output", output, output_format)
-        paths.check_apart({"--output": None if output == "-" else Path(output)}, model, data)
+        given = sources.found(data, format)
+        paths.check_apart({"--output": None if output == "-" else Path(output)}, model, *given)
         wanted = Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
         answers = Answers(model, wanted)
         rows = 0
-        with writing.TableWriter(output, output_format) as table:
-            for X, kept, count in answers.batches(data, format, tuple(ignore or ()), tuple(keep or ())):
+        with (
+            writing.TableWriter(output, output_format) as table,
+            sources.opened(data, format, once=True) as source,
+        ):
+            for X, kept, count in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
                 found = quietly(say, partial(answers.of, X))
                 table.write(_apart(kept, found))
                 rows += count
             if rows == 0:
-                raise ValueError(f"{data} has no rows under its heading")
+                raise frames.no_rows(source)
         if output != "-":
             say(f"{output}: {rows:,} rows")
 

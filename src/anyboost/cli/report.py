@@ -75,7 +75,7 @@ def _rows(
 ) -> dict[str, Any]:
     """The columns that the model asks for, and those that stand apart."""
     from anyboost.cli.rows import frames
-    from anyboost.cli.rows.tables import TableError
+    from anyboost.cli.rows.cells import TableError
 
     types = answers.kinds
     labels = getattr(answers.model, "classes_", None)

@@ -6,12 +6,10 @@ steps and losses, is computed anew, to the same bits.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from anyboost.trees.grower import Grown
+from anyboost.trees.grown import Grown, Shape
 
 Kept = tuple  # the fields of a `Grown`, those of each row left out
 
@@ -29,10 +27,8 @@ class Journal:
         self.kept: list[Kept] = list(known)
         self._next = 0
 
-    def recall(self) -> "Grown | None":
+    def recall(self) -> Grown | None:
         """The next tree, where it is known."""
-        from anyboost.trees.grower import Grown, Shape
-
         if self._next >= len(self.kept):
             return None
         shape, *others = self.kept[self._next]
@@ -43,7 +39,7 @@ class Journal:
         grown = dict(zip(_GROWN, others, strict=True))
         return Grown(shape=Shape(**fields, starts=nothing, stops=nothing), leaf=nothing, **grown)
 
-    def remember(self, grown: "Grown") -> None:
+    def remember(self, grown: Grown) -> None:
         """Take note of a tree that was grown."""
         shape = grown.shape._replace(goes_left=np.packbits(grown.shape.goes_left, axis=1))
         fields = tuple(np.array(getattr(shape, name)) for name in _SHAPE)

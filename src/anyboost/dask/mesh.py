@@ -11,17 +11,15 @@ Members swap parcels in one order. A parcel has a number, so that one from a mem
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
 from anyboost.dask.journal import Journal
+from anyboost.trees.grown import Grown
 from anyboost.trees.parts import Circle
-
-if TYPE_CHECKING:
-    from anyboost.trees.grower import Grown
 
 POLL = 100  # milliseconds between looks at whether the fit is called off
 LINGER = 5000  # milliseconds that the last parcels have to leave
@@ -220,10 +218,10 @@ class Mesh(Circle):
         if turn >= self._turn and array.dtype.kind in _KINDS:
             self._early[turn, place] = array.astype(object) if words else array
 
-    def recall(self) -> "Grown | None":
+    def recall(self) -> Grown | None:
         return self._journal.recall()
 
-    def remember(self, grown: "Grown") -> None:
+    def remember(self, grown: Grown) -> None:
         self._journal.remember(grown)
 
     def stop(self, reason: str) -> None:

@@ -31,7 +31,10 @@ def split_off(header: dict[str, Any], tensors: Arrays) -> tuple[list[Any], list[
     own = {name: array for name, array in tensors.items() if name.startswith(_PREFIXES)}
     outputs = 1 if _FORMS[ensemble["hypotheses"]] else ensemble["outputs"]
     functions = tree_files.unpack(
-        Tensors(container.held({}, own)), len(tensors["tree.nodes"]), ensemble["features"], outputs
+        Fields({}, "trees", Tensors(container.held({}, own))),
+        len(tensors["tree.nodes"]),
+        ensemble["features"],
+        outputs,
     )
     return *_listed(functions), {name: array for name, array in tensors.items() if name not in own}
 
@@ -104,7 +107,7 @@ def joined(trees: list[Any], categories: list[Any]) -> Arrays:
     functions = [_function(tree, known) for tree in trees]
     if not functions or (known is not None and all(tree.categories is None for tree in functions)):
         raise Fault("it has no trees, or none that splits on its categories")
-    return tree_files.pack(functions)
+    return tree_files.pack(functions).tensors
 
 
 def _categories(listed: list[dict[str, Any]]) -> Categories | None:

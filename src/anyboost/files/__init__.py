@@ -14,7 +14,7 @@ from anyboost.files import container
 from anyboost.files.checkpoint import Checkpoint
 from anyboost.files.container import FORMAT, Contents, ModelFileError
 from anyboost.files.fields import Fault, Fields, count, text
-from anyboost.files.tensors import Packed, Tensors
+from anyboost.files.tensors import Packed, Tensors, entries
 
 __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 
@@ -23,15 +23,15 @@ __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 KINDS = {
     "ensemble": ("anyboost.ensemble.Ensemble", "ensembles"),
     "run": ("anyboost.boosting.run.Run", "runs"),
-    "averager": ("anyboost.mirror.averager.MirrorAverager", "mirror_averagers"),
-    "tracker": ("anyboost.mirror.tracking.Tracker", "mirror_averagers"),
-    "stump averager": ("anyboost.mirror.stumps.StumpAverager", "mirror_stumps"),
+    "averager": ("anyboost.mirror.averager.MirrorAverager", "averagers"),
+    "tracker": ("anyboost.mirror.tracking.Tracker", "averagers"),
+    "stump averager": ("anyboost.mirror.stumps.StumpAverager", "averagers"),
     "mirror estimator": ("anyboost.mirror.estimators.base.MirrorAveraging", "mirror_estimators"),
     "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "estimators"),
     "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "estimators"),
     "ranker": ("anyboost.estimators.ranker.BoostingRanker", "estimators"),
     "planner": ("anyboost.planning.estimator.MaxMarginPlanner", "planners"),
-    "booster": ("anyboost.online.booster.OnlineBooster", "online_boosters"),
+    "booster": ("anyboost.online.booster.OnlineBooster", "chains"),
     "online_model": ("anyboost.online.estimators.OnlineBoosting", "online_estimators"),
     "interval model": ("anyboost.online.intervals.AdaptiveIntervals", "adaptive_intervals"),
 }
@@ -93,8 +93,8 @@ def packed(model: Any) -> Packed:
 
 
 def _packed(kind: str, model: Any) -> Packed:
-    header, tensors = _module(kind).pack(model)
-    return {"format": FORMAT, "kind": kind, "library": __version__, "model": header}, tensors
+    head = entries(format=FORMAT, kind=kind, library=__version__)
+    return head | _module(kind).pack(model).within("model")
 
 
 def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -> Any:
@@ -147,15 +147,15 @@ def unpacked(contents: Contents, loss: Any = None, descent: Any = None, models: 
     Any
         A model of the kind that the header says.
     """
-    kind, header = _opened(contents)
     tensors = Tensors(contents)
+    kind, part = _opened(contents, tensors)
     unpack = _module(kind).unpack
     given = {"loss": loss, "descent": descent, "models": models}
     given = {name: value for name, value in given.items() if value is not None}
     for name in given.keys() - signature(unpack).parameters:
         raise ValueError(f"{name} {_GIVEN[name]}, and the file holds {_a(kind)}: leave {name} out")
-    model = unpack(header, tensors, **given)
-    header.done()
+    model = unpack(part, **given)
+    part.done()
     tensors.done()
     return model
 
@@ -186,17 +186,18 @@ def peek(path: Any) -> Contents:
         return contents
 
 
-def _opened(contents: Contents) -> tuple[str, Fields]:
-    """The kind of model and its header; a Fault for a file of a newer version."""
+def _opened(contents: Contents, tensors: Tensors | None = None) -> tuple[str, Fields]:
+    """The kind of model and its part of a file; a Fault for a file of a newer version."""
     header = Fields(contents.header, "anyboost")
     version = header.take("format", count(1))
     if version > FORMAT:
         raise Fault(f"it has format {version} and this version reads up to {FORMAT}: update anyboost")
-    rest = header.take_all(kind=text, library=text, model=Fields)
-    kind = rest["kind"]
+    kind, _, model = header.take_all(
+        kind=text, library=text, model=lambda value, name: Fields(value, name, tensors)
+    ).values()
     if kind not in KINDS:
         raise Fault(f"it holds a {kind!a}, which this version does not know")
-    return kind, rest["model"]
+    return kind, model
 
 
 def _kind_of(model: Any) -> str:

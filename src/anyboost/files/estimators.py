@@ -17,156 +17,115 @@ from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.dials import Dials
 from anyboost.estimators.encoding import Encoding
 from anyboost.estimators.intervals import levels_of
-from anyboost.files import (
-    calibrations,
-    certificates,
-    conformal,
-    encodings,
-    ensembles,
-    fields,
-    history,
-    labels,
-    marginals,
-    parameters,
-    parts,
-)
-from anyboost.files.codec import plain
-from anyboost.files.fields import Fault, Fields, make
-from anyboost.files.tensors import Packed, Tensors, finite
+from anyboost.files import calibrations, certificates, columns, ensembles, history, labels, parameters, parts
+from anyboost.files.codec import Place, Record, plain
+from anyboost.files.fields import Fault, Fields, items, known, make, optional, refusal, row, text
+from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
 from anyboost.losses import Cox, Loss, MultiQuantile
-from anyboost.tables import MOST_LEVELS, Columns, Levels
 
 CLASSES = {
     cls.__name__: cls
     for cls in (estimators.BoostingClassifier, estimators.BoostingRanker, estimators.BoostingRegressor)
 }
 _OF_STEPS = ("gradient_norm", "edge", "step_size", "coefficient")
+_TRAINING = Record("train.", scores=Place(Floats("scores", what="training losses"), "train_score_"))
+_VALIDATION = Record(
+    "validation.",
+    scores=Floats("names", "scores", nan=True),
+    decides=Place(Floats("scores", nan=True), "validation_score_"),
+)
+_SURVIVAL = Record(
+    "event.",
+    times=Place(Floats("events", rise=POSITIVE, what="times"), "event_times_"),
+    hazard=Place(Floats("events", least=0.0, rise=0.0, what="hazards"), "baseline_hazard_"),
+)
 
 
 def pack(model: BaseBoosting) -> Packed:
-    """Header and tensors of a fitted estimator."""
+    """Entries and tensors of a fitted estimator."""
     check_is_fitted(model)
     if getattr(model, "init_", None) is not None:
         raise ValueError("model cannot be saved: it starts at the predictions of another estimator, its init")
-    ensemble, tensors = ensembles.pack(model.ensemble_)
-    tensors |= history.pack(model.steps_, _OF_STEPS)
-    tensors["train.scores"] = finite(model.train_score_, "training losses")
     scores = getattr(model, "validation_scores_", {})
     validation = [[name, scoring] for name, found in scores.items() for scoring in found]
+    found = entries(estimator=type(model).__name__) | ensembles.pack(model.ensemble_).within("ensemble")
+    found |= entries(loss=parts.LOSSES.encode(model.loss_), parameters=parameters.pack(model))
+    found |= columns.pack(model).within("columns") | entries(
+        classes=labels.pack_classes(model.classes_) if hasattr(model, "classes_") else None,
+        best_iteration=int(model.best_iteration_),
+        validation=validation,
+    )
+    found |= history.pack(model.steps_, _OF_STEPS) | _TRAINING.pack(model)
     if validation:
         rows = [scores[name][scoring] for name, scoring in validation]
-        tensors["validation.scores"] = np.array(rows, dtype=np.float64)
-        tensors["validation.decides"] = np.array(model.validation_score_, dtype=np.float64)
+        found |= _VALIDATION.pack(model, scores=rows)
     if isinstance(model.loss_, Cox):
-        tensors["event.times"] = finite(model.event_times_, "times")
-        tensors["event.hazard"] = finite(model.baseline_hazard_, "hazards")
-    header = {
-        "estimator": type(model).__name__,
-        "ensemble": ensemble,
-        "loss": parts.encode_loss(model.loss_),
-        "parameters": parameters.pack(model),
-        "columns": _pack_columns(model),
-        "classes": labels.pack_classes(model.classes_) if hasattr(model, "classes_") else None,
-        "best_iteration": int(model.best_iteration_),
-        "validation": validation,
-    }
-    for name, (entry, own) in _pack_later(model):
-        header[name], tensors = entry, tensors | own
-    return header, tensors
+        found |= _SURVIVAL.pack(model)
+    for name, part in _pack_later(model):
+        found |= part.within(name)
+    return found
 
 
 def _pack_later(model: BaseBoosting) -> Iterator[tuple[str, Packed]]:
     """What not every model has, nor any of an older file."""
     if model._encoding.values:
-        yield "encoding", encodings.pack(model._encoding, model._columns)
+        yield "encoding", columns.pack_encoding(model._encoding, model._columns)
     if model._certificate is not None:
         yield "certificate", certificates.pack(model._certificate)
     if getattr(model, "conformal_", None) is not None:
-        yield "conformal", conformal.pack(model.conformal_)
+        yield "conformal", calibrations.pack_ranks(model.conformal_)
     if getattr(model, "calibration_", None) is not None:
         yield "calibration", calibrations.pack(model.calibration_)
     if model._known():  # trees of many columns ask for none
-        yield "marginals", marginals.pack(model._known())
+        yield "marginals", columns.pack_marginals(model._known())
     if hasattr(model, "dials_"):
-        yield "dials", ({name: plain(value) for name, value in model.dials_.items()}, {})
+        yield "dials", entries(**{name: plain(value) for name, value in model.dials_.items()})
 
 
-def _pack_columns(model: BaseBoosting) -> dict[str, Any]:
-    names = getattr(model, "feature_names_in_", None)
-    levels = [
-        {"column": number, "levels": list(found.values), "rest": found.rest}
-        for number, found in sorted(model._columns.levels.items())
-        if number not in model._encoding.values
-    ]
-    return {"names": None if names is None else [str(name) for name in names], "categories": levels}
-
-
-def unpack(header: Fields, tensors: Tensors, loss: Any = None) -> BaseBoosting:
+def unpack(part: Fields, loss: Any = None) -> BaseBoosting:
     """The estimator; a Fault unless all it predicts with fits together."""
-    name = header.take("estimator", fields.text)
-    if name not in CLASSES:
-        raise Fault(f"its estimator is {name!a}, which this version does not know")
-    loss = parts.decode_loss(header.take("loss"), loss)
-    values = header.part("parameters", parameters.unpack, CLASSES[name])
-    ensemble: Ensemble = header.part("ensemble", ensembles.unpack, tensors)
+    cls = part.take("estimator", known(CLASSES, "its estimator is"))
+    loss = parts.loss_of(part.take("loss", parts.LOSSES), loss)
+    values = part.part("parameters", parameters.unpack, cls)
+    ensemble: Ensemble = part.part("ensemble", ensembles.unpack)
     n_features, outputs = ensemble.n_features, ensemble.outputs
-    encoding, encoded = header.part("encoding", encodings.unpack, tensors, n_features, later=True) or (
+    encoding, encoded = part.part("encoding", columns.unpack_encoding, n_features, later=True) or (
         Encoding(n_features),
         {},
     )
     fitted = {"loss_": loss, "ensemble_": ensemble, "_encoding": encoding, "n_features_in_": encoding.n}
-    fitted |= header.part("columns", _unpack_columns, encoding.n, encoded)
-    if (classes := header.take("classes")) is not None:
-        fitted["classes_"] = labels.unpack_classes(classes)
-        if len(fitted["classes_"]) != max(2, outputs):
-            raise Fault("it has not as many classes as outputs")
-    if (classes is not None) != (name == "BoostingClassifier"):
-        raise fields.refusal("classes")
+    fitted |= part.part("columns", columns.unpack, encoding.n, encoded)
     _check_outputs(loss, outputs)
-    fitted |= _unpack_rounds(header, tensors, ensemble.n_rounds)
+    fitted |= _unpack_rounds(part, ensemble.n_rounds)
     if isinstance(loss, Cox):
-        fitted |= _unpack_survival(tensors)
-    fitted["_certificate"] = header.part("certificate", certificates.unpack, fitted["n_iter_"], later=True)
-    if name == "BoostingRegressor":
+        fitted |= _SURVIVAL.take(part)
+    fitted["_certificate"] = part.part("certificate", certificates.unpack, fitted["n_iter_"], later=True)
+    classes = part.take("classes", optional(labels.classes()))
+    if (classes is not None) != (cls is estimators.BoostingClassifier):
+        raise refusal("classes")
+    if classes is not None:
+        if len(classes) != max(2, outputs):
+            raise Fault("it has not as many classes as outputs")
+        fitted["classes_"] = classes
+        fitted["calibration_"] = part.part("calibration", calibrations.unpack, len(classes), later=True)
+    elif cls is estimators.BoostingRegressor:
         levels = levels_of(loss) or ()
-        fitted["conformal_"] = header.part("conformal", conformal.unpack, tensors, levels, later=True)
-    if name == "BoostingClassifier":
-        number = len(fitted["classes_"])
-        fitted["calibration_"] = header.part("calibration", calibrations.unpack, tensors, number, later=True)
-    if header.has("marginals"):
-        columns = fitted["_columns"]
-        fitted["_marginals"] = header.part("marginals", marginals.unpack, tensors, columns, n_features)
-    if header.has("dials"):
-        fitted["dials_"] = header.part("dials", _unpack_dials)
-    model = CLASSES[name](**values)
+        fitted["conformal_"] = part.part("conformal", calibrations.unpack_ranks, levels, later=True)
+    if part.has("marginals"):
+        fitted["_marginals"] = part.part(
+            "marginals", columns.unpack_marginals, fitted["_columns"], n_features
+        )
+    if part.has("dials"):
+        fitted["dials_"] = part.part("dials", _unpack_dials)
+    model = cls(**values)
     make(rules.check, {"estimator": model})
     make(measures.check_scoring, {"scoring": model.scoring})
     model.__dict__.update(fitted | {"_continuation": None})
     return model
 
 
-def _unpack_dials(entry: Fields) -> dict[str, Any]:
-    return {name: entry.take(name, parameters.simple) for name in Dials._fields if entry.has(name)}
-
-
-def _unpack_columns(header: Fields, n: int, encoded: dict[int, Levels]) -> dict[str, Any]:
-    names = header.take("names", fields.optional(fields.items(each=fields.text)))
-    category = fields.record(
-        column=fields.count(0, n - 1), levels=fields.items(MOST_LEVELS), rest=fields.flag
-    )
-    levels = dict(encoded)
-    for found in header.take("categories", fields.items(n, category)):
-        number, values, rest = found.values()
-        if number in levels:
-            raise Fault("it names a column of categories twice")
-        levels[number] = Levels(encodings.in_order(values), rest)
-    columns = Columns(n, levels)
-    fitted = {"_columns": columns, "is_categorical_": columns.categorical}
-    if names is None:
-        return fitted
-    if len(names) != n or len(set(names)) < n:
-        raise fields.refusal("names")
-    return fitted | {"feature_names_in_": np.array(names, dtype=object)}
+def _unpack_dials(part: Fields) -> dict[str, Any]:
+    return {name: part.take(name, parameters.simple) for name in Dials._fields if part.has(name)}
 
 
 def _check_outputs(loss: Loss, outputs: int) -> None:
@@ -176,33 +135,16 @@ def _check_outputs(loss: Loss, outputs: int) -> None:
         raise Fault("its loss has another number of outputs than its sum")
 
 
-def _unpack_rounds(header: Fields, tensors: Tensors, kept: int) -> dict[str, Any]:
-    rounds = tensors.length("steps")
-    train = tensors.floats("train.scores", (rounds + 1,))
-    best = header.take("best_iteration", fields.count(0, rounds))
-    if kept not in (best, rounds):
-        raise Fault("its sum is neither that of its best round nor that of its last")
+def _unpack_rounds(part: Fields, kept: int) -> dict[str, Any]:
+    rounds = part.tensors.length("steps")
+    found = _TRAINING.take(part, scores=rounds + 1)
+    best = history.unpack_best(part, kept, rounds)
+    names = part.take("validation", items(each=row(text, text)))
     scores: dict[str, dict[str, np.ndarray]] = {}
-    decides = np.array([])
-    names = header.take("validation", fields.items(each=fields.row(fields.text, fields.text)))
+    found["validation_score_"] = np.array([])
     if names:
-        values = tensors.floats("validation.scores", (len(names), rounds + 1), nan=True)
-        decides = tensors.floats("validation.decides", (rounds + 1,), nan=True)
-        for (name, scoring), row in zip(names, values, strict=True):
-            scores.setdefault(name, {})[scoring] = row
-    return {
-        "steps_": history.unpack(tensors, _OF_STEPS, loss=(-train[1:]).tolist()),
-        "train_score_": train,
-        "n_iter_": rounds,
-        "best_iteration_": best,
-        "validation_scores_": scores,
-        "validation_score_": decides,
-    }
-
-
-def _unpack_survival(tensors: Tensors) -> dict[str, Any]:
-    times = tensors.floats("event.times", (None,))
-    hazard = tensors.floats("event.hazard", (len(times),))
-    if (np.diff(times) <= 0).any() or (np.diff(hazard) < 0).any() or (hazard < 0).any():
-        raise Fault("its hazard is none")
-    return {"event_times_": times, "baseline_hazard_": hazard}
+        found |= _VALIDATION.take(part, names=len(names), scores=rounds + 1)
+        for (name, scoring), values in zip(names, found.pop("scores"), strict=True):
+            scores.setdefault(name, {})[scoring] = values
+    steps = history.unpack(part, _OF_STEPS, loss=(-found["train_score_"][1:]).tolist())
+    return found | {"steps_": steps, "n_iter_": rounds, "best_iteration_": best, "validation_scores_": scores}

@@ -1,7 +1,7 @@
 """Reading what a header claims: every entry is asked for by what it has to be, or refused."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 Check = Callable[[Any, str], Any]  # of a value of JSON and its name: the value, or a Fault
@@ -13,11 +13,13 @@ class Fault(Exception):
 
 
 class Fields:
-    """A JSON object whose entries are taken one by one; `done` refuses those that nobody took."""
+    """A JSON object whose entries are taken one by one, with the tensors that lie beside it; `done` refuses entries
+    that nobody took."""
 
-    def __init__(self, values: Any, name: str) -> None:
+    def __init__(self, values: Any, name: str, tensors: Any = None) -> None:
         if not isinstance(values, dict):
             raise Fault(f"its entry {name!a} is not a JSON object")
+        self.tensors = tensors
         self._left = dict(values)
         self._name = name
 
@@ -30,15 +32,29 @@ class Fields:
         value = self._left.pop(name)
         return value if check is None else check(value, name)
 
-    def get(self, name: str, check: Check | None = None, default: Any = None) -> Any:
-        """An entry that not every file has."""
-        return self.take(name, check) if name in self._left else default
+    def part(
+        self, name: str, unpack: Callable[..., Any], *given: Any, under: str = "", later: bool = False
+    ) -> Any:
+        """What `unpack` makes of an object, of the tensors whose names begin so, and of what else it is given.
 
-    def part(self, name: str, unpack: Callable[..., Any], *given: Any, later: bool = False) -> Any:
-        """What `unpack` makes of an object and of what else it is given; None where older files have none of it."""
+        None where older files have none of it.
+        """
         if later and name not in self._left:
             return None
-        inside = self.take(name, Fields)
+        return self._opened(self.take(name), name, under, unpack, given)
+
+    def maybe(self, name: str, unpack: Callable[..., Any], *given: Any, under: str = "") -> Any:
+        """The same; None where there is no object but null."""
+        entry = self.take(name)
+        return None if entry is None else self._opened(entry, name, under, unpack, given)
+
+    def parts(self, name: str, most: int, unpack: Callable[..., Any], *given: Any) -> list[Any]:
+        """The same for each object of a list; the names of its tensors begin with its place."""
+        entries = enumerate(self.take(name, items(most)))
+        return [self._opened(entry, name, f"{place}.", unpack, given) for place, entry in entries]
+
+    def _opened(self, entry: Any, name: str, under: str, unpack: Callable[..., Any], given: Any) -> Any:
+        inside = Fields(entry, name, self.tensors and self.tensors.under(under))
         found = unpack(inside, *given)
         inside.done()
         return found
@@ -85,59 +101,79 @@ def numbers(value: Any, name: str) -> Any:
     return [(numbers if isinstance(part, list) else number)(part, name) for part in parts]
 
 
-def flag(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise refusal(name)
-    return value
+def where(good: Callable[[Any], bool]) -> Check:
+    """A value of which this is true."""
 
-
-def text(value: Any, name: str) -> str:
-    """Text that can be written down: half of a surrogate pair cannot."""
-    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise refusal(name)
-    return value
-
-
-def count(least: int = 0, most: int | None = None) -> Check:
-    """A whole number between two bounds."""
-
-    def check(value: Any, name: str) -> int:
-        if type(value) is not int or value < least or (most is not None and value > most):
+    def check(value: Any, name: str) -> Any:
+        if not good(value):
             raise refusal(name)
         return value
 
     return check
 
 
-def items(most: int = MOST_ITEMS, each: Check | None = None) -> Check:
-    """A list that is not too long, of values that pass a check."""
-
-    def check(value: Any, name: str) -> list[Any]:
-        if not isinstance(value, list) or len(value) > most:
-            raise refusal(name)
-        return value if each is None else [each(part, name) for part in value]
-
-    return check
+flag = where(lambda value: isinstance(value, bool))
+# Text that can be written down: half of a surrogate pair cannot.
+text = where(
+    lambda value: isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+)
 
 
-def row(*checks: Check) -> Check:
-    """A list of as many values as there are checks, each by its own."""
+def count(least: int = 0, most: float = math.inf) -> Check:
+    """A whole number between two bounds."""
+    return where(lambda value: type(value) is int and least <= value <= most)
 
-    def check(value: Any, name: str) -> list[Any]:
-        if not isinstance(value, list) or len(value) != len(checks):
-            raise refusal(name)
-        return [own(part, name) for own, part in zip(checks, value, strict=True)]
 
-    return check
+def bounded(least: float, most: float = math.inf) -> Check:
+    """A finite number between two bounds."""
+    inside = where(lambda value: least <= value <= most)
+    return lambda value, name: inside(real(value, name), name)
 
 
 def choice(*words: str) -> Check:
     """One of some words."""
+    return where(lambda value: value in words)
 
-    def check(value: Any, name: str) -> str:
-        if value not in words:
-            raise refusal(name)
-        return value
+
+def items(most: int = MOST_ITEMS, each: Check | None = None) -> Check:
+    """A list that is not too long, of values that pass a check."""
+    listed = where(lambda value: isinstance(value, list) and len(value) <= most)
+    return lambda value, name: [part if each is None else each(part, name) for part in listed(value, name)]
+
+
+def distinct(check: Check, key: Callable[[Any], Any] = lambda value: value) -> Check:
+    """A list of which no two values are the same, or have the same key."""
+
+    def checked(value: Any, name: str) -> list[Any]:
+        found: list[Any] = check(value, name)
+        if len({key(part) for part in found}) != len(found):
+            raise Fault(f"its {name} name something twice")
+        return found
+
+    return checked
+
+
+def row(*checks: Check) -> Check:
+    """A list of as many values as there are checks, each by its own."""
+    listed = where(lambda value: isinstance(value, list) and len(value) == len(checks))
+    return lambda value, name: [
+        own(part, name) for own, part in zip(checks, listed(value, name), strict=True)
+    ]
+
+
+def table(each: Check) -> Check:
+    """An object of any names, whose values pass a check."""
+    held = where(lambda value: isinstance(value, dict))
+    return lambda value, name: {key: each(part, name) for key, part in held(value, name).items()}
+
+
+def known(table: Mapping[str, Any], words: str) -> Check:
+    """What has this name in a table; the words say what has the name where there is none."""
+
+    def check(value: Any, name: str) -> Any:
+        if text(value, name) not in table:
+            raise Fault(f"{words} {value!a}, which this version does not know")
+        return table[value]
 
     return check
 

@@ -1,80 +1,70 @@
-"""The part of a file that is an online estimator: its boosters, the names of its features, its classes, its place in a
-stream."""
+"""The part of a file that is an online estimator: its boosters or its team, the names of its features, its classes, its
+place in a stream."""
 
 from typing import Any
 
 import numpy as np
 
-from anyboost.files import fields, labels, members, online_boosters, parts, teams, waiting
-from anyboost.files.codec import Record
+from anyboost.files import chains, fields, labels, teams, waiting
+from anyboost.files.chains import MOST_CLASSES
+from anyboost.files.codec import Place, Record
 from anyboost.files.fields import Fault, Fields, make
-from anyboost.files.members import MOST_CLASSES
 from anyboost.files.parameters import simple
-from anyboost.files.tensors import Packed, Tensors, as_json, under, unsigned
-from anyboost.losses import RowwiseLoss
+from anyboost.files.parts import LOSSES, is_yours
+from anyboost.files.tensors import Json, Packed, Whole, entries, listed
+from anyboost.online.booster import OnlineBooster
 from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import OnlineBoosting
+from anyboost.online.features import Features
 from anyboost.online.one_vs_rest import OneForAll, OneVsRest
 from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
 from anyboost.streams.team import Team
 
+_USUAL = {"max_rows_kept": 20_000, "refit": "inline", "max_waiting": 10_000}  # what older files mean
 _PARAMETERS = Record(
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
     **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
+    **{name: Place(simple, default=usual) for name, usual in _USUAL.items()},
 )
-# Written only where they are something else: older files have none, and mean these
-_LATER: dict[str, Any] = {"max_rows_kept": 20_000, "refit": "inline", "max_waiting": 10_000}
-_ALL_PARAMETERS = fields.record(_LATER, **_PARAMETERS.checks, **dict.fromkeys(_LATER, simple))
-_WRITTEN = ("learner", "loss")  # strings are kept as the user wrote them
-_AS_WRITTEN = fields.record(**dict.fromkeys(_WRITTEN, fields.optional(fields.text)))
+_WRITTEN = Record(**dict.fromkeys(("learner", "loss"), fields.optional(fields.text)))
+_FRAME = Record(frame=labels.NAMES)
+_TEXTS = Record("texts.", columns=Whole("texts", below="features"), names=Json(labels.texts))
+_CLASSES = Record(labels=labels.labels, open=fields.flag)
 
 
 def pack(model: OnlineBoosting) -> Packed:
-    """Header and tensors of an estimator."""
+    """Entries and tensors of an estimator."""
     if not model.__sklearn_is_fitted__():
         raise ValueError("model cannot be saved: it has learnt nothing yet")
     team = model._team() if isinstance(model, StreamBoosting) else None
     if team is None:
         _check(model)
-    later = {name: getattr(model, name, usual) for name, usual in _LATER.items()}
-    header: dict[str, Any] = {
-        "parameters": _PARAMETERS.encode(model)
-        | {name: value for name, value in later.items() if value != _LATER[name]},
-        "written": {name: _text(getattr(model, name)) for name in _WRITTEN},
-        "columns": getattr(model, "n_features_in_", None),
-        "passes": getattr(model, "n_iter_", None),
-        "boosters": [],
-        "stream": model._stream,
-    }
-    tensors = _pack_features(model, team)
+    classifies = isinstance(model, ChainClassifier)
+    members = (
+        [] if team else [each[0] for each in model.boosters_.members] if classifies else [model.booster_]
+    )
+    found = _PARAMETERS.pack(**_USUAL | model.get_params(deep=False)).within("parameters")
+    found |= _WRITTEN.pack(learner=_text(model.learner), loss=_text(model.loss)).within("written")
+    found |= entries(columns=getattr(model, "n_features_in_", None), passes=getattr(model, "n_iter_", None))
+    found |= listed("boosters", map(chains.pack, members)) | entries(stream=model._stream)
+    found |= _pack_features(model, team)
     if team is not None:
-        found, own = teams.pack(team)
-        header["team"] = found | {"loss": parts.encode_loss(model.loss_)}
-        tensors |= under("team.", own)
-    else:
-        classes = isinstance(model, ChainClassifier)
-        boosters = [each[0] for each in model.boosters_.members] if classes else [model.booster_]
-        header["boosters"], own = online_boosters.pack_all(boosters)
-        tensors |= own
+        found |= teams.pack(team).within("team", "team.")
     if "_waiting" in model.__dict__:
-        tensors |= waiting.pack(model._waiting)
-    if isinstance(model, ChainClassifier):
-        header["classes"], own = _pack_classes(model)
-        tensors |= own
-    return header, tensors
+        found |= waiting.pack(model._waiting)
+    return found | _pack_classes(model).within("classes") if classifies else found
 
 
-def _pack_features(model: OnlineBoosting, team: Team | None) -> dict[str, np.ndarray]:
+def _pack_features(model: OnlineBoosting, team: Team | None) -> Packed:
     """The names of features and columns; a team also knows which features are texts."""
-    features, frame = model.__dict__.get("features_"), getattr(model, "feature_names_in_", None)
-    tensors = {} if frame is None else {"frame": as_json(frame.tolist())}
-    if features is not None:
-        tensors["features"] = as_json(features.names)
-        if team is not None:
-            columns = sorted(features.texts)
-            tensors["texts.columns"] = unsigned(columns)
-            tensors["texts.names"] = as_json([features.texts[column] for column in columns])
-    return tensors
+    features: Features | None = model.__dict__.get("features_")
+    found = chains.pack_features(features)
+    if hasattr(model, "feature_names_in_"):
+        found |= _FRAME.pack(frame=model.feature_names_in_.tolist())
+    if features is not None and team is not None:
+        columns = sorted(features.texts)
+        found |= _TEXTS.pack(columns=columns, names=[features.texts[column] for column in columns])
+    return found
 
 
 def _check(model: OnlineBoosting) -> None:
@@ -82,8 +72,8 @@ def _check(model: OnlineBoosting) -> None:
     if model.drift is not None:
         raise ValueError("model cannot be saved: it has River's drift detectors, which a file cannot hold")
     booster = model._new_booster(model._checked_loss(), None)
-    online_boosters.LEARNERS.encode(booster.learner)
-    if parts.is_yours(parts.encode_loss(booster.loss)):
+    chains.LEARNERS.encode(booster.learner)
+    if is_yours(LOSSES.encode(booster.loss)):
         raise ValueError(
             f"model cannot be saved: its loss {booster.loss} is your own, which a file cannot hold"
         )
@@ -98,80 +88,79 @@ def _pack_classes(model: ChainClassifier) -> Packed:
     for label in model.codes_:
         if not isinstance(label, str | int | float | bool):
             raise ValueError(f"model cannot be saved: its class {label!r} is neither text nor a number")
-    header = {"labels": list(model.codes_), "open": model.open_}
-    more, tensors = members.pack(model.boosters_) if isinstance(model.boosters_, OneVsRest) else ({}, {})
-    return header | more, tensors
+    found = _CLASSES.pack(labels=[*model.codes_], open=model.open_)
+    return found | chains.pack_members(model.boosters_) if isinstance(model.boosters_, OneVsRest) else found
 
 
-def unpack(header: Fields, tensors: Tensors) -> OnlineBoosting:
+def unpack(part: Fields) -> OnlineBoosting:
     """The estimator."""
-    kind: Any = OnlineBoostingClassifier if header.has("classes") else OnlineBoostingRegressor
-    model = kind(**header.take("parameters", _ALL_PARAMETERS))
-    boosters, team = online_boosters.unpack_all(header, tensors), header.get("team", Fields)
+    classifies = part.has("classes")
+    kind: Any = OnlineBoostingClassifier if classifies else OnlineBoostingRegressor
+    model = kind(**part.part("parameters", _PARAMETERS.take))
+    boosters = part.parts("boosters", MOST_CLASSES, chains.unpack)
+    features = _unpack_features(part, model, boosters)
+    team = part.part("team", teams.unpack, classifies, features, under="team.", later=True)
     if bool(boosters) == (team is not None):
         raise Fault("it has no booster, or one beside its team")
-    loss = boosters[0].loss if team is None else parts.decode_loss(team.take("loss"))
-    if not isinstance(loss, RowwiseLoss):
-        raise Fault("its loss is not one of rows")
-    own = {"learner": boosters[0].learner if boosters else None, "loss": loss}
-    for name, value in header.take("written", _AS_WRITTEN).items():
+    _take_written(part, model, boosters, team)
+    model._stream = part.take("stream", fields.optional(_STREAM))
+    if part.take("passes") is not None:
+        model.n_iter_ = model.max_iter
+    learner = boosters[0] if team is None else team
+    model.loss_ = learner.loss
+    if classifies:
+        part.part("classes", _unpack_classes, model, boosters, learner)
+    elif len(boosters) > 1:
+        raise Fault("it has several boosters where one predicts numbers")
+    else:
+        model.booster_, model.guard_ = learner, None
+    if part.tensors.has("waiting.examples"):
+        model._waiting = waiting.unpack(part, model.max_waiting, team)
+    return model
+
+
+def _take_written(part: Fields, model: Any, boosters: list[OnlineBooster], team: Team | None) -> None:
+    """Learner and loss as the user wrote them; a Fault unless all parameters go together."""
+    own = {"learner": boosters[0].learner if boosters else None, "loss": (team or boosters[0]).loss}
+    for name, value in part.part("written", _WRITTEN.take).items():
         setattr(model, name, own[name] if value is None else value or None)
     if team is None and model.learner is None and make(model._is_team, {}):
         model.learner = "linear"  # what None meant before there was a team
     make(model.check_parameters, {})
     if make(model._is_team, {}) != (team is not None):
         raise Fault("it has a team where it says something else, or none")
-    _unpack_features(model, header.take("columns", fields.optional(fields.count(1))), tensors, boosters)
-    model._stream = header.take("stream", fields.optional(_STREAM))
-    if header.take("passes") is not None:
-        model.n_iter_ = model.max_iter
-    model.loss_ = loss
-    learner = boosters[0] if team is None else _unpack_team(team, tensors, model, header.has("classes"))
-    if header.has("classes"):
-        header.part("classes", _unpack_classes, model, tensors, boosters, learner)
-    elif len(boosters) > 1:
-        raise Fault("it has several boosters where one predicts numbers")
-    else:
-        model.booster_, model.guard_ = learner, None
-    if tensors.has("waiting.examples"):
-        model._waiting = waiting.unpack(tensors, model.max_waiting, model._team())
-    return model
 
 
-def _unpack_team(header: Fields, tensors: Tensors, model: Any, classifies: bool) -> Team:
-    """The team, and which features are texts."""
-    features = model.__dict__.get("features_")
-    if features is not None:
-        columns = tensors.indices("texts.columns", None, 0, max(0, len(features.names) - 1)).tolist()
-        names = labels.unpack_texts(tensors, "texts.names")
-        if len(names) != len(columns) or len(set(columns)) != len(columns):
-            raise Fault("its texts are of features that it has not")
-        features.texts.update(zip(columns, names, strict=True))
-    team = teams.unpack(header, tensors.under("team."), model.loss_, classifies, features)
-    header.done()
-    return team
-
-
-def _unpack_features(model: OnlineBoosting, columns: Any, tensors: Tensors, boosters: list[Any]) -> None:
+def _unpack_features(part: Fields, model: Any, boosters: list[OnlineBooster]) -> Features | None:
+    """The features of the model, which it is given, and which of them are texts."""
+    columns = part.take("columns", fields.optional(fields.count(1)))
     if columns is not None:
         model.n_features_in_ = columns
-    if tensors.has("frame"):
-        names = labels.unpack_features(tensors, "frame")
+    if part.tensors.has("frame"):
+        names = _FRAME.take(part)["frame"]
         if columns != len(names):
             raise Fault("it has names for other columns than it has")
         model.feature_names_in_ = np.array(names, dtype=object)
-    if tensors.has("features"):
-        model.features_ = online_boosters.unpack_features(tensors, model.hash_bits)
-    elif columns is None:
+    features = chains.unpack_features(part, model.hash_bits)
+    if features is None and columns is None:
         raise Fault("its features have neither names nor a number")
-    width = model.features_.width if "features_" in model.__dict__ else columns
+    width = columns if features is None else features.width
     if any(booster.n_features > width for booster in boosters):
         raise Fault("its boosters have more columns than it has features")
+    if features is not None:
+        model.features_ = features
+        if part.has("team"):
+            places, texts = _TEXTS.take(part, features=max(1, len(features.names))).values()
+            if len(texts) != len(places) or len(set(places.tolist())) != len(places):
+                raise Fault("its texts are of features that it has not")
+            features.texts.update(zip(places.tolist(), texts, strict=True))
+    return features
 
 
-def _unpack_classes(header: Fields, model: Any, tensors: Tensors, boosters: list[Any], learner: Any) -> None:
-    names = labels.check_labels(header.take("labels", fields.items(MOST_CLASSES)))
-    model.open_ = header.take("open", fields.flag)
+def _unpack_classes(part: Fields, model: Any, boosters: list[OnlineBooster], learner: Any) -> None:
+    names, model.open_ = _CLASSES.take(part).values()
+    if len(names) > MOST_CLASSES:
+        raise fields.refusal("labels")
     if not boosters:
         own = learner
         if learner.classes != len(names):
@@ -183,31 +172,23 @@ def _unpack_classes(header: Fields, model: Any, tensors: Tensors, boosters: list
             raise Fault("its booster has not a score for each class")
     else:
         own = OneVsRest(model._new_member, model.loss_)
-        members.unpack(header, own, tensors, boosters, len(names))
+        chains.unpack_members(part, own, boosters, len(names))
     model.boosters_ = own
     model.codes_ = {label: code for code, label in enumerate(names)}
     model.classes_ = model._class_array()
 
 
-def _kinds(value: Any, name: str) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise fields.refusal(name)
-    return {column: fields.choice("number", "text")(kind, name) for column, kind in value.items()}
-
-
+_HEAD = fields.optional(fields.record(bytes=fields.count(), sha256=fields.text))  # the beginning of a file
 _SUMS = ("weight", "loss", "last_weight", "last_loss", "label")
-_TALLY = fields.record(rows=fields.count(), features=fields.count(), **dict.fromkeys(_SUMS, fields.real))
-_HEAD = fields.optional(
-    fields.record(bytes=fields.count(), sha256=fields.text)
-)  # the beginning of a file: its length and digest
-_FILES = {"source": _HEAD, "predictions": _HEAD}
-_PLACE = {"target": fields.text, "kinds": _kinds, "tally": _TALLY, "weight": fields.optional(fields.text)}
-_POINTS = fields.items(each=fields.items(each=fields.real))
-_COURSE_PARTS = fields.record(every=fields.count(1), experts=fields.items(each=fields.text), points=_POINTS)
+_COURSE = fields.record(
+    every=fields.count(1),
+    experts=fields.items(each=fields.text),
+    points=fields.items(each=fields.items(each=fields.real)),
+)
 
 
 def _course(value: Any, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = _COURSE_PARTS(value, name)
+    found: dict[str, Any] = _COURSE(value, name)
     if any(len(point) != 3 + len(found["experts"]) for point in found["points"]):
         raise fields.refusal(name)
     return found
@@ -217,8 +198,12 @@ def _course(value: Any, name: str) -> dict[str, Any]:
 _STREAM = fields.record(
     ["predictions", "course"],
     course=_course,
-    **_PLACE,
+    target=fields.text,
+    kinds=fields.table(fields.choice("number", "text")),
+    tally=fields.record(rows=fields.count(), features=fields.count(), **dict.fromkeys(_SUMS, fields.real)),
+    weight=fields.optional(fields.text),
     ignore=fields.items(each=fields.text),
     examples=fields.count(),
-    **_FILES,
+    source=_HEAD,
+    predictions=_HEAD,
 )

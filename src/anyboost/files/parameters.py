@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from anyboost.descent import Descent
-from anyboost.files.codec import plain
+from anyboost.files.codec import Place, Record, plain
 from anyboost.files.fields import Fields, items, real, refusal, text
-from anyboost.files.parts import DESCENTS, LEARNERS, LOSSES, encode_learner, encode_loss
+from anyboost.files.parts import DESCENTS, LEARNERS, LOSSES
 from anyboost.losses import Loss
 
 LEFT_OUT = ("callbacks",)
@@ -29,47 +29,53 @@ MOST_DEPTH = 3
 _OBJECTS = {"loss": LOSSES, "descent": DESCENTS, "learner": LEARNERS}
 
 
+class _Value:
+    """The value of a parameter, by its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def encode(self, value: Any) -> Any:
+        """The entry of a value."""
+        if isinstance(value, Loss):
+            return {"loss": LOSSES.encode(value)}
+        if isinstance(value, Descent):
+            return {"descent": DESCENTS.encode(value)}
+        if self.name == "learner" and value is not None and not isinstance(value, str):
+            return {"learner": LEARNERS.encode(value)}
+        if self.name == "random_state" and not isinstance(value, int | np.integer):
+            return None
+        if self.name == "scoring" and value is not None:
+            names = value if isinstance(value, list | tuple) else [value]
+            return plain(value) if all(isinstance(part, str) for part in names) else "loss"
+        if isinstance(value, Mapping):
+            return {"pairs": [[plain(key), plain(value[key])] for key in value]}
+        return plain(value)
+
+    def __call__(self, value: Any, name: str) -> Any:
+        """The value of an entry."""
+        if not isinstance(value, dict):
+            return simple(value, name)
+        found = Fields(value, name)
+        kind = next((kind for kind in ("pairs", *_OBJECTS) if found.has(kind)), "learner")
+        inside = found.take(kind)
+        found.done()
+        return _mapping(inside, name) if kind == "pairs" else _OBJECTS[kind].decode(inside)
+
+
 def pack(model: Any, left_out: tuple[str, ...] = LEFT_OUT) -> dict[str, Any]:
     """The parameters but for some."""
-    return {
-        name: _pack(name, value)
-        for name, value in model.get_params(deep=False).items()
-        if name not in left_out and not (name in LATER and value == LATER[name])
-    }
+    return _record(type(model), left_out).pack(model).header
 
 
-def _pack(name: str, value: Any) -> Any:
-    if isinstance(value, Loss):
-        return {"loss": encode_loss(value)}
-    if isinstance(value, Descent):
-        return {"descent": DESCENTS.encode(value)}
-    if name == "learner" and value is not None and not isinstance(value, str):
-        return {"learner": encode_learner(value)}
-    if name == "random_state" and not isinstance(value, int | np.integer):
-        return None
-    if name == "scoring" and value is not None:
-        names = value if isinstance(value, list | tuple) else [value]
-        return plain(value) if all(isinstance(part, str) for part in names) else "loss"
-    if isinstance(value, Mapping):
-        return {"pairs": [[plain(key), plain(value[key])] for key in value]}
-    return plain(value)
-
-
-def unpack(entry: Fields, cls: Any, left_out: tuple[str, ...] = LEFT_OUT) -> dict[str, Any]:
+def unpack(part: Fields, cls: Any, left_out: tuple[str, ...] = LEFT_OUT) -> dict[str, Any]:
     """What the constructor is to be given again."""
+    return _record(cls, left_out).take(part)
+
+
+def _record(cls: Any, left_out: tuple[str, ...]) -> Record:
     names = [name for name in cls._get_param_names() if name not in left_out]
-    meant = {name: value for name, value in LATER.items() if name in names}
-    return meant | entry.take_all(LATER, **dict.fromkeys(names, _unpack))
-
-
-def _unpack(value: Any, name: str) -> Any:
-    if not isinstance(value, dict):
-        return simple(value, name)
-    found = Fields(value, name)
-    kind = next((kind for kind in ("pairs", *_OBJECTS) if found.has(kind)), "learner")
-    inside = found.take(kind)
-    found.done()
-    return _mapping(inside, name) if kind == "pairs" else _OBJECTS[kind].decode(inside)
+    return Record(**{name: Place(_Value(name), default=LATER.get(name, ...)) for name in names})
 
 
 def _mapping(pairs: Any, name: str) -> dict[Any, Any]:

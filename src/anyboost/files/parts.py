@@ -4,7 +4,6 @@ What a user wrote (the functions of a `pointwise` loss, a step schedule) is not 
 comes back as a stand-in that says so when training asks for it, or as what `load` is given in its place.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -74,31 +73,47 @@ class AbsentStep:
 
 
 class _Losses(Codec):
-    """Also sums of losses, and those of the user's own by name and link."""
+    """Also sums of losses, and those of the user's own by name and link; at a depth, losses in a loss."""
+
+    def __init__(self, depth: int = 0) -> None:
+        super().__init__("loss", *losses.LISTED)
+        self.depth = depth
+        if depth <= DEEPEST:
+            self.inner["loss"] = _Losses(depth + 1)
 
     def encode(self, loss: Any) -> dict[str, Any]:
+        try:
+            entry = self._encoded(loss)
+            if self.decode(entry) == loss:
+                return entry
+        except (ValueError, Fault):
+            pass  # one of the user's, or put together in a way that no function of the library does
+        return {"yours": _title(loss), "link": _link_name(loss)}
+
+    def _encoded(self, loss: Any) -> dict[str, Any]:
         if type(loss) not in (Sum, CoupledSum):
             return super().encode(loss)
-        return {"class": "Sum", "terms": [[plain(factor), self.encode(term)] for factor, term in loss.terms]}
+        inner = self.inner["loss"]
+        return {"class": "Sum", "terms": [[plain(factor), inner.encode(term)] for factor, term in loss.terms]}
 
-    def decode(self, entry: Any, depth: int = 0) -> Loss:
-        if depth > DEEPEST:
+    def decode(self, entry: Any) -> Loss:
+        if self.depth > DEEPEST:
             raise Fault("its loss is nested too deeply")
         found = Fields(entry, self.what)
-        if depth == 0 and found.has("yours"):
+        if self.depth == 0 and found.has("yours"):
             return _absent_loss(found)
         if found.take("class", text) != "Sum":
-            return super().decode(entry, depth)
-        terms = [self._term(term, depth) for term in found.take("terms", items(MOST_TERMS))]
+            return super().decode(entry)
+        terms = found.take("terms", items(MOST_TERMS, self._term))
         found.done()
         if not terms:
             raise Fault("its loss is a sum of nothing")
         return make(add, {"terms": terms})
 
-    def _term(self, term: Any, depth: int) -> tuple[float, Loss]:
-        if not isinstance(term, list) or len(term) != 2 or real(term[0], "terms") <= 0:
+    def _term(self, term: Any, name: str) -> tuple[float, Loss]:
+        if not isinstance(term, list) or len(term) != 2 or real(term[0], name) <= 0:
             raise Fault("its loss has a term that is not a positive number times a loss")
-        return term[0], self.decode(term[1], depth + 1)
+        return term[0], self.inner["loss"].decode(term[1])
 
 
 class _Steps(Codec):
@@ -110,63 +125,51 @@ class _Steps(Codec):
         title = step.title if isinstance(step, AbsentStep) else getattr(step, "__name__", type(step).__name__)
         return {"yours": str(title)}
 
-    def decode(self, entry: Any, depth: int = 0) -> Any:
+    def decode(self, entry: Any) -> Any:
         if entry is None or not Fields(entry, self.what).has("yours"):
-            return None if entry is None else super().decode(entry, depth)
+            return None if entry is None else super().decode(entry)
         return AbsentStep(Fields(entry, self.what).take_all(yours=text)["yours"])
 
 
-LOSSES = _Losses("loss", *losses.LISTED)
-LOSSES.inner["loss"] = LOSSES
+class _Learners(Codec):
+    """Those that hold what the user wrote are refused, with what to use instead."""
+
+    def encode(self, learner: Any) -> dict[str, Any]:
+        refused = None
+        if isinstance(learner, weak.Estimator) or hasattr(learner, "get_params"):
+            refused = "an estimator of yours", "use a learner of anyboost.weak, e.g. Linear()"
+        elif getattr(learner, "functions", None) is not None:
+            refused = "a Dictionary of functions", "give their values as columns of X to Dictionary()"
+        elif getattr(learner, "estimator", None) is not None:
+            refused = "a Classifier with an estimator", "use Classifier() or a tree instead"
+        if refused is not None:
+            raise ValueError(f"learner is {refused[0]}, which cannot be saved: {refused[1]}")
+        return super().encode(learner)
+
+
+LOSSES = _Losses()
 STEPS = _Steps("step", steps.Constant, steps.InverseSqrt, steps.InverseT, steps.FrankWolfe, steps.LineSearch)
 DESCENTS = Codec("descent", Descent, *descents.PRESETS.values(), step=STEPS)
-LEARNERS = Codec("learner", weak.Stump, weak.Tree, weak.Linear, weak.Net, weak.Dictionary, weak.Classifier)
+LEARNERS = _Learners(
+    "learner", weak.Stump, weak.Tree, weak.Linear, weak.Net, weak.Dictionary, weak.Classifier
+)
 
 
-def encode_loss(loss: Loss) -> dict[str, Any]:
-    """A loss by class and parameters; one of the user's by name and link."""
-    try:
-        entry = LOSSES.encode(loss)
-        if LOSSES.decode(entry) == loss:
-            return entry
-    except (
-        ValueError,
-        Fault,
-    ):  # one of the user's, or put together in a way that no function of the library does
-        pass
-    return {"yours": _title(loss), "link": _link_name(loss)}
+def loss_of(stored: Loss, given: Any) -> Loss:
+    """The loss of a file, a stand-in for one of the user's, or what `load` was given for it."""
+    return stored if given is None else _agreed(LOSSES, stored, losses.get(given))
 
 
-def decode_loss(entry: Any, given: Any = None) -> Loss:
-    """The loss an entry describes, a stand-in for one of the user's, or what `load` was given for it."""
-    stored = LOSSES.decode(entry)
-    return stored if given is None else _agreed("loss", losses.get(given), encode_loss, entry)
+def descent_of(stored: Descent, given: Any) -> Descent:
+    """The descent of a file, or what `load` was given for it."""
+    return stored if given is None else _agreed(DESCENTS, stored, descents.get(given))
 
 
-def decode_descent(entry: Any, given: Any = None) -> Descent:
-    """The descent an entry describes, or what `load` was given for it."""
-    stored = DESCENTS.decode(entry)
-    return stored if given is None else _agreed("descent", descents.get(given), DESCENTS.encode, entry)
-
-
-def _agreed(name: str, given: Any, encode: Callable[[Any], Any], entry: Any) -> Any:
-    if encode(given) != entry:
-        raise ValueError(f"{name} must be that of the file, {spell(entry)}, got {spell(encode(given))}")
+def _agreed(codec: Codec, stored: Any, given: Any) -> Any:
+    entry, other = codec.encode(stored), codec.encode(given)
+    if entry != other:
+        raise ValueError(f"{codec.what} must be that of the file, {spell(entry)}, got {spell(other)}")
     return given
-
-
-def encode_learner(learner: Any) -> dict[str, Any]:
-    """A learner by class and parameters; a sentence for one that cannot be stored."""
-    reason = None
-    if isinstance(learner, weak.Estimator) or hasattr(learner, "get_params"):
-        reason = "an estimator of yours, which cannot be saved: use a learner of anyboost.weak, e.g. Linear()"
-    elif getattr(learner, "functions", None) is not None:
-        reason = "a Dictionary of functions, which cannot be saved: give their values as columns of X to Dictionary()"
-    elif getattr(learner, "estimator", None) is not None:
-        reason = "a Classifier with an estimator, which cannot be saved: use Classifier() or a tree instead"
-    if reason is not None:
-        raise ValueError(f"learner is {reason}")
-    return LEARNERS.encode(learner)
 
 
 def _title(loss: Any) -> str:

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from anyboost.ensemble import Ensemble
 from anyboost.files import ensembles, history, parameters
 from anyboost.files.codec import Codec
-from anyboost.files.fields import Fault, Fields, count, make, optional, text
-from anyboost.files.tensors import Packed, Tensors
+from anyboost.files.fields import Fault, Fields, make, optional, text
+from anyboost.files.tensors import Packed, entries
 from anyboost.planning import planners
 from anyboost.planning.estimator import MaxMarginPlanner
 
@@ -19,38 +19,34 @@ _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient", "secon
 
 
 def pack(model: MaxMarginPlanner) -> Packed:
-    """Header and tensors of a fitted planner."""
+    """Entries and tensors of a fitted planner."""
     check_is_fitted(model)
     if not PLANNERS.knows(model.planner_):
         raise ValueError(
             f"model cannot be saved: its planner is {type(model.planner_).__name__}, and only "
             f"{' and '.join(PLANNERS.classes)} have a place in a file"
         )
-    ensemble, tensors = ensembles.pack(model.ensemble_)
-    header = {
-        "ensemble": ensemble,
-        "parameters": parameters.pack(model, LEFT_OUT),
-        "named": model.planner if isinstance(model.planner, str) else None,
-        "planner": PLANNERS.encode(model.planner_),
-        "best_iteration": int(model.best_iteration_),
-    }
-    return header, tensors | history.pack(model.steps_, _OF_STEPS)
+    found = entries(
+        parameters=parameters.pack(model, LEFT_OUT),
+        named=model.planner if isinstance(model.planner, str) else None,
+        planner=PLANNERS.encode(model.planner_),
+        best_iteration=int(model.best_iteration_),
+    )
+    return ensembles.pack(model.ensemble_).within("ensemble") | found | history.pack(model.steps_, _OF_STEPS)
 
 
-def unpack(header: Fields, tensors: Tensors) -> MaxMarginPlanner:
+def unpack(part: Fields) -> MaxMarginPlanner:
     """The planner; a Fault unless all it predicts with fits together."""
-    values = header.part("parameters", parameters.unpack, MaxMarginPlanner, LEFT_OUT)
-    planner = PLANNERS.decode(header.take("planner"))
-    name = header.take("named", optional(text))
+    values = part.part("parameters", parameters.unpack, MaxMarginPlanner, LEFT_OUT)
+    planner = part.take("planner", PLANNERS)
+    name = part.take("named", optional(text))
     if name is not None and make(planners.get, {"planner": name}) != planner:
         raise Fault("its planner is not the one that it names")
-    ensemble: Ensemble = header.part("ensemble", ensembles.unpack, tensors)
+    ensemble: Ensemble = part.part("ensemble", ensembles.unpack)
     if ensemble.outputs != 1:
         raise Fault("its cells have several costs")
-    steps = history.unpack(tensors, _OF_STEPS)
-    best = header.take("best_iteration", count(0, len(steps)))
-    if ensemble.n_rounds not in (best, len(steps)):
-        raise Fault("its sum is neither that of its best round nor that of its last")
+    steps = history.unpack(part, _OF_STEPS)
+    best = history.unpack_best(part, ensemble.n_rounds, len(steps))
     model = MaxMarginPlanner(planner=planner if name is None else name, **values)
     make(model._checked, {})
     fitted = {"ensemble_": ensemble, "planner_": planner, "steps_": steps, "n_iter_": len(steps)}

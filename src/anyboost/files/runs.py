@@ -1,7 +1,5 @@
 """The part of a file that is a run: all that `resume` continues from and `floor` rests on, without the sample."""
 
-import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,149 +9,141 @@ from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence
 from anyboost.descent import Geometry, State
 from anyboost.ensemble import Ensemble
 from anyboost.files import certificates, ensembles, history, parts
-from anyboost.files.fields import Fault, Fields, choice, count, items, real, record, refusal
-from anyboost.files.tensors import Packed, Tensors, finite
+from anyboost.files.codec import Place, Record
+from anyboost.files.fields import Fault, Fields, bounded, choice, count, items, real, record, refusal
+from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
 from anyboost.watching import Watch
 
 _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")
+_METHOD = Record(loss=parts.LOSSES, learner=parts.LEARNERS, descent=parts.DESCENTS)
+_NUMBERS = Record(
+    seed=count(),
+    start_loss=real,
+    norm=certificates.UNKNOWN["norm"]._replace(at="state.norm"),
+    infimum=certificates.UNKNOWN["infimum"],
+)
+_OPTIONS = Record(
+    **dict.fromkeys(("row_fraction", "feature_fraction"), bounded(POSITIVE, 1.0)),
+    max_bins=count(2, 255),
+    categorical=Place(items(each=count()), default=()),
+    record=Place(choice("light"), default="full"),
+)
+_WATCHED = Record("valid.", scores=Floats(None, "outputs"), losses=Floats("losses", nan=True))
+
+
+def _sample(shape: tuple[int, ...], offset: bool) -> Record:
+    """What is kept for each training row; with `offset`, where it started."""
+    kinds: dict[str, Any] = {"scores": Floats(*shape), "residual": Floats(*shape, what="residuals")}
+    return Record(
+        **kinds | ({"offset": Place(Floats(*shape, what="start scores"), "start")} if offset else {})
+    )
+
+
+def _sums(shape: tuple[int, ...], rounds: int) -> Record:
+    """Sums of gradients, and from round 1 on the last one."""
+    return Record(
+        "gradient.", **dict.fromkeys(WEIGHTINGS if rounds else SUMMED, Floats(*shape, what="gradients"))
+    )
+
+
+def _evidence(rounds: int) -> Record:
+    witness = certificates.witness(rounds)
+    return Record(
+        weight=record(**dict.fromkeys(SUMMED, real)),
+        intercept=record(**dict.fromkeys(WEIGHTINGS, real)),
+        witnesses=items(certificates.MOST_WITNESSES, witness),
+        current=items(len(WEIGHTINGS), witness),
+    )
+
+
+_GEOMETRY = Record(geometry=Floats("rounds", len(Geometry._fields), what="norms"))
 
 
 def pack(run: Run) -> Packed:
-    """Header and tensors of a run."""
-    made_with = _pack_method(run)
-    ensemble, tensors = ensembles.pack(run.ensemble)
-    header = {
-        "ensemble": ensemble,
-        **made_with,
-        "needs": _needs(made_with),
-        "seed": int(run.seed),
-        "start_loss": float(run.start_loss),
-        **certificates.known(norm=run.state.norm, infimum=run.infimum),
-        "options": _pack_options(run.options),
-        "evidence": _pack_evidence(run),
-    }
-    return header, tensors | _pack_sample(run)
+    """Entries and tensors of a run."""
+    state, method = run.state, _METHOD.pack(run)
+    found = ensembles.pack(run.ensemble).within("ensemble") | method | entries(needs=_needs(method))
+    found |= _NUMBERS.pack(run) | _OPTIONS.pack(run.options).within("options") | _pack_evidence(run)
+    found |= _sample(state.scores.shape, state.ensemble.needs_offset).pack(state)
+    found |= history.pack(run.steps, _OF_STEPS, complete=False)
+    return found if run.watch is None else found | _WATCHED.pack(run.watch)
 
 
 def check(run: Run) -> None:
     """Refuse, before any work, a run that `pack` would refuse after it."""
-    _pack_method(run)
+    _METHOD.pack(run)
 
 
-def _pack_method(run: Run) -> dict[str, Any]:
-    return {
-        "loss": parts.encode_loss(run.loss),
-        "learner": parts.encode_learner(run.learner),
-        "descent": parts.DESCENTS.encode(run.descent),
-    }
-
-
-def _needs(made_with: dict[str, Any]) -> list[str]:
+def _needs(method: Packed) -> list[str]:
     """What `load` has to be given before training can go on."""
-    return [name for name in ("loss", "descent") if parts.is_yours(made_with[name])]
+    return [name for name in ("loss", "descent") if parts.is_yours(method.header[name])]
 
 
-def _pack_evidence(run: Run) -> dict[str, Any]:
-    evidence = run.state.evidence
+def _pack_evidence(run: Run) -> Packed:
+    evidence, witnesses = run.state.evidence, run.witnesses
     # Those of the last round bring the sums up to date, so they come first.
-    witnesses = certificates.pack_witnesses(run.witnesses)
-    intercepts = [*evidence.intercept.tolist(), float(evidence.last_intercept)]
-    return {
-        "weight": dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
-        "intercept": dict(zip(WEIGHTINGS, intercepts, strict=True)),
-        "witnesses": witnesses[: len(evidence.witnesses)],
-        "current": witnesses[len(evidence.witnesses) :],
-    }
+    intercepts = [*evidence.intercept.tolist(), evidence.last_intercept]
+    packed = _evidence(evidence.rounds).pack(
+        weight=dict(zip(SUMMED, evidence.weight.tolist(), strict=True)),
+        intercept=dict(zip(WEIGHTINGS, map(float, intercepts), strict=True)),
+        witnesses=witnesses[: len(evidence.witnesses)],
+        current=witnesses[len(evidence.witnesses) :],
+    )
+    packed = packed.within("evidence")
+    if evidence.light:
+        return packed
+    gradients = dict(zip(SUMMED, evidence.gradient.reshape(-1, *evidence.shape), strict=True))
+    gradients["last"] = evidence.last_gradient
+    return packed | _sums(evidence.shape, evidence.rounds).pack(**gradients) | _GEOMETRY.pack(run.state)
 
 
-def _pack_sample(run: Run) -> dict[str, np.ndarray]:
-    """What is kept for each training row, each validation row and each round."""
-    state, evidence, watch = run.state, run.state.evidence, run.watch
-    tensors = history.pack(run.steps, _OF_STEPS, complete=False) | {
-        "scores": finite(state.scores, "scores"),
-        "residual": finite(state.residual, "residuals"),
-    }
-    if not evidence.light:
-        tensors["geometry"] = finite(state.geometry, "norms").reshape(-1, 3)
-        for name, gradient in zip(SUMMED, evidence.gradient, strict=True):
-            tensors[f"gradient.{name}"] = finite(gradient.reshape(evidence.shape), "gradients")
-        if evidence.rounds:
-            tensors["gradient.last"] = finite(evidence.last_gradient, "gradients")
-    if state.ensemble.needs_offset:
-        tensors["offset"] = finite(state.start, "start scores")
-    if watch is not None:
-        tensors["valid.scores"] = finite(watch.scores, "validation scores")
-        tensors["valid.losses"] = np.array(watch.losses, dtype=np.float64)
-    return tensors
-
-
-def unpack(header: Fields, tensors: Tensors, loss: Any = None, descent: Any = None) -> Run:
+def unpack(part: Fields, loss: Any = None, descent: Any = None) -> Run:
     """The run, with a stand-in for what is not in the file unless that is given."""
-    entries = {name: header.take(name) for name in ("loss", "learner", "descent")}
-    loss = parts.decode_loss(entries["loss"], loss)
-    descent = parts.decode_descent(entries["descent"], descent)
-    learner = parts.LEARNERS.decode(entries["learner"])
-    if header.take("needs") != _needs(entries):
+    method = _METHOD.take(part)
+    if part.take("needs") != _needs(_METHOD.pack(**method)):
         raise refusal("needs")
-    seed, start_loss = header.take("seed", count()), header.take("start_loss", real)
-    norm, infimum = header.get("norm", real, math.nan), header.get("infimum", real, -math.inf)
-    options = Options(**header.take("options", _OPTIONS))
-    ensemble: Ensemble = header.part("ensemble", ensembles.unpack, tensors)
+    loss, descent = parts.loss_of(method["loss"], loss), parts.descent_of(method["descent"], descent)
+    seed, start_loss, norm, infimum = _NUMBERS.take(part).values()
+    options = part.part("options", _OPTIONS.take)
+    options = Options(**options | {"categorical": tuple(options["categorical"])})
+    ensemble: Ensemble = part.part("ensemble", ensembles.unpack)
     rounds, k = ensemble.n_rounds, ensemble.outputs
-    n = tensors.length("scores")
+    n = part.tensors.length("scores")
     if n == 0:
         raise Fault("it is a run on no rows")
     shape = (n,) if k == 1 else (n, k)
-    scores, residual = tensors.floats("scores", shape), tensors.floats("residual", shape)
-    constant = np.broadcast_to(ensemble.start, (n, k)).reshape(shape).copy()
-    start = tensors.floats("offset", shape) if ensemble.needs_offset else constant
+    sample = _sample(shape, ensemble.needs_offset).take(part)
+    sample.setdefault("start", np.broadcast_to(ensemble.start, (n, k)).reshape(shape).copy())
     watch = None
-    if tensors.has("valid.scores"):
-        watched = tensors.floats("valid.scores", (None, k))
+    if part.tensors.has("valid.scores"):
+        watched = _WATCHED.take(part, outputs=k, losses=rounds + 1)
         # A validation loss may overflow where the training loss does not.
-        losses = tensors.floats("valid.losses", (rounds + 1,), nan=True).tolist()
-        watch = Watch(None, None, np.zeros((0, k)), watched, losses)
+        watch = Watch(None, None, np.zeros((0, k)), watched["scores"], watched["losses"].tolist())
     # What the ensemble and the validation losses say already is not stored twice.
     learners = np.searchsorted(ensemble.rounds, np.arange(1, rounds + 1), side="right").tolist()
     valid = [None] * rounds if watch is None else watch.losses[1:]
-    steps = history.unpack(tensors, _OF_STEPS, rounds, learners=learners, valid_loss=valid)
-    light, geometry = options.record == "light", []
-    if not light:
-        geometry = [Geometry(*row) for row in tensors.floats("geometry", (rounds, 3)).tolist()]
-    evidence = header.part("evidence", _unpack_evidence, tensors, rounds, shape, light)
-    loss_now = steps[-1].loss if steps else start_loss
-    state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, norm, geometry)
-    return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps, options, infimum)
+    steps = history.unpack(part, _OF_STEPS, rounds, learners=learners, valid_loss=valid)
+    evidence = part.part("evidence", _unpack_evidence, rounds, shape, options.record == "light")
+    geometry = []
+    if not evidence.light:
+        geometry = [Geometry(*row) for row in _GEOMETRY.take(part, rounds=rounds)["geometry"].tolist()]
+    state = State(
+        **sample,
+        loss=steps[-1].loss if steps else start_loss,
+        start_loss=start_loss,
+        ensemble=ensemble,
+        evidence=evidence,
+        round=rounds,
+        norm=norm,
+        geometry=geometry,
+    )
+    return Run(
+        loss, method["learner"], descent, seed, start_loss, None, None, state, watch, steps, options, infimum
+    )
 
 
-def _pack_options(options: Options) -> dict[str, Any]:
-    packed = options._asdict() | {"categorical": list(options.categorical)}
-    said = {"categorical": bool(options.categorical), "record": options.record != "full"}
-    return {name: value for name, value in packed.items() if said.get(name, True)}
-
-
-def _share(value: Any, name: str) -> float:
-    if not 0 < real(value, name) <= 1:
-        raise Fault("its projections see no share of the sample")
-    return float(value)
-
-
-def _columns(value: Any, name: str) -> tuple[int, ...]:
-    return tuple(items(each=count())(value, name))
-
-
-_LATER = {"categorical": _columns, "record": choice("light")}
-_OPTIONS = record(_LATER, row_fraction=_share, feature_fraction=_share, max_bins=count(2, 255), **_LATER)
-
-
-def _unpack_evidence(
-    header: Fields, tensors: Tensors, rounds: int, shape: tuple[int, ...], light: bool
-) -> Evidence:
-    witness = partial(certificates.unpack_witness, rounds)
-    weight = header.take("weight", record(**dict.fromkeys(SUMMED, real)))
-    intercept = header.take("intercept", record(**dict.fromkeys(WEIGHTINGS, real)))
-    witnesses = header.take("witnesses", items(certificates.MOST_WITNESSES, witness))
-    current = header.take("current", items(len(WEIGHTINGS), witness))
+def _unpack_evidence(part: Fields, rounds: int, shape: tuple[int, ...], light: bool) -> Evidence:
+    weight, intercept, witnesses, current = _evidence(rounds).take(part).values()
     usable = [(name, rounds) for name in WEIGHTINGS if rounds and (name == "last" or weight[name] > 0)]
     if [(each.weighting, each.rounds) for each in current] != usable:
         raise Fault("it lacks a witness of its last round")
@@ -162,11 +152,10 @@ def _unpack_evidence(
     evidence.weight = np.array([weight[name] for name in SUMMED])
     evidence.intercept = np.array([intercept[name] for name in SUMMED])
     evidence.last_intercept = intercept["last"]
-    if not light:
-        sums = [tensors.floats(f"gradient.{name}", shape).reshape(-1) for name in SUMMED]
-        evidence.gradient = np.array(sums)
     if rounds:
         evidence.latest = (rounds, current)
-        if not light:
-            evidence.last_gradient = tensors.floats("gradient.last", shape)
+    if not light:
+        gradients = _sums(shape, rounds).take(part)
+        evidence.last_gradient = gradients.pop("last", evidence.last_gradient)
+        evidence.gradient = np.array([sums.reshape(-1) for sums in gradients.values()])
     return evidence

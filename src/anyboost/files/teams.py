@@ -4,96 +4,124 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files import estimators, fields, members, online_boosters
-from anyboost.files.codec import Record
-from anyboost.files.fields import Fault, Fields
+from anyboost.files import chains, estimators, fields
+from anyboost.files.codec import Place, Record
+from anyboost.files.fields import Fault, Fields, count, flag
 from anyboost.files.parameters import simple
-from anyboost.files.tensors import Packed, Tensors, finite, under, unsigned
+from anyboost.files.parts import LOSSES
+from anyboost.files.tensors import POSITIVE, Floats, Packed, Whole, entries, listed
 from anyboost.losses import RowwiseLoss
 from anyboost.online.features import Features
 from anyboost.online.spreads import Spread
-from anyboost.streams import rows_kept
 from anyboost.streams.experts import ClassChains, NumberChain, Refit, Refitted
 from anyboost.streams.kinds import ClassTeam, NumberTeam
 from anyboost.streams.layout import Layout
 from anyboost.streams.mixing import Parts, State
 from anyboost.streams.mixture import MOST_MOVES, Mixture, Move
+from anyboost.streams.rows_kept import Packed as Rows
 from anyboost.streams.rows_kept import RowsKept
 from anyboost.streams.schedules import Schedule
 from anyboost.streams.team import REFITS, Team
 
 MOST_EXPERTS = 100
-_KEPT = Record(**dict.fromkeys(("most", "recent", "seed", "seen", "width"), fields.count()))
-_MOVE = fields.row(fields.count(1), fields.optional(fields.text), fields.text)
-_SCHEDULE = fields.row(fields.count(), fields.optional(fields.count()), fields.count())
+_MOVE = fields.row(count(1), fields.optional(fields.text), fields.text)
+_TEAM = Record(
+    refit=fields.choice(*REFITS),
+    classes=count(0, chains.MOST_CLASSES),
+    moves=Place(fields.items(MOST_MOVES, _MOVE), "mixture.moves"),
+)
+_SEEN = Record(spreads=Place(Floats(None, len(Spread._fields), what="rows"), "standard.spreads"))
+_CLASSES = Record(class_weights=Floats("classes", what="weights"))
+_KEPT = Record(
+    "kept.",
+    most=count(1),
+    recent=count(1),
+    seed=count(),
+    seen=count(),
+    width=count(1),
+    lengths=Whole("rows"),
+    columns=Whole("pairs", below="width"),
+    values=Floats("pairs", what="rows"),
+    y=Floats("rows", what="targets"),
+    weights=Floats("rows", least=POSITIVE),
+    numbers=Whole("rows", rise=1),
+)
+_CHAIN = Record(name=fields.text, standardized=flag)
+_REFITTED = Record(
+    name=fields.text,
+    due=count(),
+    schedule=fields.row(count(), fields.optional(count()), count()),
+    options=fields.items(MOST_EXPERTS, fields.row(fields.text, simple)),
+)
+_LAYOUT = Record(
+    width=count(1), missing=flag, places=Whole("columns", most="width"), texts=Whole("columns", most=1)
+)
+
+
+def _mixture(mixture: Mixture) -> Record:
+    """What an average of experts remembers, and the averages under it."""
+    kinds = {name: Floats(*array.shape, what="weights") for name, array in mixture.state._asdict().items()}
+    own = {
+        "weights": Floats("parts", len(mixture.names), least=0.0, what="weights"),
+        "past": Floats("answers", what="losses"),
+        "rates": Floats("parts", what="rates"),
+        "shares": Floats("parts", least=POSITIVE, most=float(np.nextafter(1.0, 0.0))),
+        "boldness": Floats("parts"),
+        "priors": Floats("answers", least=0.0),
+    }
+    return Record("mixture.", **kinds | own)
 
 
 def pack(team: Team) -> Packed:
-    """Header and tensors of a team; fits of the background are waited for."""
+    """Entries and tensors of a team; fits of the background are waited for."""
     team.await_refits()
-    header: dict[str, Any] = {
-        "named": team.features is not None,
-        "refit": team.refit,
-        "classes": team.classes,
-        "moves": [list(move) for move in team.mixture.moves],
-        "kept": _KEPT.encode(team.kept),
-        "experts": [],
-    }
-    mixture = {**team.mixture.state._asdict(), **team.mixture.parts._asdict()}
-    tensors = {f"mixture.{name}": finite(array, "weights") for name, array in mixture.items()}
-    tensors |= under("kept.", _pack_kept(team.kept)) | {"spreads": finite(team.standard.spreads, "rows")}
+    kept, mixture = team.kept, team.mixture.state._asdict() | team.mixture.parts._asdict()
+    found = entries(named=team.features is not None) | _TEAM.pack(team) | _pack_kept(kept).within("kept")
+    experts = [
+        _pack_refitted(each) if isinstance(each, Refitted) else _pack_chain(each) for each in team.experts
+    ]
+    found |= listed("experts", experts) | _mixture(team.mixture).pack(**mixture) | _SEEN.pack(team)
     if team.classifies:
-        tensors["class_weights"] = finite(team.class_weights, "weights")
-    for place, expert in enumerate(team.experts):
-        found, own = _pack_refitted(expert) if isinstance(expert, Refitted) else _pack_chain(expert)
-        header["experts"].append({"name": expert.name, **found})
-        tensors |= under(f"{place}.", own)
-    return header, tensors
+        found |= _CLASSES.pack(team)
+    return found | entries(loss=LOSSES.encode(team.loss))
 
 
-def unpack(
-    header: Fields, tensors: Tensors, loss: RowwiseLoss, classifies: bool, features: Features | None
-) -> Team:
+def unpack(part: Fields, classifies: bool, features: Features | None) -> Team:
     """The team, ready to go on; a Fault unless all of it fits together."""
-    named, refit = header.take("named", fields.flag), header.take("refit", fields.choice(*REFITS))
+    loss = part.take("loss", LOSSES)
+    if not isinstance(loss, RowwiseLoss):
+        raise Fault("its loss is not one of rows")
+    named = part.take("named", flag)
     if named and features is None:
         raise Fault("its features have no names")
-    classes = header.take("classes", fields.count(0, members.MOST_CLASSES))
+    refit, classes, moves = _TEAM.take(part).values()
     if classifies != (classes > 0):
         raise Fault("it has no classes, or some that it cannot have")
-    kept = header.part("kept", _unpack_kept, tensors.under("kept."), classes)
+    kept = part.part("kept", _unpack_kept, classes)
     kind = ClassTeam if classifies else NumberTeam
     team = kind(loss, features if named else None, kept.most, refit, kept.seed, names=())
-    team.kept, team.classes = kept, classes
-    team.standard.spreads = tensors.floats("spreads", (None, len(Spread._fields)))
-    team.class_weights = tensors.floats("class_weights", (classes,)) if classifies else np.zeros(0)
-    for place, entry in enumerate(header.take("experts", fields.items(MOST_EXPERTS, Fields))):
-        unpack_expert = _unpack_chain if entry.has("boosters") else _unpack_refitted
-        name, own = entry.take("name", fields.text), tensors.under(f"{place}.")
-        team.experts.append(unpack_expert(name, entry, own, team))
-        entry.done()
-    team.mixture = _unpack_mixture(tensors.under("mixture."), team)
-    moves = header.take("moves", fields.items(MOST_MOVES, _MOVE))
+    team.kept, team.classes, team.standard.spreads = kept, classes, _SEEN.take(part)["spreads"]
+    if classifies:
+        team.class_weights = _CLASSES.take(part, classes=classes)["class_weights"]
+    team.experts = part.parts("experts", MOST_EXPERTS, _unpack_expert, team)
+    team.mixture = _unpack_mixture(part, team)
     team.mixture.moves = [Move(*move) for move in moves]
     return team
 
 
-def _unpack_mixture(tensors: Tensors, team: Team) -> Mixture:
+def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     names = [expert.name for expert in team.experts]
     if len(set(names)) != len(names):
         raise Fault("it names an expert twice")
     mixture = Mixture(names, None if team.classifies else team.loss)
-    shares = tensors.floats("shares", (None,))
-    count = len(shares)
-    boldness, priors = tensors.floats("boldness", (count,)), tensors.floats("priors", (count + 1,))
-    shapes = {name: array.shape for name, array in mixture.state._asdict().items()}
-    shapes |= {"weights": (count, len(names)), "past": priors.shape, "rates": shares.shape}
-    mixture.parts = Parts(shares, boldness, priors)
-    mixture.state = State(**{name: tensors.floats(name, shape) for name, shape in shapes.items()})
-    leader, joined = mixture.totals.leader, mixture.state.joined
-    if ((shares <= 0) | (shares >= 1)).any() or (priors[:-1] <= 0).any() or priors[-1] < 0 or not count:
+    found = _mixture(mixture).take(part)
+    mixture.parts = Parts(**{name: found.pop(name) for name in Parts._fields})
+    mixture.state = State(**found)
+    shares, priors = mixture.parts.shares, mixture.parts.priors
+    if not len(shares) or len(priors) != len(shares) + 1 or (priors[:-1] <= 0).any():
         raise Fault("its average has shares that are none")
-    if not np.isin(joined, (0.0, 1.0)).all() or (mixture.state.weights < 0).any():
+    leader = mixture.totals.leader
+    if not np.isin(mixture.state.joined, (0.0, 1.0)).all():
         raise Fault("its experts have weights that are none")
     if leader != int(leader) or not -1 <= leader < len(names) or mixture.totals.rows != team.kept.seen:
         raise Fault("its average and its rows do not belong together")
@@ -103,35 +131,26 @@ def _unpack_mixture(tensors: Tensors, team: Team) -> Mixture:
 # The rows ----------------------------------------------------------------------------------------------------------
 
 
-def _pack_kept(kept: RowsKept) -> dict[str, np.ndarray]:
-    used, pairs = kept.packed, int(kept.packed.starts[kept.n])
-    return {
-        "lengths": unsigned(np.diff(used.starts[: kept.n + 1])),
-        "columns": unsigned(used.columns[:pairs]),
-        "values": finite(used.values[:pairs], "rows"),
-        "y": finite(used.y[: kept.n], "targets"),
-        "weights": finite(used.weights[: kept.n], "weights"),
-        "numbers": unsigned(used.numbers[: kept.n]),
-    }
+def _pack_kept(kept: RowsKept) -> Packed:
+    used, n = kept.packed, kept.n
+    pairs = int(used.starts[n])
+    rows = {name: getattr(used, name)[:n] for name in ("y", "weights", "numbers")}
+    cells = {name: getattr(used, name)[:pairs] for name in ("columns", "values")}
+    return _KEPT.pack(kept, **rows, **cells, lengths=np.diff(used.starts[: n + 1]))
 
 
-def _unpack_kept(entry: Fields, tensors: Tensors, classes: int) -> RowsKept:
-    most, recent, seed, seen, width = _KEPT.take(entry).values()
-    if not 0 < recent <= most or not width:
-        raise Fault("it keeps an impossible number of rows")
-    lengths = tensors.indices("lengths", None, 0, 2**32 - 1)
+def _unpack_kept(part: Fields, classes: int) -> RowsKept:
+    found = _KEPT.take(part)
+    most, recent, seen, lengths = (found[name] for name in ("most", "recent", "seen", "lengths"))
     n, starts = len(lengths), np.concatenate([[0], np.cumsum(lengths)])
-    columns = tensors.indices("columns", int(starts[-1]), 0, width - 1).astype(np.int32)
-    values = tensors.floats("values", (int(starts[-1]),))
-    y, weights = tensors.floats("y", (n,)), tensors.floats("weights", (n,))
-    numbers = tensors.indices("numbers", n, 0, 2**32 - 1)
-    if classes and not np.isin(y, np.arange(classes)).all():
+    if recent > most or n > min(most, seen) or starts[-1] != len(found["columns"]):
+        raise Fault("it keeps an impossible number of rows")
+    if classes and not np.isin(found["y"], np.arange(classes)).all():
         raise Fault("its rows are of classes that it has not")
-    if n > min(most, seen) or (weights <= 0).any() or (np.diff(numbers) <= 0).any():
-        raise Fault("its rows are not what they have to be")
-    kept = RowsKept(most, recent, seed)
-    kept.n, kept.seen, kept.width = n, seen, width
-    kept.packed = rows_kept.Packed(columns, values, starts, y, weights, numbers)
+    kept = RowsKept(most, recent, found["seed"])
+    kept.n, kept.seen, kept.width = n, seen, found["width"]
+    columns = found["columns"].astype(np.int32)
+    kept.packed = Rows(columns, found["values"], starts, found["y"], found["weights"], found["numbers"])
     return kept
 
 
@@ -139,85 +158,77 @@ def _unpack_kept(entry: Fields, tensors: Tensors, classes: int) -> RowsKept:
 
 
 def _pack_chain(expert: Any) -> Packed:
-    headers, tensors = online_boosters.pack_all(expert.boosters)
-    header = {"boosters": headers, "standardized": expert.standardized}
+    found = entries(name=expert.name) | listed("boosters", map(chains.pack, expert.boosters))
+    found |= entries(standardized=expert.standardized)
     if isinstance(expert, NumberChain):
-        return header, tensors
-    more, own = members.pack(expert.members)
-    return header | {"members": more}, tensors | own
+        return found
+    return found | chains.pack_members(expert.members).within("members")
 
 
-def _unpack_chain(name: str, entry: Fields, tensors: Tensors, team: Team) -> Any:
-    boosters: list[Any] = online_boosters.unpack_all(entry, tensors)
+def _unpack_expert(part: Fields, team: Team) -> Any:
+    return (_unpack_chain if part.has("boosters") else _unpack_refitted)(part, team)
+
+
+def _unpack_chain(part: Fields, team: Team) -> Any:
+    name, standardized = _CHAIN.take(part).values()
+    boosters: list[Any] = part.parts("boosters", chains.MOST_CLASSES, chains.unpack)
     if not boosters or any(type(each.loss) is not type(team.loss) for each in boosters):
         raise Fault("its experts learn another loss")
-    standardized = entry.take("standardized", fields.flag)
     if team.classifies:
-        chains = ClassChains(name, boosters[0], standardized)
-        entry.part("members", members.unpack, chains.members, tensors, boosters, team.classes)
-        return chains
+        found = ClassChains(name, boosters[0], standardized)
+        part.part("members", chains.unpack_members, found.members, boosters, team.classes)
+        return found
     if len(boosters) != 1:
         raise Fault("it has several boosters where one predicts numbers")
     return NumberChain(name, boosters[0], standardized)
 
 
 def _pack_refitted(expert: Refitted) -> Packed:
-    model, tensors = _pack_model(expert.layout, expert.model)
-    header = {
-        "due": expert.due,
-        "schedule": list(expert.schedule),
-        "options": [[name, value] for name, value in expert.options.items()],
-        "model": model,
-    }
-    if expert.pending is not None:
-        pending, own = _pack_model(expert.pending.layout, expert.pending.model)
-        header["pending"] = {"row": expert.pending.row, "model": pending}
-        tensors |= under("pending.", own)
-    return header, tensors
+    found = _REFITTED.pack(expert, options=[*expert.options.items()])
+    found |= _pack_model(expert.layout, expert.model)
+    if expert.pending is None:
+        return found
+    row, layout, model = expert.pending
+    return found | (entries(row=row) | _pack_model(layout, model)).within("pending", "pending.")
 
 
-def _unpack_refitted(name: str, entry: Fields, tensors: Tensors, team: Team) -> Refitted:
-    schedule, later = Schedule(*entry.take("schedule", _SCHEDULE)), fields.count(team.kept.seen + 1)
-    options = dict(entry.take("options", fields.items(MOST_EXPERTS, fields.row(fields.text, simple))))
-    expert = Refitted(name, schedule, options, None if team.classifies else team.loss)
-    expert.due = entry.take("due", later)
-    expert.layout, expert.model = _unpack_model(entry, tensors, team)
-    if entry.has("pending"):
-        pending = entry.take("pending", Fields)
-        layout, model = _unpack_model(pending, tensors.under("pending."), team)
-        if layout is None:
-            raise fields.refusal("pending")
-        expert.pending = Refit(pending.take_all(row=later)["row"], layout, model)
+def _unpack_refitted(part: Fields, team: Team) -> Refitted:
+    name, due, schedule, options = _REFITTED.take(part).values()
+    expert = Refitted(name, Schedule(*schedule), dict(options), None if team.classifies else team.loss)
+    expert.due = due
+    expert.layout, expert.model = _unpack_model(part, team)
+    expert.pending = part.part("pending", _unpack_pending, team, under="pending.", later=True)
+    if min(due, expert.pending.row if expert.pending else due) <= team.kept.seen:
+        raise Fault("it fits its experts at a row that is past")
     return expert
 
 
-def _pack_model(layout: Layout | None, model: Any) -> tuple[dict[str, Any] | None, dict[str, np.ndarray]]:
-    """A batch model and the layout of its table; None where it has none."""
+def _unpack_pending(part: Fields, team: Team) -> Refit:
+    layout, model = _unpack_model(part, team)
     if layout is None:
-        return None, {}
-    tensors = {"places": unsigned(layout.places + 1), "texts": unsigned(layout.texts)}
-    header: dict[str, Any] = {"width": layout.width, "missing": bool(np.isnan(layout.absent)), "fitted": None}
-    if model is not None:
-        header["fitted"], own = estimators.pack(model)
-        tensors |= under("model.", own)
-    return header, tensors
+        raise fields.refusal("pending")
+    return Refit(part.take("row", count()), layout, model)
 
 
-_MODEL = fields.record(width=fields.count(1), missing=fields.flag, fitted=fields.optional(Fields))
+def _pack_model(layout: Layout | None, model: Any) -> Packed:
+    """A batch model and the layout of its table; null where it has none."""
+    if layout is None:
+        return entries(model=None)
+    found = _LAYOUT.pack(layout, missing=bool(np.isnan(layout.absent)), places=layout.places + 1)
+    fitted = entries(fitted=None) if model is None else estimators.pack(model).within("fitted", "model.")
+    return (found | fitted).within("model")
 
 
-def _unpack_model(holder: Fields, tensors: Tensors, team: Team) -> tuple[Layout | None, Any]:
-    entry = holder.take("model", fields.optional(_MODEL))
-    if entry is None:
-        return None, None
-    width, missing, fitted = entry.values()
-    places = tensors.indices("places", None, 0, width).astype(np.int32) - 1
-    texts = tensors.indices("texts", len(places), 0, 1).astype(bool)
-    layout = Layout(places.astype(np.int32), texts, width, np.nan if missing else 0.0)
-    if fitted is None:
+def _unpack_model(part: Fields, team: Team) -> tuple[Layout | None, Any]:
+    return part.maybe("model", _unpack_fitted, team) or (None, None)
+
+
+def _unpack_fitted(part: Fields, team: Team) -> tuple[Layout, Any]:
+    width, missing, places, texts = _LAYOUT.take(part).values()
+    layout = Layout(places.astype(np.int32) - 1, texts.astype(bool), width, np.nan if missing else 0.0)
+    model = part.maybe("fitted", estimators.unpack, under="model.")
+    if model is None:
         return layout, None
-    model = estimators.unpack(fitted, tensors.under("model."))
-    fitted.done()
     codes = getattr(model, "classes_", None)
     if model.n_features_in_ != width or (codes is not None) != team.classifies:
         raise Fault("its batch models are of another table")

@@ -11,161 +11,176 @@ from typing import Any
 import numpy as np
 
 from anyboost.checks import MOST_CODES
-from anyboost.files.fields import Fault
-from anyboost.files.tensors import Tensors, finite, unsigned
+from anyboost.files.codec import Place, Record
+from anyboost.files.fields import Fault, Fields
+from anyboost.files.tensors import POSITIVE, Bits, Counts, Floats, Packed, Whole
 from anyboost.trees.predictor import Slopes
 from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
 MOST_NODES = 2**31 - 1
+_TREES = Record("tree.", nodes=Whole("trees", least=1, most=MOST_NODES))
+_NODES = Record("node.", split=Bits("nodes"))
+_SPLITS = Record(
+    "split.",
+    feature=Whole("splits", below="features"),
+    threshold=Floats("splits", infinite=True, what="thresholds"),
+    left=Whole("splits", least=1, most=MOST_NODES),
+    right=Place(Whole("splits", least=1, most=MOST_NODES), default=None),
+    missing_left=Bits("splits", sparse=True),
+    gain=Place(Floats("splits"), default=None),
+    on_set=Place(Bits("splits"), default=None),
+)
+_LEAVES = Record(
+    "leaf.",
+    value=Floats("leaves", "outputs", what="leaf values"),
+    cover=Place(Counts("leaves"), default=None),
+)
+_SETS = Record("set.", bits=Whole("bytes", most=255))
+_CATEGORIES = Record(
+    "category.",
+    column=Whole("columns", below="features", rise=1),
+    codes=Whole("columns", most=MOST_CODES),
+    bin=Whole(None, most=255),
+)
+_SLOPES = Record(
+    "slope.",
+    node=Whole("slopes", below="nodes", rise=0),
+    feature=Whole("slopes", below="features"),
+    value=Floats("slopes", "outputs"),
+    center=Floats("slopes", "outputs"),
+    low=Floats("slopes"),
+    width=Floats("slopes", least=POSITIVE),
+    free=Bits("slopes", sparse=True),
+)
 
 
-def pack(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
+def pack(trees: list[TreeFunction]) -> Packed:
     """The tensors of these trees."""
     sizes = np.array([len(tree.feature) for tree in trees])
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    starts = np.cumsum(sizes) - sizes
     names = ("feature", "threshold", "left", "right", "missing_left", "value")
-    nodes = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in names}
+    nodes: dict[str, Any] = {name: _joined(trees, name) for name in names}
     split = nodes["feature"] >= 0
-    place = np.flatnonzero(split)
-    left, right = (nodes["left"] + first)[split], (nodes["right"] + first)[split]
-    missing_left = nodes["missing_left"][split]
-    tensors = {
-        "tree.nodes": unsigned(sizes),
-        "node.split": np.packbits(split),
-        "split.feature": unsigned(nodes["feature"][split]),
-        "split.threshold": finite(nodes["threshold"][split], "thresholds", infinite=True),
-        "split.left": unsigned(left - place),
-        "leaf.value": finite(nodes["value"][~split], "leaf values"),
-    }
-    if not np.array_equal(right, left + 1):
-        tensors["split.right"] = unsigned(right - place)
-    if missing_left.any():
-        tensors["split.missing_left"] = np.packbits(missing_left)
-    return tensors | _pack_categories(trees, split) | _pack_history(trees, split) | _pack_slopes(trees)
-
-
-def _pack_history(trees: list[TreeFunction], split: np.ndarray) -> dict[str, np.ndarray]:
-    """What training saw of the nodes: the gain of splits, the cover of leaves; nothing where a tree has none."""
-    covers = [tree.cover for tree in trees if tree.cover is not None]
-    gains = [tree.gain for tree in trees if tree.gain is not None]
-    if len(covers) < len(trees) or len(gains) < len(trees):
-        return {}
-    cover = np.concatenate(covers)[~split]
-    whole = np.all(cover == np.floor(cover)) and cover.max(initial=0.0) < 2**32
-    return {
-        "leaf.cover": unsigned(cover) if whole else finite(cover, "covers"),
-        "split.gain": finite(np.concatenate(gains)[split], "gains"),
-    }
-
-
-def _pack_categories(trees: list[TreeFunction], split: np.ndarray) -> dict[str, np.ndarray]:
-    """The splits on categories, their sets, and the bins of codes by column; nothing without such splits."""
+    own = {name: array[split] for name, array in nodes.items()}
+    place, first = np.flatnonzero(split), np.repeat(starts, sizes)[split]
+    right = None if np.array_equal(own["right"], own["left"] + 1) else own["right"] + first - place
+    own |= {"left": own["left"] + first - place, "right": right, "gain": None, "on_set": None}
+    leaves = {"value": nodes["value"][~split], "cover": None}
+    if all(tree.cover is not None and tree.gain is not None for tree in trees):
+        leaves["cover"], own["gain"] = _joined(trees, "cover")[~split], _joined(trees, "gain")[split]
+    found = _TREES.pack(nodes=sizes) | _NODES.pack(split=split) | _LEAVES.pack(**leaves)
     categories = shared_categories(trees)
-    if categories is None:
-        return {}
-    numbers, sets = numbered_sets(trees)
-    numbers = numbers[split]
-    columns = np.flatnonzero(categories.first >= 0)
-    return {
-        "split.on_set": np.packbits(numbers >= 0),
-        "set.bits": sets[numbers[numbers >= 0]].astype("<u4").view(np.uint8).reshape(-1),
-        "category.column": unsigned(columns),
-        "category.codes": unsigned(categories.size[columns]),
-        "category.bin": categories.bins,
-    }
+    if categories is not None:
+        numbers, sets = numbered_sets(trees)
+        numbers = numbers[split]
+        own["on_set"] = numbers >= 0
+        bits = sets[numbers[numbers >= 0]].astype("<u4").view(np.uint8).reshape(-1)
+        columns = np.flatnonzero(categories.first >= 0)
+        codes = categories.size[columns]
+        found |= _SETS.pack(bits=bits) | _CATEGORIES.pack(column=columns, codes=codes, bin=categories.bins)
+    return found | _SPLITS.pack(**own) | _pack_slopes(trees, starts)
 
 
-def _pack_slopes(trees: list[TreeFunction]) -> dict[str, np.ndarray]:
+def _joined(parts: list[Any], name: str) -> np.ndarray:
+    return np.concatenate([getattr(part, name) for part in parts])
+
+
+def _pack_slopes(trees: list[TreeFunction], starts: np.ndarray) -> Packed:
     """The slopes of linear leaves, and which of them go on beyond the range of their leaf; nothing without any."""
-    starts = np.cumsum([0, *(len(tree.feature) for tree in trees[:-1])])
-    found = [
-        (start, tree.slopes) for start, tree in zip(starts, trees, strict=True) if tree.slopes is not None
-    ]
-    if not found:
-        return {}
-    free = np.concatenate([np.full(len(own.node), not own.clamped) for _, own in found])
-    tensors = {
-        "slope.node": unsigned(np.concatenate([start + own.node for start, own in found])),
-        "slope.feature": unsigned(np.concatenate([own.feature for _, own in found])),
-        "slope.value": finite(np.concatenate([own.slope for _, own in found]), "slopes"),
-        "slope.center": finite(np.concatenate([own.center for _, own in found]), "slopes"),
-        "slope.low": finite(np.concatenate([own.low for _, own in found]), "slopes"),
-        "slope.width": finite(np.concatenate([own.width for _, own in found]), "slopes"),
-    }
-    return tensors | ({"slope.free": np.packbits(free)} if free.any() else {})
+    of = {start: tree.slopes for start, tree in zip(starts, trees, strict=True) if tree.slopes is not None}
+    if not of:
+        return Packed({}, {})
+    found = {name: _joined([*of.values()], name) for name in ("feature", "center", "low", "width")}
+    found["value"] = _joined([*of.values()], "slope")
+    found["node"] = np.concatenate([start + own.node for start, own in of.items()])
+    found["free"] = np.concatenate([np.full(len(own.node), not own.clamped) for own in of.values()])
+    return _SLOPES.pack(**found)
 
 
-def _unpack_slopes(
-    tensors: Tensors, starts: np.ndarray, split: np.ndarray, n_features: int, outputs: int
-) -> list[Slopes | None]:
-    """Those of each tree, of which these are the first nodes."""
-    if not tensors.has("slope.node"):
-        return [None] * len(starts)
-    count = tensors.length("slope.node")
-    node = tensors.indices("slope.node", count, 0, len(split) - 1)
-    feature = tensors.indices("slope.feature", count, 0, n_features - 1).astype(np.int32)
-    shapes = {"value": (count, outputs), "center": (count, outputs), "low": (count,), "width": (count,)}
-    slope, center, low, width = (tensors.floats(f"slope.{name}", shape) for name, shape in shapes.items())
-    free = tensors.bits("slope.free", count) if tensors.has("slope.free") else np.zeros(count, dtype=np.bool_)
-    if split[node].any() or (np.diff(node) < 0).any():
-        raise Fault("it has slopes that are not those of leaves, in their order")
-    if (width <= 0).any():
-        raise Fault("it has a slope over a range without width")
-    bounds = np.append(np.searchsorted(node, starts), count)
-    found: list[Slopes | None] = []
-    for start, part in zip(starts, map(slice, bounds[:-1].tolist(), bounds[1:].tolist()), strict=True):
-        if free[part].any() and not free[part].all():
-            raise Fault("it has a tree only some of whose slopes end with the range of their leaf")
-        arrays = (feature[part], slope[part], center[part], low[part], width[part])
-        own = Slopes((node[part] - start).astype(np.int32), *arrays, not free[part].any())
-        found.append(own if len(own.node) else None)
-    return found
-
-
-def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[TreeFunction]:
+def unpack(part: Fields, count: int, features: int, outputs: int) -> list[TreeFunction]:
     """The trees, `count` of them; a Fault unless each is one whole tree on these features."""
-    sizes = tensors.indices("tree.nodes", count, 1, MOST_NODES)
+    sizes = _TREES.take(part, trees=count)["nodes"]
     ends = np.cumsum(sizes)
     starts, total = ends - sizes, int(ends[-1])
-    split = tensors.bits("node.split", total)
+    split = _NODES.take(part, nodes=total)["split"]
     place = np.flatnonzero(split)
-    splits, leaves = len(place), total - len(place)
-    feature = tensors.indices("split.feature", splits, 0, n_features - 1)
-    left = place + tensors.indices("split.left", splits, 1, MOST_NODES)
-    right, missing_left = left + 1, np.zeros(splits, dtype=np.bool_)
-    if tensors.has("split.right"):
-        right = place + tensors.indices("split.right", splits, 1, MOST_NODES)
-    if tensors.has("split.missing_left"):
-        missing_left = tensors.bits("split.missing_left", splits)
+    own = _SPLITS.take(part, splits=len(place), features=features)
+    leaves = _LEAVES.take(part, leaves=total - len(place), outputs=outputs)
+    if (leaves["cover"] is None) != (own["gain"] is None):
+        raise Fault("it has trees with gains and no covers, or with covers and no gains")
+    left = place + own["left"]
+    right = left + 1 if own["right"] is None else place + own["right"]
     _check_parents(left, right, starts, np.repeat(ends, sizes)[place], total)
     first = np.repeat(starts, sizes)[place]
     nodes = {
-        "feature": _spread(feature.astype(np.int32), split, -1),
-        "threshold": _spread(tensors.floats("split.threshold", (splits,), infinite=True), split),
+        "feature": _spread(own["feature"].astype(np.int32), split, -1),
+        "threshold": _spread(own["threshold"], split),
         "left": _spread((left - first).astype(np.int32), split),
         "right": _spread((right - first).astype(np.int32), split),
-        "missing_left": _spread(missing_left, split),
-        "value": _spread(tensors.floats("leaf.value", (leaves, outputs)), ~split),
+        "missing_left": _spread(own["missing_left"], split),
+        "value": _spread(leaves["value"], ~split),
     }
-    if tensors.has("leaf.cover"):
-        nodes["cover"] = _spread(tensors.counts_or_floats("leaf.cover", leaves), ~split)
-        nodes["gain"] = _spread(tensors.floats("split.gain", (splits,)), split)
+    if leaves["cover"] is not None:
+        nodes["cover"], nodes["gain"] = _spread(leaves["cover"], ~split), _spread(own["gain"], split)
         _add_up(nodes["cover"], place, left, right, split)
-    on_set, sets, categories = _unpack_categories(tensors, feature, missing_left, n_features)
+    on_set, sets, categories = _unpack_categories(part, own, features)
     numbers = _spread(np.where(on_set, np.cumsum(on_set) - 1, -1), split, -1)
-    slopes = _unpack_slopes(tensors, starts, split, n_features, outputs)
+    slopes = _unpack_slopes(part, starts, split, features, outputs)
     found = []
-    for part, own_slopes in zip(map(slice, starts.tolist(), ends.tolist()), slopes, strict=True):
-        own = numbers[part]
-        used = own[own >= 0]  # one after another, as sets lie in the order of their nodes
-        tree_sets = sets[used[0] : used[-1] + 1] if len(used) else sets[:0]
-        tree: dict[str, Any] = {name: array[part] for name, array in nodes.items()} | {
-            "category_set": np.where(own >= 0, own - used[0] if len(used) else own, -1).astype(np.int32),
-            "category_sets": tree_sets,
+    for tree, own_slopes in zip(map(slice, starts.tolist(), ends.tolist()), slopes, strict=True):
+        number = numbers[tree]
+        used = number[number >= 0]  # one after another, as sets lie in the order of their nodes
+        category: dict[str, Any] = {
+            "category_set": np.where(number >= 0, number - used[0] if len(used) else number, -1).astype(
+                np.int32
+            ),
+            "category_sets": sets[used[0] : used[-1] + 1] if len(used) else sets[:0],
+            "categories": categories if len(used) else None,
         }
-        found.append(TreeFunction(**tree, categories=categories if len(used) else None, slopes=own_slopes))
+        category |= {name: array[tree] for name, array in nodes.items()}
+        found.append(TreeFunction(**category, slopes=own_slopes))
     return found
+
+
+def _unpack_slopes(
+    part: Fields, starts: np.ndarray, split: np.ndarray, n_features: int, outputs: int
+) -> list[Slopes | None]:
+    """Those of each tree, of which these are the first nodes."""
+    if not part.tensors.has("slope.node"):
+        return [None] * len(starts)
+    own = _SLOPES.take(part, nodes=len(split), features=n_features, outputs=outputs)
+    node, free = own["node"], own.pop("free")
+    if split[node].any():
+        raise Fault("it has slopes of nodes that are no leaves")
+    arrays = [own["feature"].astype(np.int32), *(own[name] for name in ("value", "center", "low", "width"))]
+    bounds = np.append(np.searchsorted(node, starts), len(node)).tolist()
+    found: list[Slopes | None] = []
+    for start, tree in zip(starts, map(slice, bounds[:-1], bounds[1:]), strict=True):
+        if free[tree].any() and not free[tree].all():
+            raise Fault("it has a tree only some of whose slopes end with the range of their leaf")
+        numbers = (node[tree] - start).astype(np.int32)
+        slopes = Slopes._make([numbers, *(array[tree] for array in arrays), not free[tree].any()])
+        found.append(slopes if len(numbers) else None)
+    return found
+
+
+def _unpack_categories(
+    part: Fields, splits: dict[str, Any], n_features: int
+) -> tuple[np.ndarray, np.ndarray, Categories | None]:
+    """Which splits are on sets of categories, the sets, and the bins of codes."""
+    on_set = splits["on_set"]
+    if on_set is None:
+        return np.zeros(len(splits["feature"]), dtype=np.bool_), np.empty((0, 8), dtype=np.uint32), None
+    bits = _SETS.take(part, bytes=32 * int(on_set.sum()))["bits"].astype(np.uint8).reshape(-1, 32)
+    columns, codes, bins = _CATEGORIES.take(part, features=n_features).values()
+    size, first = np.zeros(n_features, dtype=np.int64), np.full(n_features, -1, dtype=np.int64)
+    size[columns], first[columns] = codes, np.cumsum(codes) - codes
+    if len(bins) != codes.sum() or (first[splits["feature"][on_set]] < 0).any():
+        raise Fault("it splits a column on categories that it does not list")
+    if not np.array_equal(bits[:, 31] >> 7, splits["missing_left"][on_set]):
+        raise Fault("it has a set of categories that sends missing values elsewhere than its split")
+    return on_set, bits.view("<u4").astype(np.uint32), Categories(first, size, bins.astype(np.uint8))
 
 
 def _spread(values: np.ndarray, where: np.ndarray, blank: int = 0) -> np.ndarray:
@@ -189,27 +204,6 @@ def _add_up(
         levels.append(below[split[below]])
     for level in levels[::-1]:
         cover[level] = cover[children[level]].sum(axis=1)
-
-
-def _unpack_categories(
-    tensors: Tensors, feature: np.ndarray, missing_left: np.ndarray, n_features: int
-) -> tuple[np.ndarray, np.ndarray, Categories | None]:
-    """Which splits are on sets of categories, the sets, and the bins of codes."""
-    if not tensors.has("split.on_set"):
-        return np.zeros(len(feature), dtype=np.bool_), np.empty((0, 8), dtype=np.uint32), None
-    on_set = tensors.bits("split.on_set", len(feature))
-    bits = tensors.indices("set.bits", 32 * int(on_set.sum()), 0, 255).astype(np.uint8).reshape(-1, 32)
-    columns = tensors.indices("category.column", None, 0, n_features - 1)
-    size = np.zeros(n_features, dtype=np.int64)
-    size[columns] = tensors.indices("category.codes", len(columns), 0, MOST_CODES)
-    bins = tensors.indices("category.bin", int(size.sum()), 0, 255).astype(np.uint8)
-    first = np.full(n_features, -1, dtype=np.int64)
-    first[columns] = (np.cumsum(size) - size)[columns]
-    if (np.diff(columns) <= 0).any() or (first[feature[on_set]] < 0).any():
-        raise Fault("it splits a column on categories that it does not list")
-    if not np.array_equal(bits[:, 31] >> 7, missing_left[on_set]):
-        raise Fault("it has a set of categories that sends missing values elsewhere than its split")
-    return on_set, bits.view("<u4").astype(np.uint32), Categories(first, size, bins)
 
 
 def _check_parents(

@@ -14,6 +14,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import Loss, RowwiseLoss
+from anyboost.losses.search import monotone_zeros
 from anyboost.mirror import domains, slopes
 from anyboost.mirror.domains import Domain, Octahedron, Simplex, SolidSimplex
 
@@ -323,8 +324,6 @@ class _Problem:
         return self._polish(shares / shares.sum())
 
     def _polish(self, shares: Floats, steps: int = 500) -> Floats:
-        from anyboost.losses.search import monotone_zeros
-
         for _ in range(steps):
             theta = self.vertices.T @ shares
             slopes = self.vertices @ self.gradient(theta)

@@ -9,11 +9,31 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 ROWS = 1 << 17  # of a portion, at most
 _PARQUET, _CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
 _INDEX = re.compile(r"__index_level_\d+__")
+
+
+class Source(Protocol):
+    """What a table is made of: files with named columns, each of which holds numbers or words."""
+
+    @property
+    def paths(self) -> list[Path]: ...
+
+    @property
+    def stamps(self) -> list[list[int]]: ...
+
+    @property
+    def names(self) -> list[str]: ...
+
+    def check(self, names: Sequence[str], all_of_them: bool) -> None: ...
+    def holds_words(self, name: str) -> bool: ...
+    def is_single(self, name: str) -> bool: ...
+    def count(self, parsed: bool) -> int: ...
+    def portions(self, names: Iterable[str]) -> Iterator[tuple[Path, Any]]: ...
+    def unchanged(self) -> None: ...
 
 
 class Files:
@@ -26,7 +46,7 @@ class Files:
     def __init__(self, paths: Any) -> None:
         _pyarrow()
         self.paths = _found(paths)
-        self.stamps = [_stamp(path) for path in self.paths]
+        self.stamps = [stamp(path) for path in self.paths]
         with _reading(self.paths[0]):
             self.schema = _schema(self.paths[0])
         self._schemas = {self.paths[0]: self.schema}
@@ -99,9 +119,7 @@ class Files:
 
     def unchanged(self) -> None:
         """Refuse to go on where a file is not what it was."""
-        for path, stamp in zip(self.paths, self.stamps, strict=True):
-            if _stamp(path) != stamp:
-                raise ValueError(f"{path} changed while it was read: give files that nobody writes to")
+        unchanged(self.paths, self.stamps)
 
 
 def _pyarrow() -> None:
@@ -147,7 +165,15 @@ def _is_parquet(path: Path) -> bool:
     return _kind(path) == "parquet"
 
 
-def _stamp(path: Path) -> list[int]:
+def unchanged(paths: Sequence[Path], stamps: Sequence[list[int]]) -> None:
+    """Refuse to go on where a file is not what it was when it had this stamp."""
+    for path, before in zip(paths, stamps, strict=True):
+        if stamp(path) != before:
+            raise ValueError(f"{path} changed while it was read: give files that nobody writes to")
+
+
+def stamp(path: Path) -> list[int]:
+    """The size and the time of change of a file."""
     try:
         found = path.stat()
     except OSError as error:

@@ -19,7 +19,7 @@ import numpy as np
 
 from anyboost import checks, tables
 from anyboost.backends import mapped
-from anyboost.on_disk.files import Files
+from anyboost.on_disk.files import Source
 from anyboost.on_disk.folder import Builder, arrays_of, facts_of, taken
 from anyboost.tables import FROM_DTYPE, Column, Columns, Levels
 from anyboost.trees.table import Bins, Categories
@@ -69,13 +69,15 @@ class Stored(NamedTuple):
 
 
 def stored(
-    paths: Any, asked: Asked, folder: Any, binned: Callable[[np.ndarray, Any, tuple[int, ...], Builder], Bins]
+    files: Source,
+    asked: Asked,
+    folder: Any,
+    binned: Callable[[np.ndarray, Any, tuple[int, ...], Builder], Bins],
 ) -> Stored:
     """The table of some files: read, or found in the folder that an earlier call made of the same files.
 
     `binned` makes the bins of X under the weights, and has the builder keep their words.
     """
-    files = Files(paths)
     roles = _roles(files, asked)
     said = {
         "files": [[str(path), *stamp] for path, stamp in zip(files.paths, files.stamps, strict=True)],
@@ -101,7 +103,7 @@ def stored(
     return _loaded(builder.arrays if place is None else arrays_of(place, builder.arrays), facts, roles)
 
 
-def _roles(files: Files, asked: Asked) -> Roles:
+def _roles(files: Source, asked: Asked) -> Roles:
     given = asked.target
     targets = [] if given is None else [given] if isinstance(given, str) else list(given)
     for name, value in (("weight", asked.weight), ("group", asked.group)):
@@ -182,7 +184,7 @@ class _Miscounted(Exception):
     """The files have other rows than they were counted to have."""
 
 
-def _read(files: Files, roles: Roles, builder: Builder) -> dict[str, Any]:
+def _read(files: Source, roles: Roles, builder: Builder) -> dict[str, Any]:
     """Write everything but the bins; the levels, and the words of targets and groups."""
     for parsed in (False, True):  # lines of text are rows, but for those within quotes and blank ones
         total = files.count(parsed)
@@ -196,7 +198,7 @@ def _read(files: Files, roles: Roles, builder: Builder) -> dict[str, Any]:
     )
 
 
-def _written(files: Files, roles: Roles, builder: Builder, total: int) -> dict[str, Any]:
+def _written(files: Source, roles: Roles, builder: Builder, total: int) -> dict[str, Any]:
     if total <= 0:
         raise _Miscounted
     kept = _read_weights(files, roles, builder, total)
@@ -235,7 +237,7 @@ def _written(files: Files, roles: Roles, builder: Builder, total: int) -> dict[s
     return {"levels": levels} | words
 
 
-def _read_weights(files: Files, roles: Roles, builder: Builder, total: int) -> np.ndarray | None:
+def _read_weights(files: Source, roles: Roles, builder: Builder, total: int) -> np.ndarray | None:
     """Keep the weights that are not zero; which rows those are, None for all."""
     if roles.weight is None:
         return None

@@ -3,8 +3,8 @@
 `masses` are the weights as they are added up, `geometry` the space, `binned` the table that is binned once to fit many.
 """
 
-from anyboost.space.binned import Binned
+from anyboost.space.binned import Binned, binned_files
 from anyboost.space.geometry import Space
 from anyboost.space.masses import Masses
 
-__all__ = ["Binned", "Masses", "Space"]
+__all__ = ["Binned", "Masses", "Space", "binned_files"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends import mapped, threads
-from anyboost.on_disk import Asked, stored
+from anyboost.on_disk import Asked, Files, Source, stored
 from anyboost.space.geometry import Space
 from anyboost.tables import Columns
 from anyboost.trees.rows import Here
@@ -141,24 +141,10 @@ class Binned:
         >>> ab.boost(table, loss="absolute", rounds=5).ensemble.predict([[2.0]]).shape
         (1,)
         """
-        from anyboost.trees.binning import bin_table, words_shape
-
         checks.count(max_bins, "max_bins", least=2, most=255)
-        workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
-
-        def binned(X: np.ndarray, weights: Any, levels: tuple[int, ...], builder: Any) -> Bins:
-            words = builder.zeros("words", words_shape(*X.shape), np.uint64, "C")
-            masses = Space(X, weights).masses
-            return bin_table(X, masses, max_bins, workers, levels, words)
-
+        workers = None if n_threads is None else checks.count(n_threads, "n_threads", least=1)
         asked = Asked(columns, target, weight, group, categorical, max_bins)
-        found = stored(paths, asked, folder, binned)
-        table = object.__new__(cls)
-        table.X, table.bins, table.max_bins = found.X, found.bins, max_bins
-        table.y, table.sample_weight, table.groups = found.y, found.weights, found.groups
-        table.columns, table.names = found.columns, found.names
-        table.categorical = tuple(found.columns.levels)
-        return table
+        return binned_files(Files(paths), asked, folder, workers)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -211,3 +197,23 @@ class Binned:
         if value not in (None, own):
             raise ValueError(f"{name} is {own} in the binned X, got {value}; leave it out")
         return own
+
+
+def binned_files(files: Source, asked: Asked, folder: Any = None, n_threads: int | None = None) -> Binned:
+    """A table of the rows of files, in files that are mapped into memory."""
+    from anyboost.trees.binning import bin_table, words_shape
+
+    workers = threads.available() if n_threads is None else n_threads
+
+    def binned(X: np.ndarray, weights: Any, levels: tuple[int, ...], builder: Any) -> Bins:
+        words = builder.zeros("words", words_shape(*X.shape), np.uint64, "C")
+        masses = Space(X, weights).masses
+        return bin_table(X, masses, asked.max_bins, workers, levels, words)
+
+    found = stored(files, asked, folder, binned)
+    table = object.__new__(Binned)
+    table.X, table.bins, table.max_bins = found.X, found.bins, asked.max_bins
+    table.y, table.sample_weight, table.groups = found.y, found.weights, found.groups
+    table.columns, table.names = found.columns, found.names
+    table.categorical = tuple(found.columns.levels)
+    return table

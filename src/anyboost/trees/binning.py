@@ -240,6 +240,6 @@ def _bin_categories(
             present = column[part] == column[part]
             out = np.full(len(present), MISSING, dtype=np.uint8)
             out[present] = table[column[part][present].astype(np.int64)]
-            entries[f >> 3, part, f & 7] = out
+            entries[f // GROUP, part, f % GROUP] = out
         binned.n_cuts[f] = max(0, n_bins + missing - 1)
     return Categories(first, size, np.concatenate(tables))

@@ -16,6 +16,7 @@ from anyboost.backends.compiler import bare, inlined, inner
 from anyboost.backends.shared_work import claim, finish, publish, wait
 from anyboost.trees.binding import bind
 from anyboost.trees.histogram import (
+    COUNTERS,
     count_columns,
     count_pairs,
     count_vectors,
@@ -24,9 +25,10 @@ from anyboost.trees.histogram import (
     take_channel,
     take_pairs,
 )
-from anyboost.trees.partition import partition_part
+from anyboost.trees.partition import partition_part, place_of
+from anyboost.trees.rules import TIE, Limits
 from anyboost.trees.splitting import choose_cut, score_columns
-from anyboost.trees.worth import TIE, Limits
+from anyboost.trees.table import BINS
 
 NODE = np.dtype(
     [
@@ -84,27 +86,6 @@ class Search(NamedTuple):
     max_leaves: int
     max_depth: int
     by_level: bool
-
-
-class Inside(NamedTuple):
-    """Rows that compiled code reaches itself; without `words` it has to ask for them."""
-
-    words: np.ndarray
-    n_columns: int
-    list: np.ndarray
-    spare: np.ndarray
-    columns: np.ndarray  # (channels, n), each channel by itself, or
-    vectors: np.ndarray  # (n, channels), a row's together, or
-    pairs: np.ndarray  # (n, 2), a row's two
-    taken: np.ndarray  # (channels, rows): the columns' entries of the rows to count
-    taken_pairs: np.ndarray  # (rows, 2): the same of pairs
-    shift: int
-    chunk: int
-
-
-_NO_CHANNELS = np.empty((0, 0), dtype=np.int64)
-_NO_ROWS = np.empty(0, dtype=np.uint32)
-ELSEWHERE = Inside(np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, *(_NO_CHANNELS,) * 5, 0, 1)
 
 
 @inlined(early=True)
@@ -270,7 +251,7 @@ def _add_up(tree, group):
     slab, totals = tree.slab[0], tree.totals[0]
     for j in range(totals.shape[0]):
         totals[j] = 0
-        for entry in range(2048 * group, 2048 * group + 256):
+        for entry in range(COUNTERS * group, COUNTERS * group + BINS):
             totals[j] += slab[entry, j]
 
 
@@ -282,9 +263,9 @@ def _part(tree, inside):
     parent = nodes[number]
     start, stop, column, left = parent.start, parent.stop, parent.column, parent.left
     own, table = inside.list[start:stop], tree.goes_left[number].view(np.uint8)
-    words, n_left = inside.words[column >> 3], 0
+    (word, shift), n_left = place_of(column), 0
     if own.size:
-        n_left = partition_part(words, 8 * (column & 7), table, own, spare, 0, stop - start)
+        n_left = partition_part(inside.words[word], shift, table, own, spare, 0, stop - start)
         for r in range(stop - start - n_left):
             own[n_left + r] = spare[r]
     nodes[left].start, nodes[left].stop = start, start + n_left

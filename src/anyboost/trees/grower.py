@@ -16,44 +16,20 @@ import numpy as np
 from anyboost.backends import shared_work, threads
 from anyboost.backends.fixed_point import Fixed
 from anyboost.trees.binding import draw_columns
-from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Inside, Search, Tree, advance
+from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Search, Tree, advance
+from anyboost.trees.grown import Grown, Plan, Shape
 from anyboost.trees.histogram import Root
 from anyboost.trees.partition import cover, leaves_of
-from anyboost.trees.rows import Ground, Rows
+from anyboost.trees.rows import Ground, Inside, Rows
+from anyboost.trees.rules import EXTREME, LEAST_SQUARES, TIE, Growth, Limits, Rules
 from anyboost.trees.table import BINS, GROUP, Bins
-from anyboost.trees.worth import EXTREME, LEAST_SQUARES, TIE, Limits, Rules, Scratch
+from anyboost.trees.worth import Scratch
 
 MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep
 # n_leaves, n_nodes, parent, waiting, small, large, both
 _PLANTED = np.array((1, 1, 0, 1, 0, -1, 0), dtype=STATE)
 _FEW = 500_000  # values of a table so small that counting all of them is nothing to avoid
 _SMALL = 300_000  # updates of counters below the root, or scores, under which other threads are left alone
-
-
-class Growth(NamedTuple):
-    """What a tree may become; `noise`, `l2` and `least` are in units of fixed mass."""
-
-    max_leaves: int
-    max_depth: int | None = None
-    criterion: int = LEAST_SQUARES
-    by_level: bool = False
-    noise: float = 0.0
-    least: float = 0.0
-    l2: float = 0.0
-    signs: tuple[int, ...] | None = None  # of each column: 1 where values must not fall along it, -1 not rise
-    together: tuple[tuple[int, ...], ...] | None = None  # the columns of a branch must share one of these
-    node_features: float = 1.0  # the share of columns that a node may be cut along
-    node_thresholds: int = 0  # the cuts of a column that a node looks at; 0: all
-    key: int = 0  # by which they are drawn
-
-
-class Plan(NamedTuple):
-    """What rows have to know of the tree that is to be grown on them."""
-
-    drawn: np.ndarray | None  # the rows under it, all for None
-    parts: bool  # whether nodes will be parted; else only the root's histogram is asked for
-    shares: list[np.ndarray]  # the groups of columns to count, in a part for each thread
-    last: Root | None  # what is remembered of the last tree's root, where that helps
 
 
 class Look(NamedTuple):
@@ -63,34 +39,6 @@ class Look(NamedTuple):
     groups: np.ndarray  # those with an allowed column; others are neither counted nor looked at
     shares: list[np.ndarray]  # of them, for each thread
     categorical: np.ndarray | None
-
-
-class Shape(NamedTuple):
-    """A grown tree: nodes in the order they were made, the root first; leaves in the order of their age."""
-
-    feature: np.ndarray  # (nodes,), -1 at leaves
-    bin: np.ndarray  # the last that goes left; -1 for a set of categories
-    goes_left: np.ndarray  # (nodes, 256)
-    left: np.ndarray
-    right: np.ndarray
-    order: np.ndarray  # 1 where the right child must not be under the left one, -1 not above
-    gain: np.ndarray  # (nodes,): in units of the fixed targets squared over mass; 0 at leaves
-    masses: np.ndarray  # (nodes,): whole numbers, of the rows it was grown on
-    leaf_nodes: np.ndarray  # (leaves,)
-    starts: np.ndarray  # (leaves,): where a leaf's rows lie in the list
-    stops: np.ndarray
-
-
-class Grown(NamedTuple):
-    """A tree's shape, the integer sums in its leaves, and the leaf of each row."""
-
-    shape: Shape
-    sums: np.ndarray  # (leaves, k)
-    weights: np.ndarray  # (leaves, k) of curvature, or (leaves, 1): by what sums are divided
-    masses: np.ndarray  # (leaves,)
-    bounds: np.ndarray | None  # (leaves, 2, k): of raw values, sum over mass; None where there are none
-    leaf: np.ndarray  # (n,)
-    cover: np.ndarray  # (nodes,): the mass of all rows, also of those it was not grown on
 
 
 def least_mass(least: float) -> int:

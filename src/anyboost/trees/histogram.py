@@ -16,7 +16,9 @@ from anyboost.backends import threads
 from anyboost.backends.atomics import AHEAD, prefetch
 from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.fixed_point import FEW_CHANNELS, Fixed
-from anyboost.trees.table import BINS, GROUP
+from anyboost.trees.table import BINS, GROUP, MISSING
+
+COUNTERS = GROUP * BINS  # of a group of columns, a channel
 
 # Indices are unsigned: for signed ones every access would first ask whether it counts from the end.
 
@@ -25,13 +27,13 @@ from anyboost.trees.table import BINS, GROUP
 def _add_word(counters, word, value):
     byte = np.uint64(255)
     counters[word & byte] += value
-    counters[np.uint64(256) + ((word >> np.uint64(8)) & byte)] += value
-    counters[np.uint64(512) + ((word >> np.uint64(16)) & byte)] += value
-    counters[np.uint64(768) + ((word >> np.uint64(24)) & byte)] += value
-    counters[np.uint64(1024) + ((word >> np.uint64(32)) & byte)] += value
-    counters[np.uint64(1280) + ((word >> np.uint64(40)) & byte)] += value
-    counters[np.uint64(1536) + ((word >> np.uint64(48)) & byte)] += value
-    counters[np.uint64(1792) + (word >> np.uint64(56))] += value
+    counters[np.uint64(BINS) + ((word >> np.uint64(8)) & byte)] += value
+    counters[np.uint64(2 * BINS) + ((word >> np.uint64(16)) & byte)] += value
+    counters[np.uint64(3 * BINS) + ((word >> np.uint64(24)) & byte)] += value
+    counters[np.uint64(4 * BINS) + ((word >> np.uint64(32)) & byte)] += value
+    counters[np.uint64(5 * BINS) + ((word >> np.uint64(40)) & byte)] += value
+    counters[np.uint64(6 * BINS) + ((word >> np.uint64(48)) & byte)] += value
+    counters[np.uint64(7 * BINS) + (word >> np.uint64(56))] += value
 
 
 @inlined(early=True)
@@ -39,7 +41,7 @@ def _add_part(counters, word, value, width):
     # The last group may have fewer columns than eight.
     for column in range(width):
         entry = (word >> np.uint64(8 * column)) & np.uint64(255)
-        counters[np.uint64(256 * column) + entry] += value
+        counters[np.uint64(BINS * column) + entry] += value
 
 
 @inlined(early=True)
@@ -49,11 +51,11 @@ def _unpack(counters, n_cuts, width, shift, out, channel, fresh):
     keep, mask = 0 if fresh else 1, (1 << shift) - 1
     for piece in range(2 * width):
         column = piece >> 1
-        last = 256 * column + n_cuts[column] + 1
+        last = BINS * column + n_cuts[column] + 1
         if piece & 1:
-            first, last = max(last, 256 * column + 255), 256 * (column + 1)
+            first, last = max(last, BINS * column + MISSING), BINS * (column + 1)
         else:
-            first = 256 * column
+            first = BINS * column
         if shift:
             for entry in range(np.uint64(first), np.uint64(last)):
                 value = counters[entry]
@@ -76,7 +78,7 @@ def _count_all(words, values, first, last, counters):
         _add_word(counters, word, value)
         _add_word(counters, next_word, next_value)
     if (last - first) % 2:
-        _add_part(counters, words[last - 1], values[last - 1], 8)
+        _add_part(counters, words[last - 1], values[last - 1], GROUP)
 
 
 @inlined(early=True)
@@ -92,7 +94,7 @@ def _count_some(words, values, rows, first, last, counters):
         _add_word(counters, word, value)
         _add_word(counters, next_word, next_value)
     if (last - first) % 2:
-        _add_part(counters, words[rows[last - 1]], values[last - 1], 8)
+        _add_part(counters, words[rows[last - 1]], values[last - 1], GROUP)
 
 
 @bare
@@ -103,24 +105,24 @@ def count_columns(words, groups, n_cuts, n_columns, values, rows, chunk, shift, 
     for first in range(0, max(1, values.shape[0]), chunk):  # once, for no rows too: the sums are to be zero
         last = min(first + chunk, values.shape[0])
         for group in groups:
-            width = min(8, n_columns - 8 * group)
+            width = min(GROUP, n_columns - GROUP * group)
             part = words[group]
-            if width < 8:
+            if width < GROUP:
                 for r in range(first, last):
                     _add_part(counters, part[rows[r] if some else r], values[r], width)
             elif some:
                 _count_some(part, values, rows, first, last, counters)
             else:
                 _count_all(part, values, first, last, counters)
-            own = sums[2048 * group : 2048 * (group + 1)]
-            _unpack(counters, n_cuts[8 * group :], width, shift, own, channel, first == 0)
+            own = sums[COUNTERS * group : COUNTERS * (group + 1)]
+            _unpack(counters, n_cuts[GROUP * group :], width, shift, own, channel, first == 0)
 
 
 @inlined(early=True)
 def _add_pair(counters, word, target, other, width):
     byte, one = np.uint64(255), np.uint64(1)
     for column in range(width):
-        entry = np.uint64(512 * column) + (((word >> np.uint64(8 * column)) & byte) << one)
+        entry = np.uint64(2 * BINS * column) + (((word >> np.uint64(8 * column)) & byte) << one)
         counters[entry] += target
         counters[entry + one] += other
 
@@ -132,8 +134,8 @@ def _pair_all(words, pairs, first, last, counters):
         i = np.uint64(first + 2 * pair)
         j = i + np.uint64(1)
         word, next_word = words[i], words[j]
-        _add_pair(counters, word, pairs[i, 0], pairs[i, 1], 8)
-        _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], 8)
+        _add_pair(counters, word, pairs[i, 0], pairs[i, 1], GROUP)
+        _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], GROUP)
 
 
 @inlined(early=True)
@@ -145,22 +147,22 @@ def _pair_some(words, pairs, rows, first, last, counters):
         prefetch(words, np.uint64(rows[min(i + np.uint64(AHEAD), end)]))
         prefetch(words, np.uint64(rows[min(j + np.uint64(AHEAD), end)]))
         word, next_word = words[np.uint64(rows[i])], words[np.uint64(rows[j])]
-        _add_pair(counters, word, pairs[i, 0], pairs[i, 1], 8)
-        _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], 8)
+        _add_pair(counters, word, pairs[i, 0], pairs[i, 1], GROUP)
+        _add_pair(counters, next_word, pairs[j, 0], pairs[j, 1], GROUP)
 
 
 @inlined(early=True)
 def _unpack_pairs(counters, n_cuts, width, shift, out, fresh):
     # As `_unpack` does.
     keep, mask = 0 if fresh else 1, (1 << shift) - 1
-    for entry in range(256 * width):
+    for entry in range(BINS * width):
         b = entry & 255
-        if b <= n_cuts[entry >> 8] or b == 255:
+        if b <= n_cuts[entry >> 8] or b == MISSING:
             target, other = counters[2 * entry], counters[2 * entry + 1]
             out[entry, 0] = keep * out[entry, 0] + target
             out[entry, 1] = keep * out[entry, 1] + (other >> shift)
             out[entry, 2] = keep * out[entry, 2] + (other & mask)
-    for entry in range(512 * width):
+    for entry in range(2 * BINS * width):
         counters[entry] = 0
 
 
@@ -174,16 +176,16 @@ def count_pairs(words, groups, n_cuts, n_columns, pairs, rows, chunk, shift, cou
     for first in range(0, max(1, pairs.shape[0]), chunk):  # once, for no rows too: the sums are to be zero
         last = min(first + chunk, pairs.shape[0])
         for group in groups:
-            width, part = min(8, n_columns - 8 * group), words[group]
-            paired = first if width < 8 else last - (last - first) % 2
+            width, part = min(GROUP, n_columns - GROUP * group), words[group]
+            paired = first if width < GROUP else last - (last - first) % 2
             if some:
                 _pair_some(part, pairs, rows, first, paired, counters)
             else:
                 _pair_all(part, pairs, first, paired, counters)
             for r in range(paired, last):
                 _add_pair(counters, part[rows[r] if some else r], pairs[r, 0], pairs[r, 1], width)
-            own = sums[2048 * group : 2048 * (group + 1)]
-            _unpack_pairs(counters, n_cuts[8 * group :], width, shift, own, first == 0)
+            own = sums[COUNTERS * group : COUNTERS * (group + 1)]
+            _unpack_pairs(counters, n_cuts[GROUP * group :], width, shift, own, first == 0)
 
 
 @bare
@@ -201,21 +203,21 @@ def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums
     """All channels of several groups of columns, a row's vector as a whole; they lie by row number, or in turn."""
     count = channels.shape[1]
     for group in groups:
-        width = min(8, n_columns - 8 * group)
+        width = min(GROUP, n_columns - GROUP * group)
         part = words[group]
-        out = sums[2048 * group : 2048 * (group + 1)]
+        out = sums[COUNTERS * group : COUNTERS * (group + 1)]
         for column in range(width):
-            for entry in range(256 * column, 256 * column + n_cuts[8 * group + column] + 1):
+            for entry in range(BINS * column, BINS * column + n_cuts[GROUP * group + column] + 1):
                 for j in range(count):
                     out[entry, j] = 0
             for j in range(count):
-                out[256 * column + 255, j] = 0
+                out[BINS * column + MISSING, j] = 0
         for r in range(rows.shape[0] if rows.size else channels.shape[0]):
             i = rows[r] if rows.size else r
             word = part[i]
             values = channels[i] if by_row else channels[r]
             for column in range(width):
-                entry = np.uint64(256 * column) + ((word >> np.uint64(8 * column)) & np.uint64(255))
+                entry = np.uint64(BINS * column) + ((word >> np.uint64(8 * column)) & np.uint64(255))
                 own = out[entry]
                 for j in range(count):
                     own[j] += values[j]
@@ -225,11 +227,11 @@ def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums
 def subtract(sums, part, channels, groups, n_cuts):
     """sums -= part, flat histograms, in these groups of columns. Both are zero in bins beyond a column's own."""
     for group in groups:
-        for column in range(8 * group, 8 * (group + 1)):
-            first = 256 * column * channels
+        for column in range(GROUP * group, GROUP * (group + 1)):
+            first = BINS * column * channels
             _take_off(sums, part, first, first + (n_cuts[column] + 1) * channels)
-            if n_cuts[column] < 255:
-                _take_off(sums, part, first + 255 * channels, first + 256 * channels)
+            if n_cuts[column] < MISSING:
+                _take_off(sums, part, first + MISSING * channels, first + BINS * channels)
 
 
 @inlined(early=True)
@@ -243,10 +245,10 @@ def gather(sums, column, goes_left, out):
     """out = the sums over the bins of a column that go left."""
     for j in range(out.shape[0]):
         out[j] = 0
-    for entry in range(256):
+    for entry in range(BINS):
         if goes_left[entry]:
             for j in range(sums.shape[1]):
-                out[j] += sums[256 * column + entry, j]
+                out[j] += sums[BINS * column + entry, j]
 
 
 @bare

@@ -10,18 +10,16 @@ matter; sums that are not centered first would lose the slope of a timestamp. Th
 """
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.sums import SMALLEST, add_term, from_pairs, sum_bits
+from anyboost.trees.grown import Shape
 from anyboost.trees.predictor import Slopes, as_kernel_input
-
-if TYPE_CHECKING:
-    from anyboost.trees.grower import Shape
-    from anyboost.trees.rows import Rows
+from anyboost.trees.rows import Rows
 
 _ROWS_A_SLOPE = 5  # in weight: a leaf with less for each slope and its constant keeps the constant alone
 _BLOCK = 10_000  # rows under which a second thread costs more than it saves
@@ -160,9 +158,9 @@ class Entries(NamedTuple):
 
 
 def fit(
-    rows: "Rows",
+    rows: Rows,
     sample: Sample,
-    shape: "Shape",
+    shape: Shape,
     numeric: np.ndarray,
     masses: np.ndarray,
     penalty: np.ndarray,
@@ -191,9 +189,7 @@ def fit(
     )
 
 
-def _entries(
-    rows: "Rows", sample: Sample, shape: "Shape", numeric: np.ndarray, masses: np.ndarray
-) -> Entries:
+def _entries(rows: Rows, sample: Sample, shape: Shape, numeric: np.ndarray, masses: np.ndarray) -> Entries:
     """The columns on the way to each leaf that has rows enough for them, where they vary in it."""
     used = np.zeros((len(shape.feature), len(numeric)), dtype=np.bool_)
     _note_columns(shape.feature, shape.left, shape.right, numeric, used)
@@ -215,13 +211,13 @@ def _entries(
     return Entries(first, feature, -low, width).keep((width > 0) & np.isfinite(width))
 
 
-def _scale(rows: "Rows", terms: np.ndarray) -> int:
+def _scale(rows: Rows, terms: np.ndarray) -> int:
     """The exponent by which sums of such terms, times numbers up to 1, are taken."""
     top = float(rows.most(np.abs(terms).max(initial=0.0)))
     return sum_bits(rows.n) - math.frexp(top)[1] if top >= SMALLEST else 0
 
 
-def _centers(rows: "Rows", sample: Sample, entries: Entries, exponent: int) -> np.ndarray:
+def _centers(rows: Rows, sample: Sample, entries: Entries, exponent: int) -> np.ndarray:
     """The mean of u over each leaf's rows that have the value, by weight times curvature: (entries, 1 or k)."""
     shape = (len(entries.feature), sample.kappa.shape[1], 2, 2)
 
@@ -237,7 +233,7 @@ def _centers(rows: "Rows", sample: Sample, entries: Entries, exponent: int) -> n
 
 
 def _moments(
-    rows: "Rows",
+    rows: Rows,
     sample: Sample,
     entries: Entries,
     center: np.ndarray,

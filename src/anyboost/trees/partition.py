@@ -4,16 +4,13 @@ A cut is a table: goes_left[bin] for each of the 256 bins of its column.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.atomics import AHEAD, prefetch
-from anyboost.backends.compiler import bare
-
-if TYPE_CHECKING:
-    from anyboost.trees.grower import Shape
+from anyboost.backends.compiler import bare, inlined
+from anyboost.trees.grown import Shape
 
 _BLOCK = 25_000  # rows from which on a second thread pays
 
@@ -98,6 +95,12 @@ def leaves_of_cut(
     )
 
 
+@inlined(early=True)
+def place_of(column):
+    """The word that holds a column's bins, and by how many bits they are shifted in it: eight columns to a word."""
+    return column >> 3, 8 * (column & 7)
+
+
 @bare
 def _descend(words, feature, goes_left, left, right, number, start, stop, out):
     byte = np.uint64(255)
@@ -106,8 +109,8 @@ def _descend(words, feature, goes_left, left, right, number, start, stop, out):
             continue
         node = 0
         while feature[node] >= 0:
-            column = feature[node]
-            entry = (words[column >> 3, i] >> np.uint64(8 * (column & 7))) & byte
+            word, shift = place_of(feature[node])
+            entry = (words[word, i] >> np.uint64(shift)) & byte
             node = left[node] if goes_left[node, entry] else right[node]
         out[i] = number[node]
 
@@ -129,14 +132,14 @@ def descend(
     )
 
 
-def paths(shape: "Shape") -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def paths(shape: Shape) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """What `descend` has to know of a tree, for leaves in the order of their age."""
     number = np.zeros(len(shape.feature), dtype=np.int32)
     number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
     return shape.feature, shape.goes_left, shape.left, shape.right, number
 
 
-def leaves_of(shape: "Shape", words: np.ndarray, n_threads: int) -> np.ndarray:
+def leaves_of(shape: Shape, words: np.ndarray, n_threads: int) -> np.ndarray:
     """The leaf of every row of a tree that was grown elsewhere."""
     leaf = np.full(words.shape[1], -1, dtype=np.int32)
     descend(words, *paths(shape), leaf, n_threads)

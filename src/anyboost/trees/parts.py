@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anyboost.trees.rows import GroundHere, Here, Rows
+from anyboost.trees.grown import Grown, Plan
+from anyboost.trees.rows import ELSEWHERE, GroundHere, Here, Inside, Rows
 from anyboost.trees.table import BINS, GROUP, MISSING, Bins
 
 if TYPE_CHECKING:
     from anyboost.backends.fixed_point import Fixed
-    from anyboost.trees.frontier import Inside
-    from anyboost.trees.grower import Grown, Plan
 
 _LARGE = 2**15  # bytes from which on each member adds up a share, and not everything
 
@@ -60,11 +59,11 @@ class Circle(ABC):
         """What each member has."""
         return self.trade([values] * self.size)
 
-    def recall(self) -> "Grown | None":
+    def recall(self) -> Grown | None:
         """The tree that is grown next, where it is known from an earlier attempt: its `leaf` is empty."""
         return None
 
-    def remember(self, grown: "Grown") -> None:
+    def remember(self, grown: Grown) -> None:
         """Take note of a tree."""
         return
 
@@ -151,10 +150,10 @@ class Part(Here):
     def gather(self, values: np.ndarray) -> np.ndarray:
         return self.others.gather(values)
 
-    def recall(self) -> "Grown | None":
+    def recall(self) -> Grown | None:
         return self.others.recall()
 
-    def remember(self, grown: "Grown") -> None:
+    def remember(self, grown: Grown) -> None:
         self.others.remember(grown)
 
     def apart(self) -> list[Rows]:
@@ -167,7 +166,7 @@ class Part(Here):
 
         return bin_table(X, masses, max_bins, self.n_threads, categorical, rows=self)
 
-    def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> "GroundOfPart":
+    def ground(self, bins: Bins, fixed: "Fixed", plan: Plan) -> "GroundOfPart":
         return GroundOfPart(self, bins, fixed, plan)
 
 
@@ -175,9 +174,7 @@ class GroundOfPart(GroundHere):
     """Rows of one member under one tree."""
 
     @property
-    def inside(self) -> "Inside":
-        from anyboost.trees.frontier import ELSEWHERE
-
+    def inside(self) -> Inside:
         return ELSEWHERE
 
     def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:

@@ -12,22 +12,42 @@ sees where it has all of them `gather`ed.
 
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
-from anyboost.trees.table import Bins
+from anyboost.trees.grown import Grown, Plan, Shape
+from anyboost.trees.table import GROUP, Bins
 
 if TYPE_CHECKING:
     from anyboost.backends.fixed_point import Fixed
-    from anyboost.trees.frontier import Inside
-    from anyboost.trees.grower import Grown, Plan, Shape
 
 T = TypeVar("T")
 
 _SMALL = 40_000  # updates of counters under which a second thread costs more than it saves
+
+
+class Inside(NamedTuple):
+    """Rows that compiled code reaches itself; without `words` it has to ask for them."""
+
+    words: np.ndarray
+    n_columns: int
+    list: np.ndarray
+    spare: np.ndarray
+    columns: np.ndarray  # (channels, n), each channel by itself, or
+    vectors: np.ndarray  # (n, channels), a row's together, or
+    pairs: np.ndarray  # (n, 2), a row's two
+    taken: np.ndarray  # (channels, rows): the columns' entries of the rows to count
+    taken_pairs: np.ndarray  # (rows, 2): the same of pairs
+    shift: int
+    chunk: int
+
+
+_NOTHING = np.empty((0, 0), dtype=np.int64)
+_NO_ROWS = np.empty(0, dtype=np.uint32)
+ELSEWHERE = Inside(np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, *(_NOTHING,) * 5, 0, 1)
 
 
 class Ground(Protocol):
@@ -38,8 +58,8 @@ class Ground(Protocol):
         """How many rows the list has; 0 where it is not needed, and all rows are under the root."""
 
     @property
-    def inside(self) -> "Inside":
-        """What compiled code needs to count and part the rows itself; `frontier.ELSEWHERE` where it has to ask."""
+    def inside(self) -> Inside:
+        """What compiled code needs to count and part the rows itself; `ELSEWHERE` where it has to ask."""
 
     def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
         """Fill `sums` with the histogram of some rows, over all parts."""
@@ -47,7 +67,7 @@ class Ground(Protocol):
     def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
         """Put those of some rows that a cut sends left before the others; where these begin."""
 
-    def leaves(self, shape: "Shape") -> np.ndarray:
+    def leaves(self, shape: Shape) -> np.ndarray:
         """The leaf of every row, in the list or not, of the tree of this shape."""
 
 
@@ -110,13 +130,13 @@ class Rows(Protocol):
     ) -> Bins:
         """The bins of the table X, whose rows these are (see `binning.bin_table`)."""
 
-    def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> Ground:
+    def ground(self, bins: Bins, fixed: "Fixed", plan: Plan) -> Ground:
         """Rows to grow a tree on."""
 
-    def recall(self) -> "Grown | None":
+    def recall(self) -> Grown | None:
         """The tree that is grown next, where it is known already, but for the leaves of rows."""
 
-    def remember(self, grown: "Grown") -> None:
+    def remember(self, grown: Grown) -> None:
         """Take note of a tree."""
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -201,10 +221,10 @@ class Here:
             "apart", lambda: [Here(self.n, 1, self.arrays.folder) for _ in range(self.n_threads)]
         )
 
-    def recall(self) -> "Grown | None":
+    def recall(self) -> Grown | None:
         return None
 
-    def remember(self, grown: "Grown") -> None:
+    def remember(self, grown: Grown) -> None:
         pass
 
     def bins(
@@ -214,14 +234,14 @@ class Here:
 
         return bin_table(X, masses, max_bins, self.n_threads, categorical)
 
-    def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> "GroundHere":
+    def ground(self, bins: Bins, fixed: "Fixed", plan: Plan) -> "GroundHere":
         return GroundHere(self, bins, fixed, plan)
 
 
 class GroundHere:
     """Rows of this process under one tree."""
 
-    def __init__(self, rows: Here, bins: Bins, fixed: "Fixed", plan: "Plan") -> None:
+    def __init__(self, rows: Here, bins: Bins, fixed: "Fixed", plan: Plan) -> None:
         self._rows, self._bins, self._fixed, self._plan = rows, bins, fixed, plan
         n = bins.words.shape[1]
         listed = len(plan.drawn) if plan.drawn is not None else n if plan.parts else 0
@@ -236,8 +256,7 @@ class GroundHere:
         return len(self.list)
 
     @property
-    def inside(self) -> "Inside":
-        from anyboost.trees.frontier import Inside
+    def inside(self) -> Inside:
         from anyboost.trees.histogram import many
 
         fixed, channels = self._fixed, self._fixed.channels
@@ -285,11 +304,11 @@ class GroundHere:
     def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
         from anyboost.trees.partition import partition
 
-        words, shift = self._bins.words[column >> 3], 8 * (column & 7)
-        some = self.list[start:stop]
+        group, place = divmod(column, GROUP)
+        words, shift, some = self._bins.words[group], 8 * place, self.list[start:stop]
         return start + partition(words, shift, goes_left, some, self.spare, self._rows.n_threads)
 
-    def leaves(self, shape: "Shape") -> np.ndarray:
+    def leaves(self, shape: Shape) -> np.ndarray:
         from anyboost.trees.partition import descend, leaves_of_cut, leaves_of_ranges, paths
 
         words, workers = self._bins.words, self._rows.n_threads
@@ -297,8 +316,8 @@ class GroundHere:
         if len(shape.leaf_nodes) == 1:
             leaf[:] = 0
         elif not self._plan.parts:
-            column = shape.feature[0]
-            leaves_of_cut(words[column >> 3], 8 * (column & 7), shape.goes_left[0], leaf, workers)
+            group, place = divmod(int(shape.feature[0]), GROUP)
+            leaves_of_cut(words[group], 8 * place, shape.goes_left[0], leaf, workers)
         else:
             some = self._plan.drawn is not None
             if some:
@@ -313,6 +332,3 @@ def _count_up(numbers: np.ndarray) -> np.ndarray:
     for part in mapped.blocks(len(numbers)):
         numbers[part] = np.arange(part.start, part.stop, dtype=np.uint32)
     return numbers
-
-
-_NOTHING = np.empty((0, 0), dtype=np.int64)

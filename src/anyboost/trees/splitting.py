@@ -20,17 +20,9 @@ import numpy as np
 from anyboost.backends.compiler import inlined, inner
 from anyboost.backends.draws import STEP, mixed
 from anyboost.trees.categories import best_subset
-from anyboost.trees.table import BINS, MISSING
-from anyboost.trees.worth import (
-    LEAST_SQUARES,
-    LEFT,
-    TIE,
-    is_plain,
-    largest,
-    plain_worth,
-    ruled_worth,
-    score_one,
-)
+from anyboost.trees.rules import LEAST_SQUARES, TIE
+from anyboost.trees.table import BINS, GROUP, MISSING
+from anyboost.trees.worth import LEFT, is_plain, largest, plain_worth, ruled_worth, score_one
 
 FEW = 16  # values of a column that keeps all of its cuts where others draw some
 
@@ -177,7 +169,7 @@ def score_columns(
     """
     scores, light = scratch.scores, total[total.shape[0] - 1] < 2 * limits.least
     for group in groups:
-        for column in range(8 * group, 8 * (group + 1)):
+        for column in range(GROUP * group, GROUP * (group + 1)):
             best[column] = -np.inf
             if light or not allowed[column] or n_cuts[column] == 0:
                 continue

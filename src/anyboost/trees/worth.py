@@ -26,42 +26,10 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends.compiler import inlined, inner
+from anyboost.trees.rules import CLASS, LEAST_SQUARES
 from anyboost.trees.table import BINS, GROUP
 
-TIE = 1e-9
-NOISE = 2.0  # units a unit of mass: half a unit from rounding, the rest from the target's own last bits
-LEAST_SQUARES = 0
-EXTREME = 1
-CLASS = 2
-
 LEFT = BINS  # where in `scores` those with missing values on the left begin
-
-
-class Limits(NamedTuple):
-    """What a search has to know of every tree: units of noise and of the penalty, and the least mass."""
-
-    noise: float
-    l2: float
-    least: int
-
-
-class Rules(NamedTuple):
-    """What trees that are not plain keep to; arrays by node say what that leaves to each."""
-
-    criterion: int
-    ordered: bool  # whether values have bounds
-    signs: (
-        np.ndarray
-    )  # by column: 1 where the right value must not be under the left one, -1 not above, else 0
-    n_thresholds: np.ndarray  # by column: a cut beyond these parts missing values from the rest
-    together: np.ndarray  # (sets, columns): a branch keeps to the columns of one of them
-    node_features: float  # the share of columns that a node looks at
-    node_thresholds: int  # the cuts of a column that a node looks at; 0: all
-    bounds: np.ndarray  # (nodes, 2, k)
-    looked: np.ndarray  # (nodes, columns): those drawn for the node; all that it may use where none are
-    sets: np.ndarray  # (nodes, sets): those that hold the columns of its branch
-    keys: np.ndarray  # (nodes,): words by which columns and cuts are drawn
-    words: np.ndarray  # (columns,): room for those of columns
 
 
 class Scratch(NamedTuple):

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from anyboost.space import Space
+from anyboost.trees.rules import CLASS, EXTREME, NOISE, TIE, Growth
 from anyboost.weak import sklearn_estimators
 from anyboost.weak.hypotheses import OneByOne
 from anyboost.weak.learner import Learner, Support, Takes
+from anyboost.weak.leaves import fill
 from anyboost.weak.projections import LeafProjection, Projection
 
 
@@ -195,9 +197,7 @@ class Classifier(Learner):
         return self._fitted(space, target, sign, random)
 
     def _stump(self, space: Space, target: np.ndarray, sign: float) -> Projection | LeafProjection:
-        from anyboost.trees.grower import Growth, grow
-        from anyboost.trees.worth import CLASS, EXTREME, NOISE, TIE
-        from anyboost.weak.leaves import fill
+        from anyboost.trees.grower import grow
 
         fixed = space.fixed(sign * _centered(target.reshape(space.n, -1)))
         # With one output and the sign free on either side, the extreme atom is the best classifier.
@@ -250,8 +250,6 @@ def _centered(rows: np.ndarray) -> np.ndarray:
 
 def _rounding(space: Space, target: np.ndarray, centered: np.ndarray) -> float:
     """How far the stump found in fixed point may be under the best one, but for the tie tolerances."""
-    from anyboost.trees.worth import NOISE
-
     outputs = centered.shape[1]
     unit = space.fixed(centered).unit
     means = 2 * outputs * np.finfo(np.float64).eps * float(np.abs(target).max()) if outputs > 1 else 0.0

@@ -8,20 +8,20 @@ import numpy as np
 
 from anyboost.backends.arrays import by_row
 from anyboost.space import Space
+from anyboost.trees.grown import Grown
 from anyboost.trees.table import MISSING
 from anyboost.weak.functions import TreeFunction
 from anyboost.weak.projections import LeafProjection, Projection
 
 if TYPE_CHECKING:
     from anyboost.backends.fixed_point import Fixed
-    from anyboost.trees.grower import Grown
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
 
 
 def fill(
     space: Space,
-    grown: "Grown",
+    grown: Grown,
     fixed: "Fixed",
     leaf_values: np.ndarray,
     shape: tuple[int, ...],
@@ -50,7 +50,7 @@ class LinearProjection(Projection):
 
 def incline(
     space: Space,
-    grown: "Grown",
+    grown: Grown,
     fixed: "Fixed",
     leaf_values: np.ndarray,
     target: np.ndarray,
@@ -80,7 +80,7 @@ def incline(
     return LinearProjection(function, values.reshape(target.shape), bound, most)
 
 
-def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.ndarray) -> TreeFunction:
+def _as_function(space: Space, grown: Grown, fixed: "Fixed", leaf_values: np.ndarray) -> TreeFunction:
     tree, bins = grown.shape, space.bins
     sets = tree.bin < 0
     threshold = bins.thresholds[tree.feature, tree.bin]
@@ -108,7 +108,7 @@ def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.n
     )
 
 
-def clip_leaves(grown: "Grown", values: np.ndarray) -> np.ndarray:
+def clip_leaves(grown: Grown, values: np.ndarray) -> np.ndarray:
     """Leaf values (leaves, k) of any origin, clipped so that the tree keeps its order.
 
     Bounds as in growth (see `trees.binding`), with the mean over the leaves under a child as its value. Values

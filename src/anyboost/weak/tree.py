@@ -8,20 +8,19 @@ For two leaves the greedy search sees every tree of the class, so both are exact
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from anyboost import checks
 from anyboost.backends.arrays import by_row
 from anyboost.space import Space
+from anyboost.trees.grown import Grown
+from anyboost.trees.rules import EXTREME, LEAST_SQUARES, NOISE, Growth
 from anyboost.weak.each import EachProjection, by_output
 from anyboost.weak.learner import Learner, Support
+from anyboost.weak.leaves import LinearProjection, clip_leaves, fill, incline
 from anyboost.weak.projections import LeafProjection
-
-if TYPE_CHECKING:
-    from anyboost.trees.grower import Grown, Growth
-    from anyboost.weak.leaves import LinearProjection
 
 
 @dataclass(frozen=True)
@@ -186,10 +185,8 @@ class Tree(Learner):
     def _splits(self, target: np.ndarray) -> bool:
         return self.outputs == "each" and target.ndim > 1
 
-    def _project(self, space: Space, target: np.ndarray) -> "LeafProjection | LinearProjection":
+    def _project(self, space: Space, target: np.ndarray) -> LeafProjection | LinearProjection:
         from anyboost.trees.grower import grow
-        from anyboost.trees.worth import LEAST_SQUARES
-        from anyboost.weak.leaves import fill, incline
 
         fixed = space.fixed(target)
         growth = self._growth(space, LEAST_SQUARES, fixed.kappa_unit)
@@ -225,11 +222,9 @@ class Tree(Learner):
         )
 
     def _amend(
-        self, space: Space, grown: "Grown", curvature: np.ndarray | None, values: np.ndarray
+        self, space: Space, grown: Grown, curvature: np.ndarray | None, values: np.ndarray
     ) -> np.ndarray:
         """What the loss would like in the leaves, times W / (W + l2) over all rows or K / (K + l2), and in order."""
-        from anyboost.weak.leaves import clip_leaves
-
         if self.l2:
             penalty = self.l2 / space.weight_unit * space.fixed_mass[1]
             mass = (grown.cover[grown.shape.leaf_nodes] * space.fixed_mass[1])[:, None]
@@ -237,7 +232,7 @@ class Tree(Learner):
             values = values * (weights / (weights + penalty))
         return clip_leaves(grown, values) if self.one_sided else values
 
-    def _growth(self, space: Space, criterion: int, kappa_unit: float | None = None) -> "Growth":
+    def _growth(self, space: Space, criterion: int, kappa_unit: float | None = None) -> Growth:
         growth = space.once(("growth", self, criterion), lambda own: self._growth_on(own, criterion))
         if self.draws:
             growth = growth._replace(key=space.key)
@@ -245,11 +240,8 @@ class Tree(Learner):
             growth = growth._replace(l2=self.l2 / (space.measure.unit * kappa_unit))
         return growth
 
-    def _growth_on(self, space: Space, criterion: int) -> "Growth":
+    def _growth_on(self, space: Space, criterion: int) -> Growth:
         """The same for every tree on a sample."""
-        from anyboost.trees.grower import Growth
-        from anyboost.trees.worth import LEAST_SQUARES, NOISE
-
         n_features = space.X.shape[1]
         self.check(n_features, space.categorical)
         together = None
@@ -327,8 +319,6 @@ class Tree(Learner):
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[LeafProjection, float, float]:
         from anyboost.trees.grower import grow
-        from anyboost.trees.worth import EXTREME, NOISE
-        from anyboost.weak.leaves import fill
 
         fixed = space.fixed(target)
         grown = grow(space.rows, space.bins, fixed, self._growth(space, EXTREME))

@@ -10,7 +10,8 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.cli.passes.progressive import ProgressTable
-from anyboost.cli.rows.tables import Batch, TableError, read
+from anyboost.cli.rows.cells import Batch, TableError
+from anyboost.cli.rows.tables import read
 from anyboost.experiments import style
 from anyboost.experiments.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
 from anyboost.losses import links

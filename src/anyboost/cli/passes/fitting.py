@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from anyboost import losses
 from anyboost.cli.rows import frames
+from anyboost.cli.rows.cells import TableError
 from anyboost.cli.rows.frames import Whole
-from anyboost.cli.rows.tables import TableError
+from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, parameters
 from anyboost.losses import domains
@@ -23,16 +24,22 @@ ESTIMATORS: dict[str, Any] = {
     "ranking": BoostingRanker,
 }
 _SHOWN = 8
+Where = Callable[[int], str]  # how to name a row in a sentence
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table as `fit` takes it."""
+    """A table as `fit` takes it; one on disk brings the others in X."""
 
     X: Any
-    y: np.ndarray
+    y: np.ndarray | None
     weight: np.ndarray | None
     groups: np.ndarray | None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of X."""
+        return list(getattr(self.X, "column_names", None) or self.X.names)
 
     def given(self, task: str) -> dict[str, Any]:
         """What `fit` is given beside X and y."""
@@ -42,7 +49,7 @@ class Rows:
     def take(self, rows: np.ndarray) -> Rows:
         """Some of the rows."""
         weight, groups = (None if part is None else part[rows] for part in (self.weight, self.groups))
-        return Rows(self.X.take(rows), self.y[rows], weight, groups)
+        return Rows(self.X.take(rows), None if self.y is None else self.y[rows], weight, groups)
 
 
 def task_of(asked: Asked) -> str | None:
@@ -88,20 +95,26 @@ def made(asked: Asked, task: str) -> Any:
 
 
 def guess(asked: Asked, whole: Whole) -> str:
-    """The task that the target suggests: words and pairs of values are classes."""
+    """The task that the target suggests: words and pairs of whole numbers are classes."""
     values = whole.column(asked.target or "", "--target")
     if values.dtype == object:
         return "classification"
-    return "classification" if len(np.unique(values[~np.isnan(values)])) == 2 else "regression"
+    found = np.unique(values[~np.isnan(values)])
+    return "classification" if len(found) == 2 and _whole(found) else "regression"
 
 
-def read(path: str, format: str | None, asked: Asked, kinds: dict[str, str] | None = None) -> Whole:
+def read(source: Source, asked: Asked, kinds: dict[str, str] | None = None) -> Whole:
     """The table, of columns that are all there; `kinds` are those of a table that was read before."""
-    whole = frames.read(path, format, {**(kinds or {}), **asked.types})
-    for option, names in (("--ignore", asked.ignore), ("--type", list(asked.types))):
-        for name in names:
-            whole.column(name, option)
+    whole = frames.of_source(source, {**(kinds or {}), **asked.types})
+    check_columns(asked, whole.columns, whole.path)
     return whole
+
+
+def check_columns(asked: Asked, names: Iterable[str], path: str) -> None:
+    """A sentence where columns to ignore, or to take for something, are not there."""
+    for option, wanted in (("--ignore", asked.ignore), ("--type", list(asked.types))):
+        for name in wanted:
+            frames.check_column(name, option, list(names), path)
 
 
 def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = None) -> Rows:
@@ -116,59 +129,79 @@ def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = N
     assert y is not None
     weight = None if asked.weight is None else whole.column(asked.weight, "--weight")
     if weight is not None:
-        _check_weights(whole, asked.weight or "", weight)
+        check_weights(weight, asked.weight or "", whole.where)
     groups = None if asked.groups is None else whole.column(asked.groups, "--groups")
     if groups is not None:
-        groups = _labels(whole, groups, f"--groups {asked.groups}")
+        groups = _labels(groups, f"--groups {asked.groups}", whole.where)
     return Rows(X, _targets(whole, y, asked, task), weight, groups)
 
 
-def _check_weights(whole: Whole, name: str, weight: np.ndarray) -> None:
+def check_weights(weight: np.ndarray, name: str, where: Where) -> None:
+    """A sentence about the first weight that is none."""
     if weight.dtype == object:
         raise TableError(f"--weight names the column {name!r}, which holds text")
     bad = ~(weight >= 0)
     if bad.any():
         row = int(np.argmax(bad))
-        raise TableError(
-            f"{whole.where(row)}: the weight must be a number that is not negative, got {weight[row]}"
-        )
+        raise TableError(f"{where(row)}: the weight must be a number that is not negative, got {weight[row]}")
 
 
 def _targets(whole: Whole, y: np.ndarray, asked: Asked, task: str) -> np.ndarray:
     if task == "classification":
-        return _labels(whole, y, "the target")
-    if y.dtype == object:
-        row = next(i for i, word in enumerate(y.tolist()) if word is not None)
-        raise TableError(
-            f"{whole.where(row)}: --target {asked.target!r} holds the word {y[row]!a}, and {task} needs numbers: use "
-            "--task classification, or another column"
-        )
-    _no_holes(whole, np.isnan(y), "the target")
+        check_classes(y, asked, whole.where)
+        return _labels(y, "the target", whole.where)
+    check_numbers(y, asked, task, whole.where)
+    check_filled(y, "the target", whole.where)
     return y
 
 
-def _no_holes(whole: Whole, missing: np.ndarray, what: str) -> None:
-    if missing.any():
+def check_numbers(y: np.ndarray, asked: Asked, task: str, where: Where) -> None:
+    """A sentence about the first word of targets that are to be numbers."""
+    if y.dtype == object:
+        row = next(i for i, word in enumerate(y.tolist()) if word is not None)
         raise TableError(
-            f"{whole.where(int(np.argmax(missing)))}: {what} is missing; fill it in or drop the row"
+            f"{where(row)}: --target {asked.target!r} holds the word {y[row]!a}, and {task} needs numbers: use "
+            "--task classification, or another column"
         )
 
 
-def _labels(whole: Whole, values: np.ndarray, what: str) -> np.ndarray:
+def check_classes(y: np.ndarray, asked: Asked, where: Where) -> None:
+    """A sentence about the first number that names no class."""
+    if y.dtype != object and not _whole(y):
+        row = int(np.argmax(y != np.round(y)))
+        check_filled(y[: row + 1], "the target", where)
+        raise TableError(
+            f"{where(row)}: --target {asked.target!r} holds {y[row]:g}, and classes are words or whole numbers: use "
+            f"--task regression, or --type {asked.target}=text, which takes numbers as words"
+        )
+
+
+def _whole(values: np.ndarray) -> bool:
+    return bool((values == np.round(values)).all())
+
+
+def check_filled(values: np.ndarray, what: str, where: Where) -> None:
+    """A sentence about the first value that is missing."""
+    words = values.dtype == object
+    missing = np.array([value is None for value in values.tolist()]) if words else np.isnan(values)
+    if missing.any():
+        raise TableError(f"{where(int(np.argmax(missing)))}: {what} is missing; fill it in or drop the row")
+
+
+def _labels(values: np.ndarray, what: str, where: Where) -> np.ndarray:
     """Words as they are, whole numbers without their point."""
+    check_filled(values, what, where)
     if values.dtype == object:
-        _no_holes(whole, np.array([value is None for value in values.tolist()]), what)
         return values.astype(str)
-    _no_holes(whole, np.isnan(values), what)
-    return values.astype(np.int64) if (values == np.round(values)).all() else values
+    return values.astype(np.int64) if _whole(values) else values
 
 
-def described(whole: Whole, asked: Asked, task: str, guessed: bool) -> list[str]:
+def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
     """What the table was taken for, in lines."""
     apart = set(asked.apart())
     kinds = {name: kind for name, kind in whole.kinds.items() if name not in apart}
     words = [name for name, kind in kinds.items() if kind == "text"]
-    levels = {name: len(set(whole.columns[name].tolist()) - {None}) for name in words}
+    levels = whole.levels
     shown = ", ".join(f"{name} ({levels[name]} levels)" for name in words[:_SHOWN])
     more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
     numbers = len(kinds) - len(words)

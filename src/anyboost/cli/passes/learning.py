@@ -19,8 +19,8 @@ import numpy as np
 from anyboost.cli.passes.course import Course
 from anyboost.cli.passes.progressive import ProgressTable, Tally
 from anyboost.cli.rows import examples as reading
+from anyboost.cli.rows.cells import TableError
 from anyboost.cli.rows.examples import Examples, ExampleSource
-from anyboost.cli.rows.tables import TableError
 from anyboost.streams.mixture import TeamRegret
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +10,9 @@ import numpy as np
 
 from anyboost import files
 from anyboost.boosting import Run
-from anyboost.cli.rows import frames, tables
-from anyboost.cli.rows.tables import Batch, TableError
+from anyboost.cli.rows import frames
+from anyboost.cli.rows.cells import Batch, TableError
+from anyboost.cli.rows.sources import Source
 from anyboost.ensemble import Ensemble
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
@@ -68,17 +68,13 @@ class Answers:
         return isinstance(self.model, BaseBoosting)
 
     def batches(
-        self, data: str, format: str | None, ignore: tuple[str, ...], keep: tuple[str, ...]
+        self, source: Source, ignore: tuple[str, ...], keep: tuple[str, ...]
     ) -> Iterator[tuple[Any, Columns, int]]:
-        """The rows of a file, as the model takes them and as they are to be kept, and how many there are."""
-        form = tables.format_of(data, format)
-        if form not in tables.TABLES:
-            raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
-        kinds = self.kinds
-        with frames.seekable(data) if form in ("parquet", "arrow") else contextlib.nullcontext(data) as file:
-            for batch in tables.read(file, form, kinds, rows=frames.ROWS, missing=tables.MISSING):
-                kept = {name: _column(batch, name, "--keep", data) for name in keep}
-                yield self._table(batch, ignore, data), kept, len(batch)
+        """The rows of a source, as the model takes them and as they are to be kept, and how many there are."""
+        for number, batch in source.batches(self.kinds, "text" if self.kinds else None):
+            data = source.paths[number]
+            kept = {name: _column(batch, name, "--keep", data) for name in keep}
+            yield self._table(batch, ignore, data), kept, len(batch)
 
     def _table(self, batch: Batch, ignore: tuple[str, ...], data: str) -> Any:
         columns = {name: values for name, values in batch.columns.items() if name not in ignore}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.cli.rows import tables, vw
-from anyboost.cli.rows.tables import Batch, TableError
+from anyboost.cli.rows.cells import Batch, TableError
 
 FINGERPRINT = 4096  # bytes at the beginning of a file by which it is known again
 

@@ -1,28 +1,18 @@
-"""Whole tables, for commands that need all rows at once: the columns of a file, what they hold, and a data frame.
-
-A column holds numbers, unless some cell of it is none; then it holds text. Whoever calls may say so before. Words such
-as NA stand for no number in a column of numbers; in one of text, an empty cell is missing and nothing else.
-"""
+"""Whole tables, for commands that need all rows at once: columns, what they hold, and a data frame."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anyboost.cli.rows import tables
-from anyboost.cli.rows.tables import NoNumber, TableError
+from anyboost.cli.rows import sources
+from anyboost.cli.rows.cells import Batch, TableError, arrow
 
 KINDS = ("number", "text")
-ROWS = 65_536
 
 
 @dataclass(frozen=True)
@@ -31,11 +21,12 @@ class Whole:
 
     path: str
     columns: dict[str, np.ndarray]
-    lines: np.ndarray
-    unit: str
+    source: sources.Source
+    batches: list[tuple[int, Batch]]  # without columns: which rows came from where
+    begins: list[int]  # of the batches
 
     def __len__(self) -> int:
-        return len(self.lines)
+        return len(next(iter(self.columns.values())))
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -47,16 +38,24 @@ class Whole:
         """The table as pyarrow has it."""
         return to_arrow(self.columns)
 
+    @property
+    def levels(self) -> dict[str, int]:
+        """How many words each column of text holds."""
+        return {
+            name: len(set(values.tolist()) - {None})
+            for name, values in self.columns.items()
+            if values.dtype == object
+        }
+
     def column(self, name: str, option: str) -> np.ndarray:
         """One column, or a sentence that names the option which asked for it."""
-        if name not in self.columns:
-            shown = ", ".join(list(self.columns)[:20]) + (", ..." if len(self.columns) > 20 else "")
-            raise TableError(f"{option} names a column {name!r} that {self.path} does not have: {shown}")
+        check_column(name, option, self.columns, self.path)
         return self.columns[name]
 
     def where(self, row: int) -> str:
         """How to name one row in a sentence: "line 12"."""
-        return f"{self.unit} {self.lines[row]}"
+        number = bisect_right(self.begins, row) - 1
+        return self.source.where(*self.batches[number], row - self.begins[number])
 
     def parted(self, target: str | None, *apart: str) -> tuple[Any, np.ndarray | None]:
         """The other columns as a data frame, and the target; neither has the columns to keep `apart`."""
@@ -67,9 +66,18 @@ class Whole:
         return to_arrow(kept), y
 
 
+def check_column(name: str, option: str, names: Sequence[str] | Mapping[str, Any], path: str) -> None:
+    """A sentence where an option names a column that is not there."""
+    if name not in names:
+        shown = ", ".join(list(names)[:20]) + (", ..." if len(names) > 20 else "")
+        other = len(names) == 1 and ";" in shown
+        advice = " (are its cells parted by semicolons? write commas or tabs)" if other else ""
+        raise TableError(f"{option} names a column {name!r} that {path} does not have: {shown}{advice}")
+
+
 def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:
     """Columns as a pyarrow table."""
-    pyarrow = tables.arrow()
+    pyarrow = arrow()
     return pyarrow.table(
         {
             name: pyarrow.array(values, type=pyarrow.string() if values.dtype == object else None)
@@ -78,64 +86,32 @@ def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:
     )
 
 
-def read(path: str, format: str | None = None, types: Mapping[str, str] | None = None) -> Whole:
-    """All rows of a CSV, TSV, Parquet or Arrow file, or of standard input ("-").
+def read(
+    paths: str | Sequence[str], format: str | None = None, types: Mapping[str, str] | None = None
+) -> Whole:
+    """All rows of CSV, TSV, Parquet or Arrow files, or of standard input ("-").
 
     types : "number" or "text" for columns that are not to be guessed.
     """
-    form = tables.format_of(path, format)
-    if form not in tables.TABLES:
-        raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
-    given = dict(types or {})
-    with seekable(path) as file:
-        try:
-            return _read(path, file, form, given)
-        except TableError as error:
-            if file == path:
-                raise
-            raise TableError(str(error).replace(file, "standard input")) from None
+    with sources.opened(paths, format) as source:
+        return of_source(source, types or {})
 
 
-def _read(path: str, file: str, form: str, given: dict[str, str]) -> Whole:
-    """The table; from the beginning again where a column of numbers turns out to hold text."""
-    found = dict(given)
-    while True:
-        kinds, batches = dict(found), []
-        try:
-            batches = list(tables.read(file, form, kinds, rows=ROWS, missing=tables.MISSING))
-        except NoNumber as changed:
-            if changed.column in given:
-                raise TableError(f"{changed}; --type {changed.column}=text would take it as a word") from None
-            found[changed.column] = "text"
-            continue
-        return _joined(path, batches, kinds)
-
-
-def _joined(path: str, batches: list[tables.Batch], kinds: dict[str, str]) -> Whole:
+def of_source(source: sources.Source, types: Mapping[str, str]) -> Whole:
+    """All rows of a source."""
+    batches, _ = source.settled(types, list)
     if not batches:
-        raise TableError(f"{path} has no rows under its heading")
+        raise no_rows(source)
     columns: dict[str, np.ndarray] = {}
-    for name in batches[0].columns:
-        parts = [batch.columns[name] for batch in batches]
-        if kinds.get(name) == "text":  # one that began with empty cells was taken for numbers there
-            parts = [
-                part if part.dtype == object else np.full(len(part), None, dtype=object) for part in parts
-            ]
+    for name in list(batches[0][1].columns):
+        parts = [
+            batch.columns.pop(name) for _, batch in batches
+        ]  # so that columns are there once, but for this
         columns[name] = np.concatenate(parts)
-    lines = np.concatenate([batch.lines for batch in batches])
-    return Whole(path, columns, lines, batches[0].unit)
+    begins = np.cumsum([0, *(len(batch) for _, batch in batches[:-1])]).tolist()
+    return Whole(source.title, columns, source, batches, begins)
 
 
-@contextlib.contextmanager
-def seekable(path: str) -> Iterator[str]:
-    """A file that can be read twice and from its end: standard input is copied to one, which is then gone."""
-    if path != "-":
-        yield path
-        return
-    handle, name = tempfile.mkstemp(prefix="anyboost-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield name
-    finally:
-        Path(name).unlink(missing_ok=True)
+def no_rows(source: sources.Source) -> TableError:
+    """What is said of a table without rows."""
+    return TableError(f"{source.title} has no rows under its heading")

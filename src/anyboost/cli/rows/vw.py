@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from anyboost.cli.rows.tables import ROWS, TableError, batches, is_text, opened
+from anyboost.cli.rows.cells import TableError, is_text
+from anyboost.cli.rows.tables import ROWS
+from anyboost.cli.rows.text import batches, opened
 
 
 class Example(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from anyboost.cli.rows import tables
+from anyboost.cli.rows.cells import TableError, arrow
 from anyboost.cli.rows.frames import to_arrow
-from anyboost.cli.rows.tables import TableError
 from anyboost.cli.shared import paths
 from anyboost.files.container import is_special
 
@@ -70,7 +70,7 @@ class TableWriter:
             )
             self._writer.writerow(columns)
             return
-        pyarrow, schema = tables.arrow(), to_arrow(columns).schema
+        pyarrow, schema = arrow(), to_arrow(columns).schema
         if self.form == "parquet":
             from pyarrow import parquet
 
@@ -82,7 +82,7 @@ class TableWriter:
         if self.path.endswith(".gz"):
             return gzip.GzipFile(fileobj=self._raw, mode="wb", mtime=0)
         if self.path.endswith(".zst"):
-            return tables.arrow().CompressedOutputStream(self._raw, "zstd")
+            return arrow().CompressedOutputStream(self._raw, "zstd")
         return self._raw
 
     def _finish(self) -> None:

@@ -13,6 +13,14 @@ Table = Annotated[
         show_default=False,
     ),
 ]
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), several, their folder, or - for standard input.",
+        metavar="DATA...",
+        show_default=False,
+    ),
+]
 Model = Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)]
 Target = Annotated[str | None, typer.Option(help="The column to predict.", metavar="COL")]
 Weight = Annotated[str | None, typer.Option(help="The column of weights.", metavar="COL")]

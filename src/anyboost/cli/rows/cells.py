@@ -1,0 +1,171 @@
+"""Cells of tables as columns of numbers and text, in batches of consecutive rows.
+
+A column holds numbers or text, whichever its first filled cell is; an empty cell is missing (nan, or None in text).
+A row that breaks this is refused with its line, after the rows before it have been handed over: what a reader has
+seen when the error comes does not depend on the size of the batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MISSING = frozenset(
+    {"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
+)  # in columns of numbers, where asked
+
+
+class TableError(ValueError):
+    """A row or a file that cannot be read; the sentence names the line."""
+
+
+class NoNumber(TableError):
+    """A cell that is no number in a column of numbers."""
+
+    def __init__(self, sentence: str, column: str) -> None:
+        super().__init__(sentence)
+        self.column = column
+
+
+class Batch(NamedTuple):
+    """Some consecutive rows. Numbers are float64 arrays (nan: missing), text is an object array (None: missing)."""
+
+    columns: dict[str, np.ndarray]
+    lines: np.ndarray  # where each row ends in its file, from 1; for Parquet the row's number, from 1
+    unit: str = "line"
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def where(self, row: int) -> str:
+        """How to name one row in a sentence: "line 12"."""
+        return f"{self.unit} {self.lines[row]}"
+
+    def head(self, n_rows: int) -> Batch:
+        """The first rows only."""
+        return Batch(
+            {name: values[:n_rows] for name, values in self.columns.items()},
+            self.lines[:n_rows],
+            self.unit,
+        )
+
+
+def arrow() -> Any:
+    """pyarrow, or a sentence where it is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise TableError(
+            'Parquet, Arrow and zstd files need pyarrow: pip install "anyboost[parquet]"'
+        ) from None
+    return pyarrow
+
+
+_NO_NUMBER = "and it held numbers so far"
+
+
+class CellReader:
+    """Turns cells into columns, and remembers which columns hold numbers and which text.
+
+    `missing` are words that stand for no number; `others` is what columns hold of which `kinds` says nothing.
+    """
+
+    def __init__(
+        self,
+        kinds: dict[str, str] | None = None,
+        text: Collection[str] = (),
+        missing: Collection[str] = (),
+        others: str | None = None,
+    ) -> None:
+        self.kinds = {**(kinds or {}), **dict.fromkeys(text, "text")}
+        self.missing, self.others = missing, others
+
+    def kind(self, name: str) -> str | None:
+        """What a column holds, where that is known."""
+        if self.others is not None:
+            self.kinds.setdefault(name, self.others)
+        return self.kinds.get(name)
+
+    def turn(
+        self, names: Sequence[str], rows: list[list[str]], lines: list[int]
+    ) -> tuple[Batch, TableError | None]:
+        """The rows up to the first bad one, and what is wrong with that one."""
+        lengths = list(map(len, rows))
+        good, error = len(rows), None
+        if any(length != len(names) for length in lengths):
+            good = next(i for i, length in enumerate(lengths) if length != len(names))
+            error = TableError(
+                f"line {lines[good]} has {lengths[good]} cells where the heading has {len(names)}"
+            )
+        cells = list(zip(*rows[:good], strict=True)) if good else [()] * len(names)
+        columns = {}
+        for name, column in zip(names, cells, strict=True):
+            values, bad, reason = self._column(name, column[:good])
+            if reason is not None:
+                sentence = f"line {lines[bad]}: column {name!r} {reason}"
+                good = bad
+                error = NoNumber(sentence, name) if reason.endswith(_NO_NUMBER) else TableError(sentence)
+            columns[name] = values
+        whole = Batch(columns, np.array(lines, dtype=np.int64))
+        return whole.head(good), error
+
+    def _column(self, name: str, cells: Sequence[str]) -> tuple[np.ndarray, int, str | None]:
+        """The values up to the first bad cell, its place, and what is wrong with it."""
+        if self.kind(name) is None:
+            first = next((cell for cell in cells if not self._empty(cell)), None)
+            if first is None:
+                return np.full(len(cells), np.nan), len(cells), None
+            self.kinds[name] = "text" if _number(first) is None else "number"
+        if self.kinds[name] == "text":
+            values = np.empty(len(cells), dtype=object)
+            values[:] = [cell if cell.strip() else None for cell in cells]
+            for row, cell in enumerate(cells):
+                if not is_text(cell):
+                    return values[:row], row, "is not UTF-8: convert the file"
+            return values, len(cells), None
+        try:
+            numbers = np.array(list(map(float, cells)))
+            if np.isfinite(numbers).all():
+                return numbers, len(cells), None
+        except ValueError:
+            pass
+        numbers = np.full(len(cells), np.nan)
+        for row, cell in enumerate(cells):
+            if self._empty(cell):
+                continue
+            number = _number(cell)
+            if number is None:
+                shown = ascii(cell if len(cell) <= 40 else cell[:37] + "...")
+                return numbers[:row], row, f"is {shown}, {_NO_NUMBER}"
+            if not math.isfinite(number):
+                return numbers[:row], row, f"is {cell.strip()}: leave the cell empty where a value is missing"
+            numbers[row] = number
+        return numbers, len(cells), None
+
+    def _empty(self, cell: str) -> bool:
+        bare = cell.strip()
+        return not bare or bare in self.missing
+
+
+def is_text(cell: str) -> bool:
+    """Whether it was read from bytes that are UTF-8."""
+    return cell.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in cell)
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def words_of(column: Any, blanks: bool = True) -> np.ndarray:
+    """A column of text of pyarrow, None where missing, or, unless `blanks` are text, where blank; each word once."""
+    coded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    words = [word if blanks or word.strip() else None for word in coded.dictionary.to_pylist()]
+    held = np.empty(len(words) + 1, dtype=object)  # the last for those that are missing
+    held[:-1] = words
+    return held[coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)]

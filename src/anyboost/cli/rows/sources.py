@@ -1,0 +1,175 @@
+"""Where the rows of a command come from: one file or several, read in their order as one table.
+
+A column holds numbers, unless some cell of it is none; then it holds text. Whoever calls may say so before. Words such
+as NA stand for no number in a column of numbers; in one of text, an empty cell is missing and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from anyboost.cli.rows import tables
+from anyboost.cli.rows.cells import MISSING, Batch, NoNumber, TableError
+
+T = TypeVar("T")
+ROWS = 65_536  # of a batch
+STANDARD = "-"
+
+
+class Source(NamedTuple):
+    """Tables that are read as one."""
+
+    paths: tuple[str, ...]
+    formats: tuple[str, ...]
+    opened: tuple[str, ...]  # what is read for each: a copy, of standard input
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        more = len(self.paths) - 1
+        return self.paths[0] + (f" and {more} more" if more else "")
+
+    def batches(self, kinds: dict[str, str], others: str | None = None) -> Iterator[tuple[int, Batch]]:
+        """All rows, each batch with the number of its file; what the columns hold is added to `kinds`.
+
+        others : what columns of text files hold of which `kinds` says nothing; else found out.
+        """
+        given: Any = {"rows": ROWS, "missing": MISSING, "others": others, "by_pieces": True}
+        names: list[str] = []
+        for number, (path, form, file) in enumerate(zip(self.paths, self.formats, self.opened, strict=True)):
+            with self._telling(number):
+                for batch in tables.read(file, form, kinds, **given):
+                    names = names or list(batch.columns)
+                    yield number, self._alike(batch, names, path)
+
+    def settled(
+        self, given: Mapping[str, str], take: Callable[[Iterator[tuple[int, Batch]]], T]
+    ) -> tuple[T, dict[str, str]]:
+        """What is made of all batches, and what their columns hold.
+
+        From the beginning again where a column of numbers, or of what may stand for none, turns out to hold text.
+        """
+        found = dict(given)
+        while True:
+            kinds, empty = dict(found), set[str]()
+            try:
+                made = take(self._watched(kinds, empty))
+                late = [name for name in empty if kinds.get(name) == "text"]
+                if not late:
+                    return made, kinds
+                found |= dict.fromkeys(late, "text")
+            except NoNumber as changed:
+                if changed.column in given:
+                    raise TableError(
+                        f"{changed}; --type {changed.column}=text would take it as a word"
+                    ) from None
+                found[changed.column] = "text"
+
+    def _watched(self, kinds: dict[str, str], empty: set[str]) -> Iterator[tuple[int, Batch]]:
+        """The batches; columns that began without a word or a number are added to `empty`."""
+        for number, batch in self.batches(kinds):
+            empty.update(batch.columns.keys() - kinds.keys())
+            yield number, batch
+
+    def where(self, file: int, batch: Batch, row: int) -> str:
+        """How to name a row in a sentence: "line 12", of several files "part.csv: line 12"."""
+        return self._of(file) + batch.where(row)
+
+    def _of(self, file: int) -> str:
+        return f"{self.paths[file]}: " if len(self.paths) > 1 else ""
+
+    @contextlib.contextmanager
+    def _telling(self, file: int) -> Iterator[None]:
+        """Have errors name the file as the user does."""
+        path, opened = self.paths[file], self.opened[file]
+        try:
+            yield
+        except TableError as error:
+            sentence = str(error).replace(opened, "standard input") if path == STANDARD else str(error)
+            if path not in sentence:
+                sentence = self._of(file) + sentence
+            if isinstance(error, NoNumber):
+                raise NoNumber(sentence, error.column) from None
+            raise TableError(sentence) from None
+
+    def _alike(self, batch: Batch, names: list[str], path: str) -> Batch:
+        """The batch with the columns of the first file, in their order."""
+        if list(batch.columns) == names:
+            return batch
+        for name in names:
+            if name not in batch.columns:
+                raise TableError(f"{path} has no column {name!r}, which {self.paths[0]} has")
+        other = next((name for name in batch.columns if name not in names), None)
+        if other is not None:
+            raise TableError(f"{path} has the column {other!r}, which {self.paths[0]} has not")
+        return Batch({name: batch.columns[name] for name in names}, batch.lines, batch.unit)
+
+
+def found(given: str | Sequence[str], format: str | None = None) -> list[str]:
+    """The files that are named: by themselves, by a pattern, or by their folder; a TableError where there is none."""
+    words = [given] if isinstance(given, str) else list(given)
+    if len(words) > 1 and STANDARD in words:
+        raise TableError("standard input (-) cannot be one of several files: name files, or - alone")
+    paths: list[str] = []
+    for word in words:
+        if word == STANDARD or Path(word).is_file():
+            paths.append(word)
+        elif Path(word).is_dir():
+            inside = [str(path) for path in sorted(Path(word).iterdir()) if path.is_file()]
+            paths += _of_one_format(word, inside, format)
+        else:
+            matching = sorted(path for path in glob.glob(word) if Path(path).is_file())
+            if not matching:
+                raise TableError(f"{word} cannot be read: there is no such file")
+            paths += matching
+    return paths
+
+
+def _of_one_format(folder: str, paths: list[str], format: str | None) -> list[str]:
+    """The tables of a folder; a TableError where their formats are several, which mostly are the same rows twice."""
+    formats = {path: form for path in paths if (form := tables.known(path)) in tables.TABLES}
+    if format is not None:
+        formats = {path: format for path in paths if not Path(path).name.startswith((".", "_"))}
+    if not formats:
+        raise TableError(f"{folder} cannot be read: it is a folder without {', '.join(tables.TABLES)} files")
+    if len(set(formats.values())) > 1:
+        raise TableError(
+            f"{folder} has {' and '.join(sorted(set(formats.values())))} files: name those to read, as "
+            f"'{os.path.join(folder, '*.csv')}'"
+        )
+    return list(formats)
+
+
+@contextlib.contextmanager
+def opened(given: str | Sequence[str], format: str | None = None, once: bool = False) -> Iterator[Source]:
+    """What is named as a source; one that is read `once` comes from standard input as it is written there."""
+    paths = found(given, format)
+    formats = [tables.format_of(path, format) for path in paths]
+    if not set(formats) <= set(tables.TABLES):
+        raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
+    as_it_comes = once and formats[0] in ("csv", "tsv")
+    with contextlib.nullcontext(paths[0]) if as_it_comes else seekable(paths[0]) as first:
+        yield Source(tuple(paths), tuple(formats), (first, *paths[1:]))
+
+
+@contextlib.contextmanager
+def seekable(path: str) -> Iterator[str]:
+    """A file that can be read twice and from its end: standard input is copied to one, which is then gone."""
+    if path != STANDARD:
+        yield path
+        return
+    handle, name = tempfile.mkstemp(prefix="anyboost-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield name
+    finally:
+        Path(name).unlink(missing_ok=True)

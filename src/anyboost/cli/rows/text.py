@@ -1,0 +1,120 @@
+"""Text tables, CSV and TSV, from files, compressed or not, and standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO, Any, TypeVar
+
+from anyboost.cli.rows.cells import Batch, CellReader, TableError, arrow
+
+T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def opened_bytes(path: str) -> Iterator[IO[bytes]]:
+    """A text file as bytes, unpacked where it is compressed with gzip or zstd; standard input where the path is "-"."""
+    try:
+        if path == "-":
+            yield sys.stdin.buffer
+            return
+        if path.endswith(".zst"):
+            with arrow().input_stream(path, compression="zstd") as stream:
+                yield stream
+            return
+        opener: Any = gzip.open if path.endswith(".gz") else open
+        with opener(path, "rb") as file:
+            yield file
+    except (OSError, EOFError) as error:
+        raise TableError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def as_text(file: Any) -> IO[str]:
+    """Bytes as text; those that are not UTF-8 are refused with their line by whoever parses them, not here."""
+    return io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[IO[str]]:
+    """The same as text."""
+    with opened_bytes(path) as file:
+        yield as_text(file)
+
+
+def batches(rows: Iterator[T], most: int) -> Iterator[list[T]]:
+    """Lists of 1, 1, 2, 4, ... rows; those before a bad one come first, then its error.
+
+    They end at the counts at which a progress table has a line.
+    """
+    total, size = 0, 1
+    while True:
+        batch: list[T] = []
+        error: TableError | None = None
+        try:
+            for row in islice(rows, size):
+                batch.append(row)
+        except TableError as bad:
+            error = bad
+        if batch:
+            yield batch
+        if error is not None:
+            raise error
+        if len(batch) < size:
+            return
+        total += size
+        size = min(most, total)
+
+
+def read(path: str, delimiter: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
+    """The batches of a table, cell by cell."""
+    with opened(path) as file:
+        reader = reader_of(file, delimiter)
+        yield from by_row(rows(reader), heading(path, reader), columns, skip, most)
+
+
+def by_row(
+    numbered: Iterator[tuple[int, list[str]]], names: list[str], columns: CellReader, skip: int, most: int
+) -> Iterator[Batch]:
+    """Batches of rows that come with their lines."""
+    for some in batches(islice(numbered, skip, None), most):
+        lines, cells = zip(*some, strict=True)
+        batch, bad = columns.turn(names, list(cells), list(lines))
+        if len(batch):
+            yield batch
+        if bad is not None:
+            raise bad
+
+
+def reader_of(file: Any, delimiter: str) -> Any:
+    """The cells of the rows of a text."""
+    return csv.reader(file, delimiter=delimiter, strict=True)
+
+
+def rows(reader: Any, before: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """The rows with the lines that they end on, of which so many come `before`; an empty line is none."""
+    try:
+        for row in reader:
+            if row:
+                yield before + reader.line_num, row
+    except (csv.Error, ValueError) as broken:
+        raise TableError(f"line {before + reader.line_num}: {broken}") from None
+
+
+def heading(path: str, reader: Any) -> list[str]:
+    """The names of the columns, from the first line."""
+    try:
+        names = [name.strip() for name in next(reader, [])]
+    except csv.Error as broken:
+        raise TableError(f"line 1: {broken}") from None
+    if not names:
+        raise TableError(f"{path} is empty: its first line must name the columns")
+    for name in names:
+        if not name or names.count(name) > 1:
+            problem = f"names {name!r} twice" if name else "has a column without a name"
+            raise TableError(f"the heading of {path} {problem}: every column needs a name of its own")
+    return names

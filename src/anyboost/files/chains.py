@@ -1,0 +1,189 @@
+"""The part of a file that is an online booster: its arguments, its settings and its arrays, as they stand; and what
+boosters of two-class losses make up a classifier of many classes with."""
+
+from typing import Any
+
+import numpy as np
+
+from anyboost import online
+from anyboost.backends.definitions import OTHER
+from anyboost.files import fields, labels
+from anyboost.files.codec import Codec, Place, Record
+from anyboost.files.ensembles import MOST_FEATURES
+from anyboost.files.fields import Fault, Fields, count, make, number, text
+from anyboost.files.parts import LOSSES, is_yours, loss_of
+from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
+from anyboost.online.base import Arrays
+from anyboost.online.booster import OnlineBooster
+from anyboost.online.features import MOST_BITS, Features
+from anyboost.online.labels import SIZE
+from anyboost.online.one_vs_rest import OneVsRest
+from anyboost.online.regret import Sketch
+from anyboost.online.settings import Chain, Settings, Totals, compiled_loss
+from anyboost.online.state import ChainState, CompiledState, InterpretedState
+from anyboost.online.trees import FIRST, TreeArrays
+
+MOST_CLASSES = 1000
+# The other lines follow from the arguments.
+KEPT = [Chain._fields.index(line) for line in ("shrink", "loss", "score")]
+LEARNERS = Codec(
+    "learner",
+    *(online.LinearLearner, online.FeatureStumpLearner, online.NetLearner, online.TreeLearner),
+    order=("rate", "power", "update", "precision"),
+)
+BOOSTERS: dict[str, Any] = {cls.__name__: cls for cls in (online.SpanBooster, online.HullBooster)}
+_MADE_OF = Record(learner=LEARNERS, loss=LOSSES)
+_ARGUMENTS = {
+    "n_learners": count(1, 100_000),
+    **dict.fromkeys(("mode", "prefix"), text),
+    **dict.fromkeys(("output_bound", "label_bound", "scale", "start", "forget"), number),
+}
+_MORE = {"classes": Place(number, "outputs"), "random_state": count()}
+_GIVEN = {
+    "SpanBooster": Record(**_ARGUMENTS, step=fields.real, **_MORE),
+    "HullBooster": Record(**_ARGUMENTS, **_MORE),
+}
+_SIZES = Record(features=Place(count(0, MOST_FEATURES), "n_features"), outputs=count(), hash_bits=number)
+_SETTINGS = Record(
+    **dict.fromkeys(Settings._fields, fields.real)
+    | dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag)
+    | dict.fromkeys(("code", "center"), count())
+)
+_SUMS = Record(
+    chain=Floats(len(KEPT), "prefixes", what="losses"),
+    labels=Floats(SIZE),
+    shares=Floats("outputs"),
+    totals=Floats(len(Totals._fields)),
+    sketch=Place(Floats(2, None, what="labels"), "sketch.points"),
+)
+_NAMES = Record(features=Place(labels.NAMES, "names"))
+_MEMBERS = Record(
+    "classes.",
+    rows=count(),
+    signs=fields.items(MOST_CLASSES, fields.real),
+    weights=Floats("classes"),
+    past=Floats(3, what="losses"),
+    before=Floats("boosters", 3, what="losses"),
+)
+
+
+def _shapes(booster: OnlineBooster, outputs: int) -> dict[str, tuple[int, ...]]:
+    shapes = booster.learner.shapes(booster.n_features, booster.n_learners, outputs)
+    return dict(zip(Arrays._fields, shapes, strict=True))
+
+
+def _arrays(booster: OnlineBooster, outputs: int) -> Record:
+    """The learners' arrays but for the scratch; the last edge of a tree's bins is infinite."""
+    grown = isinstance(booster.learner, online.TreeLearner)
+    kinds = {
+        name: Floats(*shape, infinite=grown and name == "table", what="weights")
+        for name, shape in _shapes(booster, outputs).items()
+        if name != "scratch"
+    }
+    return Record(**kinds)
+
+
+def pack(booster: Any) -> Packed:
+    """Entries and tensors of a booster."""
+    name, state = type(booster).__name__, booster.state
+    if BOOSTERS.get(name) is not type(booster):
+        raise ValueError(f"model {name} cannot be saved: only {' and '.join(BOOSTERS)} can")
+    made_of = _MADE_OF.pack(booster)
+    needs = ["loss"] if is_yours(made_of.header["loss"]) else []
+    found = entries(**{"class": name}) | made_of | entries(needs=needs) | _GIVEN[name].pack(booster)
+    outputs = 0 if state is None else state.outputs
+    found |= _SIZES.pack(booster, outputs=outputs) | pack_features(booster.features)
+    if state is None:
+        return found
+    found |= _SETTINGS.pack(state.settings).within("settings") | _SUMS.pack(state, chain=state.chain[KEPT])
+    return found | _arrays(booster, outputs).pack(state.arrays)
+
+
+def unpack(part: Fields, loss: Any = None) -> OnlineBooster:
+    """The booster, ready to continue; without the functions of a loss of the user's unless that is given."""
+    cls = part.take("class", fields.known(BOOSTERS, "it is a"))
+    values = _MADE_OF.take(part) | _GIVEN[cls.__name__].take(part)
+    values["loss"] = loss_of(values["loss"], loss)
+    part.take("needs", fields.items(1))
+    booster: OnlineBooster = make(cls, values)
+    booster.n_features, outputs, booster.hash_bits = _SIZES.take(part).values()
+    booster.features = unpack_features(part, booster.hash_bits)
+    if booster.features is not None and booster.n_features > booster.features.width:
+        raise Fault("its booster has more columns than features")
+    if outputs:
+        booster.state = _unpack_state(part, booster, outputs)
+    return booster
+
+
+def pack_features(features: Features | None) -> Packed:
+    """The names of features; nothing where they have none."""
+    return Packed({}, {}) if features is None else _NAMES.pack(features)
+
+
+def unpack_features(part: Fields, bits: Any) -> Features | None:
+    """The columns of named features."""
+    if not part.tensors.has("features"):
+        return None
+    if bits is not None and not (type(bits) is int and 1 <= bits <= MOST_BITS):
+        raise Fault("it hashes into an impossible number of columns")
+    names = _NAMES.take(part)["names"]
+    if bits is not None and names:
+        raise Fault("it hashes its features and names them")
+    return Features.of(names, bits)
+
+
+def _unpack_state(part: Fields, booster: OnlineBooster, outputs: int) -> ChainState:
+    chain, *sums, sketch = _SUMS.take(part, outputs=outputs, prefixes=booster.n_learners + 1).values()
+    if ((chain[0] < 0) | (chain[0] > 1)).any():
+        raise Fault("it shrinks by a share that is none")
+    if sketch.shape[1] >= Sketch.SIZE or (sketch[1] < POSITIVE).any():
+        raise Fault("its labels are not what they have to be")
+    kind = CompiledState if compiled_loss(booster.loss) else InterpretedState
+    state = kind(booster, booster.n_features, outputs, _unpack_arrays(part, booster, outputs))
+    state.chain[KEPT], state.sketch = chain, Sketch(sketch)
+    state.labels, state.shares, state.totals = sums
+    # The settings as they were, which a later version may derive otherwise
+    settings = Settings(**part.part("settings", _SETTINGS.take))
+    if settings.code != state.settings.code and state.settings.code != OTHER:
+        raise Fault("its loss and its settings do not belong together")
+    state.settings = settings
+    return state
+
+
+def _unpack_arrays(part: Fields, booster: OnlineBooster, outputs: int) -> Arrays:
+    found, learner = _arrays(booster, outputs).take(part), booster.learner
+    if isinstance(learner, online.TreeLearner):
+        _check_trees(learner, booster.n_features, found["main"], found["table"])
+    if isinstance(learner, online.LinearLearner) and learner.precision == "single":
+        found |= {name: found[name].astype(np.float32) for name in ("main", "extra")}
+    return Arrays(**found, scratch=np.zeros(_shapes(booster, outputs)["scratch"]))
+
+
+def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray, table: np.ndarray) -> None:
+    """A Fault unless kernels that follow the trees stay inside their arrays and come to an end."""
+    nodes = 2 * learner.max_leaves - 1
+    links = main[:, [TreeArrays._fields.index(name) for name in ("feature", "bin", "left", "slot", "used")]]
+    own = np.arange(len(main)) % nodes
+    most = (n_features, learner.bins - 1, np.inf, learner.max_leaves - 1, learner.max_leaves - 1)
+    split, left = links[:, 0] > 0, links[:, 2]
+    inside = (links == np.floor(links)).all() and ((links >= 0) & (links <= most)).all()
+    inside = inside and ((left[split] > own[split]) & (left[split] < nodes - 1)).all()
+    first = float(table[0, 0])
+    if not inside or not (0 <= first <= FIRST and first == int(first)):
+        raise Fault("its trees lead nowhere")
+
+
+def pack_members(own: OneVsRest) -> Packed:
+    """What a classifier has beside its boosters."""
+    return _MEMBERS.pack(own)
+
+
+def unpack_members(part: Fields, own: OneVsRest, boosters: list[Any], classes: int) -> None:
+    """Fill in a classifier of so many classes with its boosters."""
+    if len(boosters) != (1 if classes <= 2 else classes):
+        raise Fault("it has not a booster for each class")
+    own.classes, own.members = classes, [(booster, None) for booster in boosters]
+    own.__dict__.update(_MEMBERS.take(part, classes=classes, boosters=len(boosters)))
+    own.before = list(own.before)
+    if len(own.signs) != len(boosters) or any(abs(sign) != 1 for sign in own.signs):
+        raise Fault("its boosters have signs that are none")
