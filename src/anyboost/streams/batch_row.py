@@ -34,12 +34,13 @@ def cells_of(layout: Layout, model: Any) -> Cells:
     absent = np.full(len(model._sources()), layout.absent)
     known = layout.places >= 0
     places = np.where(known, firsts[layout.places], -1)
-    texts, told = np.full(len(places), -1), []
+    texts = np.full(len(places), -1)
+    told: list[Floats] = []
     for place in layout.categorical:
         own = np.flatnonzero(layout.texts & (layout.places == place))
         given = model._cells(place, np.append(own, layout.absent).astype(np.float64))
         absent[firsts[place] : firsts[place] + given.shape[1]] = given[-1]
-        texts[own] = np.arange(len(own)) + sum(map(len, told))
+        texts[own] = np.arange(len(own)) + sum(len(each) for each in told)
         told.append(given[:-1])
     most = max((each.shape[1] for each in told), default=0)
     padded = [np.pad(each, ((0, 0), (0, most - each.shape[1]))) for each in told]
