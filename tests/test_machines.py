@@ -1,4 +1,4 @@
-"""The same models, to the byte, on processors of another kind: NumPy and Numba without their vector instructions."""
+"""The same models, to the byte, on processors of another kind: NumPy, Numba and BLAS without vector instructions."""
 
 import json
 import os
@@ -11,7 +11,9 @@ import pytest
 import fingerprints
 
 CASES = list(fingerprints.CASES)
+OLD_BLAS = {"OPENBLAS_CORETYPE": "Prescott"}  # NumPy's own one has kernels for each kind of processor
 PLAIN = {
+    **OLD_BLAS,
     "NUMBA_CPU_NAME": "generic",
     "NUMBA_CPU_FEATURES": "",
     "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX2 FMA3 AVX512F AVX512_SKX",  # as old and new NumPy name them
@@ -27,13 +29,18 @@ def models(names, folder, environment):
     )
     here = str(Path(__file__).parent)
     own = {**os.environ, **environment, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
-    if environment:  # kernels of the two kinds must not meet
+    if "NUMBA_CPU_NAME" in environment:  # kernels of the two kinds must not meet
         own["NUMBA_CACHE_DIR"] = str(folder)
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(names)], env=own, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_fits_are_the_same_whatever_blas_has_for_the_processor(tmp_path):
+    some = ["squared, trees", "absolute, stumps, residual", "multiclass_hinge, trees", "float weights, cvar"]
+    assert models(some, tmp_path, {}) == models(some, tmp_path, OLD_BLAS)
 
 
 @pytest.mark.full

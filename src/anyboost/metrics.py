@@ -269,7 +269,7 @@ def _mean_over_queries(
     if weights is None:
         return float(values[counts].mean()) if counts.any() else float("nan")
     total = weights[counts].sum()
-    return float(values[counts] @ weights[counts] / total) if total > 0 else float("nan")
+    return float((values[counts] * weights[counts]).sum() / total) if total > 0 else float("nan")
 
 
 def _each_query(query: np.ndarray) -> Iterator[np.ndarray]:

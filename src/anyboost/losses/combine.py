@@ -152,8 +152,8 @@ class Sum(RowwiseLoss):
         parts = [loss.lines for _, loss in self.terms]
         if None in parts:
             return None
-        factors = np.array([factor for factor, _ in self.terms])
-        return tuple((factors @ np.array(parts)).tolist())
+        factors = np.array([[factor] for factor, _ in self.terms])
+        return tuple((factors * np.array(parts)).sum(axis=0).tolist())
 
     def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
         parts = [(factor, *loss.both(scores, y)) for factor, loss in self.terms]
@@ -187,7 +187,7 @@ class Sum(RowwiseLoss):
             return np.tile(constant, (len(targets), 1))
 
         def value(constant: Floats) -> float:
-            return float(mass @ self.values(scores(constant), targets))
+            return float((mass * self.values(scores(constant), targets)).sum())
 
         best = min(starts, key=value)
         axes = np.eye(len(best))[targets if self.domain.classes else slice(None)]

@@ -155,7 +155,7 @@ class OneVsRest:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             constant = self.loss.best_constant(labels, weights)
-        return float(weights @ self.loss.values(np.full(2, constant), labels))
+        return float((weights * self.loss.values(np.full(2, constant), labels)).sum())
 
 
 class OneForAll:

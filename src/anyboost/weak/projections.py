@@ -222,9 +222,10 @@ class LeafProjection(AnyProjection):
         if self.moments is not None and self.measure is space.measure:
             integrals, measures = self.moments
             inner = float((self.leaf_values * integrals).sum())
+            squares = self.leaf_values**2
             if measures.shape[1] == 1:
-                return inner, float((self.leaf_values**2).sum(axis=1) @ measures[:, 0])
-            return inner, float((self.leaf_values**2 * measures).sum())
+                squares = squares.sum(axis=1, keepdims=True)
+            return inner, float((squares * measures).sum())  # BLAS would add up in its processor's order
         return super().ray(space, target)
 
     def coefficient(self, inner: float, square: float) -> float:
