@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost import checks, keywords, losses, weak
+from anyboost import checks, keywords, losses, resuming, weak
 from anyboost import descent as descents
 from anyboost.backends import threads
 from anyboost.certificates import UNKNOWN_NORM, Certificate, Evidence, Witness
@@ -19,6 +19,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
 from anyboost.samples import Sample, Sampling, check_valid, with_own
 from anyboost.space import Binned, Space
+from anyboost.trees.journal import Journal, Kept
 from anyboost.watching import Monitor, Patience, Watch, best_round
 from anyboost.weak import Learner
 
@@ -88,6 +89,8 @@ class Run:
         What projections see of the sample, and what is recorded.
     infimum : float
         What no scores have a smaller loss than on the sample; -inf where nothing is known.
+    trees : list of Kept or None
+        As they were grown, where a run keeps them: it can then be resumed wherever its rows lie.
     ensemble : Ensemble
         The model after the last round.
     best : Ensemble
@@ -126,6 +129,7 @@ class Run:
     steps: list[Step] = field(default_factory=list, repr=False)
     options: Options = field(default_factory=Options)
     infimum: float = -math.inf  # of the loss on the sample: what no scores are under
+    trees: list[Kept] | None = field(default=None, repr=False)
 
     @property
     def ensemble(self) -> Ensemble:
@@ -353,23 +357,61 @@ def boost(
     seed = _seed(random_state, resume)
     watched = _check_watched(method, valid, patience, sample)
 
+    if resume is not None:
+        _admit_resumed(resume, rounds, watched)
+    known = 0  # rounds that are replayed
     if resume is None:
         run = _begin(method, sample, seed, options, n_threads)
+    elif resuming.by_trees(resume):
+        run, known = _begin_again(resume, sample, options, n_threads), len(resume.steps)
     else:
-        run = _go_on(resume, rounds, sample, watched, n_threads)
+        run = _go_on(resume, sample, n_threads)
+    _keep_trees(run, resume if known else None, callbacks)
     monitor = _monitor(run, watched, patience, n_threads)
 
     progress = _descend(run, sample)
     while len(run.steps) < rounds:
-        step = next(progress)
+        step = _next(run, progress)
         if monitor is not None:
             step = step._replace(valid_loss=monitor.follow(run.ensemble))
         run.steps.append(step)
+        if len(run.steps) <= known:
+            if resume is not None and len(run.steps) == known:
+                resuming.check_replayed(run, resume)
+                run.steps = resume.steps[:]
+            continue
         stops = [callback(step, run) for callback in callbacks]
         if any(stops) or (monitor is not None and monitor.patience.over):
             break
     _warn_if_above_start(run)
     return run
+
+
+def _next(run: Run, progress: Iterator[Step]) -> Step:
+    """The next round. What callbacks and certificates grow between rounds is no part of the run."""
+    assert run.space is not None
+    journal = run.space.rows.journal
+    if run.trees is None or journal is None:
+        return next(progress)
+    place = journal.place
+    step = next(progress)
+    run.trees += journal.since(place)
+    return step
+
+
+def _keep_trees(run: Run, replayed: Run | None, callbacks: Sequence[Callback]) -> None:
+    """Have the run keep its trees, where it is on a cluster, or anybody asks for them; and know those of a replay."""
+    assert run.space is not None
+    rows = run.space.rows
+    asked = replayed is not None or any(getattr(callback, "keeps_trees", False) for callback in callbacks)
+    if not isinstance(run.learner, weak.Tree) or (run.steps and run.trees is None):
+        return
+    if rows.journal is None and (asked or run.trees is not None):
+        rows.journal = Journal()
+    if rows.journal is not None:
+        run.trees = [] if run.trees is None else run.trees
+        if replayed is not None:
+            rows.journal.expect(replayed.trees or ())
 
 
 def _warn_if_above_start(run: Run) -> None:
@@ -481,13 +523,20 @@ def _space(sample: Sample, options: Options, n_threads: int) -> Space:
     )
 
 
-def _begin(method: Method, sample: Sample, seed: int, options: Options, n_threads: int) -> Run:
+def _begin(
+    method: Method,
+    sample: Sample,
+    seed: int,
+    options: Options,
+    n_threads: int,
+    constant: np.ndarray | None = None,
+) -> Run:
     space = _space(sample, options, n_threads)
     functional = method.loss.on(sample.y, space, sample.groups)
     offset_given = isinstance(sample.start, np.ndarray)
-    if sample.start is None:
+    if constant is None and sample.start is None:
         constant = np.atleast_1d(functional.best_constant())
-    else:
+    elif constant is None:
         constant = np.full(sample.outputs, 0.0 if offset_given else sample.start)
     start = sample.scores(constant)
     start_loss = functional.value(start)
@@ -516,9 +565,7 @@ def _begin(method: Method, sample: Sample, seed: int, options: Options, n_thread
     )
 
 
-def _go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor | None, n_threads: int) -> Run:
-    space = _space(sample, resume.options, n_threads)
-    functional = resume.loss.on(sample.y, space, sample.groups)
+def _admit_resumed(resume: Run, rounds: int, watched: Sample | Monitor | None) -> None:
     done = len(resume.steps)
     if rounds < done:
         raise ValueError(
@@ -526,14 +573,29 @@ def _go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor |
         )
     if isinstance(watched, Sample) != (resume.watch is not None):
         raise ValueError("valid must be given again, or left out again, as in the run to resume")
+
+
+def _begin_again(resume: Run, sample: Sample, options: Options, n_threads: int) -> Run:
+    """A run that has come as far as the start of an earlier one."""
+    resuming.admit_replay(resume, sample.X.shape[1], isinstance(sample.start, np.ndarray))
+    method = Method(resume.loss, resume.learner, resume.descent)
+    run = _begin(method, sample, resume.seed, options, n_threads, resume.ensemble.start)
+    if run.start_loss != resume.start_loss:
+        raise ValueError(resuming.OTHER_DATA)
+    return run
+
+
+def _go_on(resume: Run, sample: Sample, n_threads: int) -> Run:
+    space = _space(sample, resume.options, n_threads)
+    functional = resume.loss.on(sample.y, space, sample.groups)
     state = replace(
         resume.state,
         ensemble=resume.ensemble.copy(),
         evidence=deepcopy(resume.state.evidence),
         geometry=resume.state.geometry[:],
     )
-    if not fits(state, space, functional):
-        raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
+    if not resuming.fits(state, space, functional):
+        raise ValueError(resuming.OTHER_DATA)
     return replace(
         resume,
         space=space,
@@ -541,6 +603,7 @@ def _go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor |
         state=state,
         steps=resume.steps[:],
         infimum=functional.infimum,
+        trees=None if resume.trees is None else resume.trees[:],
     )
 
 
@@ -573,15 +636,3 @@ def _descend(run: Run, sample: Sample) -> Iterator[Step]:
     draws = weak.declared(run.learner, "draws")
     sampling = Sampling(space, units, options.row_fraction, options.feature_fraction, run.seed, draws)
     return descend(run.functional, run.learner, space, run.descent, run.state, sampling)
-
-
-def fits(state: State, space: Space, functional: Functional) -> bool:
-    """Whether a state can belong to this data: its loss, to the bit, and its model's scores on some rows."""
-    if len(state.scores) != space.n or space.X.shape[1] != state.ensemble.n_features:
-        return False
-    if functional.value(state.scores) != state.loss:
-        return False
-    some = np.unique(np.linspace(0, space.n - 1, 50).astype(int))
-    offset = state.start[some] if state.ensemble.needs_offset else None
-    predicted = state.ensemble.predict(space.X[some], offset)
-    return bool(np.allclose(predicted, state.scores[some], rtol=1e-6, atol=1e-6))

@@ -113,30 +113,19 @@ def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
 
 
 def test_known_trees_are_not_grown_again(monkeypatch, whole):
-    from anyboost.dask.journal import Journal
     from anyboost.trees import grower
-    from parts import Member, in_circle
+    from anyboost.trees.journal import Journal
+    from anyboost.trees.parts import circle
+    from parts import in_circle
 
     made = [rows(seed) for seed in range(PARTS)]
     journals = {}
 
     def fit(place, edges, known, rounds):
-        journal = journals[place] = Journal(known)
-        circle = _with(journal)
+        journals[place] = circle().journal = Journal(known)
         own = made[edges[place] : edges[place + 1]]
         X, y = (np.concatenate([part[number] for part in own]) for number in (0, 1))
-        circle()
         return ab.boost(X, y, **{**HOW, "rounds": rounds}, n_threads=1)
-
-    def _with(journal):
-        def begin():
-            from anyboost.trees.parts import circle
-
-            member = circle()
-            assert isinstance(member, Member)
-            member.recall, member.remember = journal.recall, journal.remember
-
-        return begin
 
     in_circle(lambda place: fit(place, (0, 1, 6), (), 40), 2)
     known = journals[0].kept

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from anyboost import checks, metrics, tables, weak
 from anyboost import descent as descents
 from anyboost.backends.arrays import by_row
-from anyboost.boosting import Run, boost, fits
+from anyboost.boosting import Run, boost
 from anyboost.certificates import Certificate
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
@@ -21,6 +21,7 @@ from anyboost.estimators.dials import TOL, Dials
 from anyboost.estimators.encoding import cross_fit
 from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
+from anyboost.resuming import fits
 from anyboost.space import Space
 from anyboost.tables import Columns
 from anyboost.watching import LOSS, Measure, Monitor, Patience
@@ -204,9 +205,12 @@ class Fitting:
             )
         if repr(self.learner) != repr(run.learner):
             evidence = run.state.evidence.of_another_class()
-            run = replace(run, learner=self.learner, state=replace(run.state, evidence=evidence))
+            state = replace(run.state, evidence=evidence)
+            run = replace(
+                run, learner=self.learner, state=state, trees=None
+            )  # which another learner has grown
         same = descents.stands_for(self.descent, run.descent)
-        return run if same else replace(run, descent=self.descent)
+        return run if same else replace(run, descent=self.descent, trees=None)
 
     def _fixed(self, run: Run) -> list[tuple[str, Any, Any]]:
         """The parameters that a warm start cannot change, as they were and as they are."""

@@ -1,4 +1,7 @@
-"""The part of a file that is a run: all that `resume` continues from and `floor` rests on, without the sample."""
+"""The part of a file that is a run: all that `resume` continues from and `floor` rests on, without the sample.
+
+A run of which nothing is kept for each row has its trees instead, as they were grown.
+"""
 
 import math
 from functools import partial
@@ -10,11 +13,12 @@ from anyboost.boosting import Options, Run
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence
 from anyboost.descent import Geometry, State
 from anyboost.ensemble import Ensemble
-from anyboost.files import certificates, ensembles, history, parts
+from anyboost.files import certificates, ensembles, history, journals, parts
 from anyboost.files.fields import Fault, Fields, choice, count, items, real, record, refusal
 from anyboost.files.tensors import Packed, Tensors, finite
 from anyboost.watching import Watch
 
+_TREES = "trees"  # what is kept where it is not the rows
 _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")
 
 
@@ -22,6 +26,7 @@ def pack(run: Run) -> Packed:
     """Header and tensors of a run."""
     made_with = _pack_method(run)
     ensemble, tensors = ensembles.pack(run.ensemble)
+    keeps = {} if len(run.scores) else {"keeps": _TREES}
     header = {
         "ensemble": ensemble,
         **made_with,
@@ -30,9 +35,10 @@ def pack(run: Run) -> Packed:
         "start_loss": float(run.start_loss),
         **certificates.known(norm=run.state.norm, infimum=run.infimum),
         "options": _pack_options(run.options),
-        "evidence": _pack_evidence(run),
+        **keeps,
+        "evidence": _pack_proofs(run) if keeps else _pack_evidence(run),
     }
-    return header, tensors | _pack_sample(run)
+    return header, tensors | _pack_rounds(run) | (_pack_trees(run) if keeps else _pack_sample(run))
 
 
 def check(run: Run) -> None:
@@ -66,15 +72,35 @@ def _pack_evidence(run: Run) -> dict[str, Any]:
     }
 
 
+def _pack_proofs(run: Run) -> dict[str, Any]:
+    """What is proved, without what a replay sums up again."""
+    return {"witnesses": certificates.pack_witnesses(run.witnesses)}
+
+
+def _pack_trees(run: Run) -> dict[str, np.ndarray]:
+    if run.trees is None:
+        raise ValueError("model cannot be saved: it has neither rows nor trees, for another version made it")
+    return journals.pack(run.trees)
+
+
+def _pack_rounds(run: Run) -> dict[str, np.ndarray]:
+    """What is kept for each round."""
+    tensors = history.pack(run.steps, _OF_STEPS, complete=False)
+    if run.options.record == "full":
+        tensors["geometry"] = finite(run.state.geometry, "norms").reshape(-1, 3)
+    if run.watch is not None:
+        tensors["valid.losses"] = np.array(run.watch.losses, dtype=np.float64)
+    return tensors
+
+
 def _pack_sample(run: Run) -> dict[str, np.ndarray]:
-    """What is kept for each training row, each validation row and each round."""
+    """What is kept for each training row and each validation row."""
     state, evidence, watch = run.state, run.state.evidence, run.watch
-    tensors = history.pack(run.steps, _OF_STEPS, complete=False) | {
+    tensors = {
         "scores": finite(state.scores, "scores"),
         "residual": finite(state.residual, "residuals"),
     }
     if not evidence.light:
-        tensors["geometry"] = finite(state.geometry, "norms").reshape(-1, 3)
         for name, gradient in zip(SUMMED, evidence.gradient, strict=True):
             tensors[f"gradient.{name}"] = finite(gradient.reshape(evidence.shape), "gradients")
         if evidence.rounds:
@@ -83,7 +109,6 @@ def _pack_sample(run: Run) -> dict[str, np.ndarray]:
         tensors["offset"] = finite(state.start, "start scores")
     if watch is not None:
         tensors["valid.scores"] = finite(watch.scores, "validation scores")
-        tensors["valid.losses"] = np.array(watch.losses, dtype=np.float64)
     return tensors
 
 
@@ -99,31 +124,40 @@ def unpack(header: Fields, tensors: Tensors, loss: Any = None, descent: Any = No
     norm, infimum = header.get("norm", real, math.nan), header.get("infimum", real, -math.inf)
     options = Options(**header.take("options", _OPTIONS))
     ensemble: Ensemble = header.part("ensemble", ensembles.unpack, tensors)
+    by_trees = header.get("keeps", choice(_TREES)) is not None
     rounds, k = ensemble.n_rounds, ensemble.outputs
-    n = tensors.length("scores")
-    if n == 0:
-        raise Fault("it is a run on no rows")
+    trees, light = None, options.record == "light"
+    n = 0 if by_trees else tensors.length("scores")
     shape = (n,) if k == 1 else (n, k)
-    scores, residual = tensors.floats("scores", shape), tensors.floats("residual", shape)
-    constant = np.broadcast_to(ensemble.start, (n, k)).reshape(shape).copy()
-    start = tensors.floats("offset", shape) if ensemble.needs_offset else constant
+    if by_trees:
+        trees = journals.unpack(tensors, ensemble.n_features)
+        evidence = header.part("evidence", _unpack_proofs, rounds, shape, light)
+        scores = residual = start = np.empty(shape)
+    else:
+        if n == 0:
+            raise Fault("it is a run on no rows")
+        scores, residual = tensors.floats("scores", shape), tensors.floats("residual", shape)
+        constant = np.broadcast_to(ensemble.start, (n, k)).reshape(shape).copy()
+        start = tensors.floats("offset", shape) if ensemble.needs_offset else constant
+        evidence = header.part("evidence", _unpack_evidence, tensors, rounds, shape, light)
     watch = None
-    if tensors.has("valid.scores"):
-        watched = tensors.floats("valid.scores", (None, k))
+    if tensors.has("valid.losses"):
+        none = np.zeros((0, k))
+        watched = none if by_trees else tensors.floats("valid.scores", (None, k))
         # A validation loss may overflow where the training loss does not.
         losses = tensors.floats("valid.losses", (rounds + 1,), nan=True).tolist()
-        watch = Watch(None, None, np.zeros((0, k)), watched, losses)
+        watch = Watch(None, None, none, watched, losses)
     # What the ensemble and the validation losses say already is not stored twice.
     learners = np.searchsorted(ensemble.rounds, np.arange(1, rounds + 1), side="right").tolist()
     valid = [None] * rounds if watch is None else watch.losses[1:]
     steps = history.unpack(tensors, _OF_STEPS, rounds, learners=learners, valid_loss=valid)
-    light, geometry = options.record == "light", []
+    geometry = []
     if not light:
         geometry = [Geometry(*row) for row in tensors.floats("geometry", (rounds, 3)).tolist()]
-    evidence = header.part("evidence", _unpack_evidence, tensors, rounds, shape, light)
     loss_now = steps[-1].loss if steps else start_loss
     state = State(start, scores, residual, loss_now, start_loss, ensemble, evidence, rounds, norm, geometry)
-    return Run(loss, learner, descent, seed, start_loss, None, None, state, watch, steps, options, infimum)
+    made = (loss, learner, descent, seed, start_loss)
+    return Run(*made, None, None, state, watch, steps, options, infimum, trees)
 
 
 def _pack_options(options: Options) -> dict[str, Any]:
@@ -144,6 +178,15 @@ def _columns(value: Any, name: str) -> tuple[int, ...]:
 
 _LATER = {"categorical": _columns, "record": choice("light")}
 _OPTIONS = record(_LATER, row_fraction=_share, feature_fraction=_share, max_bins=count(2, 255), **_LATER)
+
+
+def _unpack_proofs(header: Fields, rounds: int, shape: tuple[int, ...], light: bool) -> Evidence:
+    most = certificates.MOST_WITNESSES + len(WEIGHTINGS)
+    evidence = Evidence(shape, light)
+    evidence.rounds = rounds
+    evidence.witnesses = header.take("witnesses", items(most, partial(certificates.unpack_witness, rounds)))
+    evidence.latest = (rounds, [])
+    return evidence
 
 
 def _unpack_evidence(

@@ -141,19 +141,19 @@ def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[
     _check_parents(left, right, starts, np.repeat(ends, sizes)[place], total)
     first = np.repeat(starts, sizes)[place]
     nodes = {
-        "feature": _spread(feature.astype(np.int32), split, -1),
-        "threshold": _spread(tensors.floats("split.threshold", (splits,), infinite=True), split),
-        "left": _spread((left - first).astype(np.int32), split),
-        "right": _spread((right - first).astype(np.int32), split),
-        "missing_left": _spread(missing_left, split),
-        "value": _spread(tensors.floats("leaf.value", (leaves, outputs)), ~split),
+        "feature": spread(feature.astype(np.int32), split, -1),
+        "threshold": spread(tensors.floats("split.threshold", (splits,), infinite=True), split),
+        "left": spread((left - first).astype(np.int32), split),
+        "right": spread((right - first).astype(np.int32), split),
+        "missing_left": spread(missing_left, split),
+        "value": spread(tensors.floats("leaf.value", (leaves, outputs)), ~split),
     }
     if tensors.has("leaf.cover"):
-        nodes["cover"] = _spread(tensors.counts_or_floats("leaf.cover", leaves), ~split)
-        nodes["gain"] = _spread(tensors.floats("split.gain", (splits,)), split)
+        nodes["cover"] = spread(tensors.counts_or_floats("leaf.cover", leaves), ~split)
+        nodes["gain"] = spread(tensors.floats("split.gain", (splits,)), split)
         _add_up(nodes["cover"], place, left, right, split)
     on_set, sets, categories = _unpack_categories(tensors, feature, missing_left, n_features)
-    numbers = _spread(np.where(on_set, np.cumsum(on_set) - 1, -1), split, -1)
+    numbers = spread(np.where(on_set, np.cumsum(on_set) - 1, -1), split, -1)
     slopes = _unpack_slopes(tensors, starts, split, n_features, outputs)
     found = []
     for part, own_slopes in zip(map(slice, starts.tolist(), ends.tolist()), slopes, strict=True):
@@ -168,7 +168,7 @@ def unpack(tensors: Tensors, count: int, n_features: int, outputs: int) -> list[
     return found
 
 
-def _spread(values: np.ndarray, where: np.ndarray, blank: int = 0) -> np.ndarray:
+def spread(values: np.ndarray, where: np.ndarray, blank: int = 0) -> np.ndarray:
     """An array of all nodes with values at some of them."""
     spread = np.full((len(where), *values.shape[1:]), blank, dtype=values.dtype)
     spread[where] = values

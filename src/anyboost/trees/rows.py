@@ -23,7 +23,8 @@ from anyboost.trees.table import Bins
 if TYPE_CHECKING:
     from anyboost.backends.sums import Fixed
     from anyboost.trees.frontier import Inside
-    from anyboost.trees.grower import Grown, Plan, Shape
+    from anyboost.trees.grower import Plan, Shape
+    from anyboost.trees.journal import Journal
 
 T = TypeVar("T")
 
@@ -58,6 +59,7 @@ class Rows(Protocol):
     n_threads: int
     arrays: ArrayPool
     own: slice  # where those of this part lie among the gathered ones
+    journal: "Journal | None"  # of the trees that are grown on them, where it is kept
 
     def add(self, counts: Any) -> Any:
         """Whole numbers, summed over the parts."""
@@ -113,12 +115,6 @@ class Rows(Protocol):
     def ground(self, bins: Bins, fixed: "Fixed", plan: "Plan") -> Ground:
         """Rows to grow a tree on."""
 
-    def recall(self) -> "Grown | None":
-        """The tree that is grown next, where it is known already, but for the leaves of rows."""
-
-    def remember(self, grown: "Grown") -> None:
-        """Take note of a tree."""
-
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What `compute` gave the first time: memory to use again from tree to tree."""
 
@@ -131,8 +127,10 @@ class Here:
 
     own = slice(None)
 
-    def __init__(self, n: int, n_threads: int = 1, folder: Path | None = None) -> None:
-        self.n = n
+    def __init__(
+        self, n: int, n_threads: int = 1, folder: Path | None = None, journal: "Journal | None" = None
+    ) -> None:
+        self.n, self.journal = n, journal
         self.n_threads = n_threads
         self.arrays = ArrayPool(folder)
         self._kept: dict[Hashable, Any] = {}
@@ -197,15 +195,11 @@ class Here:
         return self._kept[key]
 
     def apart(self) -> "list[Rows]":
+        if self.journal is not None:  # its trees have an order
+            return [self]
         return self.once(
             "apart", lambda: [Here(self.n, 1, self.arrays.folder) for _ in range(self.n_threads)]
         )
-
-    def recall(self) -> "Grown | None":
-        return None
-
-    def remember(self, grown: "Grown") -> None:
-        pass
 
     def bins(
         self, X: np.ndarray, masses: np.ndarray | None, max_bins: int, categorical: tuple[int, ...]
