@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from functools import wraps
 from pathlib import Path
 
 from distributed.diagnostics.plugin import WorkerPlugin
@@ -32,8 +33,9 @@ class Assassin(WorkerPlugin):
     def setup(self, worker):
         from anyboost.dask.mesh import Mesh
 
-        order, trade = Path(self.order), Mesh.trade
+        order, trade = Path(self.order), getattr(Mesh.trade, "__wrapped__", Mesh.trade)
 
+        @wraps(trade)
         def obey(mesh, parcels):
             if order.exists() and order.read_text() == asking():
                 try:

@@ -208,8 +208,7 @@ def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None, r
 
     met = sent(words)
     there = np.concatenate(met)
-    high = np.sort(there[:, 0])
-    if not rows.most(int((high[1:] == high[:-1]).any())):
+    if not rows.most(int(_any_equal(there))):
         return np.zeros(len(words), dtype=np.int64)
     counts = np.concatenate(sent(counts))
     weights = None if weights is None else np.concatenate(sent(weights))
@@ -226,9 +225,8 @@ def _copies_here(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | No
     come after those, the lighter ones first: else it would hang on the order of the rows which of them is drawn. Rows
     are equal where both words are (see `backends.draws`).
     """
-    copies = np.zeros(len(words), dtype=np.int64)
-    high = np.sort(words[:, 0])
-    if (high[1:] > high[:-1]).all():
+    copies = mapped.zeros((len(words),), np.int64, beside=words)
+    if not _any_equal(words):
         return copies
     order = np.argsort(words[:, 0])
     high = words[order, 0]
@@ -243,6 +241,13 @@ def _copies_here(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | No
     begins = np.append(True, (words[some[1:]] != words[some[:-1]]).any(axis=1))
     copies[some] = before - np.maximum.accumulate(np.where(begins, before, 0))
     return copies
+
+
+def _any_equal(words: np.ndarray) -> bool:
+    high = mapped.zeros((len(words),), np.uint64, beside=words)
+    high[:] = words[:, 0]
+    high.sort()
+    return any((high[part][1:] == high[part][:-1]).any() for part in mapped.blocks(len(high), overlap=1))
 
 
 def _share_out(share: float, sizes: np.ndarray) -> list[int]:

@@ -80,10 +80,14 @@ def test_every_kind_of_collective_is_listed(client, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def order(cluster, tmp_path_factory):
-    """A file: whom to kill."""
-    file = tmp_path_factory.mktemp("kills") / "order"
-    cluster.ready().register_plugin(Assassin(file))
+def file(tmp_path_factory):
+    return tmp_path_factory.mktemp("kills") / "order"
+
+
+@pytest.fixture
+def order(processes, file):
+    """A file: where somebody is to be killed."""
+    processes.register_plugin(Assassin(file))  # the cluster may be a new one
     return file
 
 

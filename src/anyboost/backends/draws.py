@@ -176,8 +176,11 @@ def draw(
 
     n = len(ends) - 1 if len(ends) else len(keys)
     counts, rows = arrays.empty(n, np.int64), arrays.empty(n, np.uint32)
-    found = threads.over_blocks(some, n, n_threads, _SHORT)
-    return counts, found[0] if len(found) == 1 else np.concatenate(found)
+    end = 0
+    for part in threads.over_blocks(some, n, n_threads, _SHORT):
+        rows[end : end + len(part)] = part  # one after another, in place
+        end += len(part)
+    return counts, rows[:end]
 
 
 @kernel
