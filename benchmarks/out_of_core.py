@@ -84,10 +84,20 @@ class Memory:
             threading.Event().wait(0.05)
 
     def look(self) -> None:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        found = {line.split(":")[0]: int(line.split()[1]) << 10 for line in lines if line.endswith("kB")}
+        found = _held()
         self.private = max(self.private, found["RssAnon"])
         self.all = max(self.all, found["VmRSS"])
+
+    def now(self) -> int:
+        """Private memory at this moment."""
+        self.look()
+        return _held()["RssAnon"]
+
+
+def _held() -> dict[str, int]:
+    """What the system says this process holds, by kind."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return {line.split(":")[0]: int(line.split()[1]) << 10 for line in lines if line.endswith("kB")}
 
 
 def ours(source: Any, given: argparse.Namespace) -> Iterator[str]:

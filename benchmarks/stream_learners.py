@@ -20,7 +20,9 @@ PORTION = 1000  # rows that we are given at once
 WARM_UP = 600
 FIRST_FIT = 50
 GROWTH = 1.2  # rows of one refit over those of the last
-US, SECOND, FOREST = "anyboost", "anyboost one by one", "River ARF"
+US, SECOND, LINEAR = "anyboost", "anyboost one by one", "anyboost linear"
+OURS = (US, SECOND, LINEAR)
+FOREST, THEIR_LINEAR = "River ARF", ("River linear", "Vowpal Wabbit")
 
 
 class Answers(NamedTuple):
@@ -66,10 +68,11 @@ def _one_by_one(labels: list[Any], answer: Callable[[int], tuple[float, float]],
 # Ours ----------------------------------------------------------------------------------------------------------------
 
 
-def our_model(data: Dataset) -> Any:
+def our_model(data: Dataset, **options: Any) -> Any:
     import anyboost as ab
 
-    return ab.OnlineBoostingRegressor() if data.classes is None else ab.OnlineBoostingClassifier()
+    kind = ab.OnlineBoostingRegressor if data.classes is None else ab.OnlineBoostingClassifier
+    return kind(**options)
 
 
 def labels_of(data: Dataset) -> np.ndarray:
@@ -88,11 +91,14 @@ def observe(model: Any, data: Dataset, table: Any) -> Answers:
     return Answers(np.concatenate(told), chances)
 
 
-def _ours(data: Dataset) -> Work:
-    table = frame(data)
-    few = data._replace(X=data.X[:WARM_UP], y=data.y[:WARM_UP])
-    observe(our_model(few), few, table[:WARM_UP])  # finds the compiled code
-    return lambda: observe(our_model(data), data, table)
+def _ours(**options: Any) -> Callable[[Dataset], Work]:
+    def prepare(data: Dataset) -> Work:
+        table = frame(data)
+        few = data._replace(X=data.X[:WARM_UP], y=data.y[:WARM_UP])
+        observe(our_model(few, **options), few, table[:WARM_UP])  # finds the compiled code
+        return lambda: observe(our_model(data, **options), data, table)
+
+    return prepare
 
 
 def _ours_one_by_one(data: Dataset) -> Work:
@@ -332,7 +338,8 @@ def _scikit_learn(data: Dataset) -> Any:
 
 # By importance: a run that is cut short has the first ones on all streams.
 LEARNERS = {
-    US: Learner("anyboost", "anyboost", _ours),
+    US: Learner("anyboost", "anyboost", _ours()),
+    LINEAR: Learner("anyboost", "anyboost", _ours(learner="linear")),
     FOREST: Learner("river", "river", _river(_forest)),
     "River linear": Learner("river", "river", _river(_linear)),
     "Vowpal Wabbit": Learner("vowpalwabbit", "vowpalwabbit", _vowpal_wabbit),

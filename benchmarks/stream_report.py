@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import gmean
 
 from benchmarks.accuracy_report import table
-from benchmarks.stream_learners import FOREST, LEARNERS, SECOND, US
+from benchmarks.stream_learners import FOREST, LEARNERS, LINEAR, OURS, SECOND, THEIR_LINEAR, US
 from benchmarks.stream_sets import CHOOSING, JUDGING
 
 PARTS = {"Judging streams": JUDGING, "Choosing streams": CHOOSING}
@@ -50,7 +50,7 @@ def best_other(by_learner: dict[str, dict[str, Any]], measure: str) -> tuple[str
     others = {
         name: loss
         for name, line in by_learner.items()
-        if name not in (US, SECOND) and (loss := value(line, measure)) is not None
+        if name not in OURS and (loss := value(line, measure)) is not None
     }
     return min(others.items(), key=lambda item: item[1]) if others else None
 
@@ -65,11 +65,11 @@ def ratios(found: Found, measure: str) -> dict[str, float]:
     return told
 
 
-def over(found: Found, peer: str, measure: str) -> list[float]:
+def over(found: Found, peer: str, measure: str, own: str = US) -> list[float]:
     """A peer's loss over ours, on the streams that both have; or its seconds."""
     told = []
     for by_learner in found.values():
-        both = [by_learner.get(name) for name in (peer, US)]
+        both = [by_learner.get(name) for name in (peer, own)]
         if measure == "seconds":
             values = [line["cpu_seconds"] if line and "losses" in line else None for line in both]
         else:
@@ -104,7 +104,19 @@ def _verdicts(found: Found) -> str:
                 f"- speed of {name} over that of {FOREST}: geometric mean {gmean(seconds):.1f}, "
                 f"from {min(seconds):.1f} to {max(seconds):.1f}"
             )
+    said += filter(None, (_linear(found, peer) for peer in THEIR_LINEAR))
     return "\n".join(said)
+
+
+def _linear(found: Found, peer: str) -> str:
+    """How one linear booster stands, without a team around it."""
+    told = 1 / np.array([ratio for measure in FIRST for ratio in over(found, peer, measure, LINEAR)])
+    if not len(told):
+        return ""
+    return (
+        f'- {LINEAR} (`learner="linear"`), log loss or RMSE over that of {peer}: geometric mean {gmean(told):.3f}, '
+        f"median {np.median(told):.3f}; at most 1 % above it on {np.sum(told <= NEAR)} of {len(told)} streams"
+    )
 
 
 def _against_best(found: Found) -> str:
@@ -126,7 +138,7 @@ def _against_best(found: Found) -> str:
 def _against_each(found: Found) -> str:
     """Geometric means over the streams that both have; the median beside it, as one that ran away owns a mean."""
     rows = []
-    for peer in (name for name in LEARNERS if name not in (US, SECOND)):
+    for peer in (name for name in LEARNERS if name not in OURS):
         cells = []
         for measure in (*MEASURES, "seconds"):
             told = over(found, peer, measure)

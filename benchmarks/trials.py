@@ -29,6 +29,7 @@ from unittest import mock
 import numpy as np
 
 from anyboost import boosting, weak
+from anyboost.boosting import loop
 from anyboost.descent import Descent, State, Step, descend
 from anyboost.draws import mix
 from anyboost.ensemble import Ensemble
@@ -37,7 +38,7 @@ from anyboost.estimators.fitting import Fitting
 from anyboost.estimators.rounds import Found, search
 from anyboost.losses import Functional
 from anyboost.space import Masses, Space
-from anyboost.weak.base import LeafProjection
+from anyboost.weak.projections import LeafProjection
 from benchmarks import accuracy, accuracy_libraries, accuracy_sets, changes
 from benchmarks.accuracy_libraries import CLASSES, Work
 from benchmarks.changes import AS_IT_IS, Line
@@ -186,7 +187,7 @@ def accelerated(run: boosting.Run, sample: Any) -> Iterator[Step]:
         state.loss, state.gradient, state.curvature = R.expand(state.scores, run.descent.curved)
 
 
-_ROUNDS = boosting._descend
+_ROUNDS = loop._descend
 
 
 class Envelope(Descent):
@@ -321,7 +322,7 @@ def engine(trial: Trial) -> Iterator[None]:
 
     with (
         mock.patch.object(parameters, "method", changed),
-        mock.patch.object(boosting, "_descend", trial.rounds or _ROUNDS),
+        mock.patch.object(loop, "_descend", trial.rounds or _ROUNDS),
     ):
         yield
 

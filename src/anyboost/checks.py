@@ -17,6 +17,7 @@ import numpy.typing as npt
 from anyboost.backends import mapped, threads
 from anyboost.trees.parts import alone, circle
 
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
 HEAVIEST = 1e100  # sums of weights, and quotients of two of them, must be finite

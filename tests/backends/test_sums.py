@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anyboost.backends import sums
+from anyboost.backends import fixed_point, sums
 from anyboost.trees.rows import Here
 
 finite = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
@@ -51,8 +51,8 @@ def unpacked(fixed):
 
 def in_fixed_point(a, mass=None, whole=True):
     rows = Here(len(a))
-    masses = np.ones(len(a), dtype=np.int64) if mass is None else sums.fixed_mass(mass, whole, rows)[0]
-    return sums.fixed(a, None, mass, whole, masses, masses.sum(), (None, None), rows)
+    masses = np.ones(len(a), dtype=np.int64) if mass is None else fixed_point.fixed_mass(mass, whole, rows)[0]
+    return fixed_point.fixed(a, None, mass, whole, masses, masses.sum(), (None, None), rows)
 
 
 @settings(deadline=None, max_examples=60)
@@ -65,17 +65,19 @@ def test_fixed_rounds_by_at_most_half_a_unit(values, exponent):
     assert np.all(mass == 1)
     assert math.frexp(fixed.unit)[0] == 0.5  # a power of two
     assert np.all(np.abs(q * fixed.unit - a) <= max(fixed.unit / 2, sums.SMALLEST))
-    assert fixed.unit <= max(2 * largest * 2.0 ** -sums.target_bits(len(a)), sums.SMALLEST) or not q.any()
+    assert (
+        fixed.unit <= max(2 * largest * 2.0 ** -fixed_point.target_bits(len(a)), sums.SMALLEST) or not q.any()
+    )
 
 
 def test_fixed_sums_cannot_overflow():
     for n in (1, 2, 3, 1000, 1025, 2**14 - 1, 2**14, 10**8, 2**31):
         assert n * 2 ** sums.sum_bits(n) < 2**63
-        assert n * 2 ** sums.target_bits(n) < 2**63
-        rows = min(n, 2**sums.PACKED_BITS - 1)  # what packed counters hold before they are emptied
-        shift = min(sums.PACKED_BITS, n.bit_length())
-        assert (rows * 2 ** sums.target_bits(n) << shift) + rows < 2**63
-    assert sums.target_bits(10**8) >= 30  # at most 2^-30 of the largest
+        assert n * 2 ** fixed_point.target_bits(n) < 2**63
+        rows = min(n, 2**fixed_point.PACKED_BITS - 1)  # what packed counters hold before they are emptied
+        shift = min(fixed_point.PACKED_BITS, n.bit_length())
+        assert (rows * 2 ** fixed_point.target_bits(n) << shift) + rows < 2**63
+    assert fixed_point.target_bits(10**8) >= 30  # at most 2^-30 of the largest
 
 
 def test_huge_and_tiny_terms_in_one_vector():

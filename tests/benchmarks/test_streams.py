@@ -10,7 +10,7 @@ from anyboost.cli import build
 from anyboost.datasets import Dataset
 from anyboost.estimators import BoostingClassifier, BoostingRegressor
 from benchmarks import accuracy, stream_ablation, stream_learners, stream_report, stream_sets, streams
-from benchmarks.stream_learners import FOREST, LEARNERS, SECOND, US, Answers
+from benchmarks.stream_learners import FOREST, LEARNERS, LINEAR, SECOND, US, Answers
 
 
 def _tiny(rows=240, classes=None, seed=0):
@@ -132,6 +132,7 @@ def test_the_report_says_where_we_lose():
         _line("casp", US, {"MAE": 3.0, "RMSE": 6.0}, 2.0),
         _line("casp", FOREST, {"MAE": 4.0, "RMSE": 5.0}, 32.0),
         _line("casp", "River linear", "it ran away"),
+        _line("bank", LINEAR, {"error": 0.1, "log loss": 0.149, "log loss, floor 0.01": 0.3}, 0.2),
     ]
     page = stream_report.page(lines)
     assert (
@@ -143,6 +144,10 @@ def test_the_report_says_where_we_lose():
     assert "log loss over that of River ARF: geometric mean 0.500" in page
     assert "speed of anyboost over that of River ARF: geometric mean 8.0, from 4.0 to 16.0" in page
     assert "River linear, casp: it ran away" in page
+    assert (
+        "over that of Vowpal Wabbit: geometric mean 0.500, median 0.500; at most 1 % above it on 1 of 1"
+        in page
+    )
 
 
 @pytest.mark.parametrize("classes", [None, 3])

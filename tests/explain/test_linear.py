@@ -11,7 +11,7 @@ from anyboost import BoostingClassifier, BoostingRegressor
 from anyboost.ensemble import Ensemble
 from anyboost.explain.explanation import explain, interact
 from anyboost.weak import Dictionary, Learner, Linear, Tree
-from anyboost.weak.base import safe_support
+from anyboost.weak.learner import safe_support
 from explain.test_shap import brute_force
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anyboost as ab
+from anyboost.boosting.resuming import without_rows
 from anyboost.ensemble import Ensemble
 from anyboost.mirror import FixedShare, MirrorAverager, Octahedron, SecondOrder, StumpAverager
-from anyboost.resuming import without_rows
 from files.keep_kinds import ask
 from files.samples import LEARNERS, fit, keep_trees, sample
 from reference import files as reference

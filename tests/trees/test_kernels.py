@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from anyboost.backends import sums
+from anyboost.backends import fixed_point
 from anyboost.space import Space
 from anyboost.trees.histogram import count, many, subtract, take
 from anyboost.trees.partition import descend, leaves_of_ranges, partition
@@ -41,9 +41,11 @@ def test_histogram_adds_every_row_to_its_bin(n, outputs, mass, some):
     }[mass]
     whole = mass != "any"
     rows = Here(n)
-    masses = np.ones(n, dtype=np.int64) if weights is None else sums.fixed_mass(weights, whole, rows)[0]
+    masses = (
+        np.ones(n, dtype=np.int64) if weights is None else fixed_point.fixed_mass(weights, whole, rows)[0]
+    )
     target = random.normal(size=(n, outputs))
-    fixed = sums.fixed(target, None, weights, whole, masses, masses.sum(), (None, None), rows)
+    fixed = fixed_point.fixed(target, None, weights, whole, masses, masses.sum(), (None, None), rows)
     assert (fixed.shift > 0) == (outputs == 1 and (mass in ("ones", "whole")))
     rows = np.sort(random.choice(n, 701, replace=False)).astype(np.uint32) if some else None
     found = histogram(words, fixed, rows, n_columns)
@@ -64,7 +66,7 @@ def test_columns_of_few_bins_leave_the_others_alone(outputs):
     codes[0, ::7, 3] = 255
     words = codes.view(np.uint64).reshape(1, n)
     channels = random.integers(-9, 9, (n, outputs + 1))
-    fixed = sums.Fixed(np.asarray(channels, order="C" if outputs > 3 else "F"), 0, n, 1.0, outputs)
+    fixed = fixed_point.Fixed(np.asarray(channels, order="C" if outputs > 3 else "F"), 0, n, 1.0, outputs)
     rows = np.arange(0, n, 3, dtype=np.uint32)
     whole, part = np.zeros((2, 2048, outputs + 1), dtype=np.int64)
     groups = np.zeros(1, dtype=np.int64)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anyboost as ab
-from anyboost.backends import sums
+from anyboost.backends import fixed_point
 from anyboost.space import Space
 from anyboost.weak import Stump, Tree
 
@@ -21,7 +21,7 @@ def test_leaf_means_keep_the_bound_at_a_hundred_million_rows(rows):
     assert space.whole
     assert space.total > 0.8e8
     found = Tree(max_leaves=6).project(space, target)
-    bound = 2.0 ** -(sums.target_bits(int(space.total)) + 1) * 2 * np.abs(target).max()
+    bound = 2.0 ** -(fixed_point.target_bits(int(space.total)) + 1) * 2 * np.abs(target).max()
     for leaf in range(len(found.leaf_values)):
         inside = found.leaf == leaf
         exact = np.average(target[inside], weights=weights[inside])

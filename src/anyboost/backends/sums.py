@@ -4,19 +4,18 @@ Terms are scaled by a power of two, rounded to integers and added as int64: inte
 associative, so any order, partition or number of threads gives the same bits.
 
 `dot` keeps the rounding error of each term as a second integer 30 bits further down, which makes its result
-good to the last bits of a float64. `fixed` rounds once, for histograms: by at most half a unit a row.
+good to the last bits of a float64. Histograms, which round once, are in `fixed_point`.
 """
 
 import math
 import struct
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.arrays import ArrayPool
 from anyboost.backends.compiler import bare, inlined
 
 _SMALLEST_EXPONENT = -900
@@ -24,29 +23,19 @@ SMALLEST = (
     2.0**_SMALLEST_EXPONENT
 )  # below this a largest term counts as zero: its unit could not be represented
 _LOW_BITS = 30
-_MOST_BITS = 51  # what the rounding below can hold
+MOST_BITS = 51  # what the rounding below can hold
 
 # Adding this to |x| < 2^51 leaves x, rounded to even, in the low bits: a rounding and a conversion to an integer
 # in one addition, which every machine can do several rows at a time.
-_ROUNDER = 1.5 * 2.0**52
-_ROUNDER_BITS = int(np.float64(_ROUNDER).view(np.int64))
+ROUNDER = 1.5 * 2.0**52
+ROUNDER_BITS = int(np.float64(ROUNDER).view(np.int64))
 
 _INTEGER, _FLOAT = struct.Struct("=q"), struct.Struct("=d")
-
-PACKED_BITS = 14  # of a packed entry, for the mass: what 2^14 rows of mass one fill
-_LEAST_CHUNK = 2_000  # rows under which unpacking would cost more than packing saves
-FEW_CHANNELS = 4  # up to here each channel is stored, and counted, by itself
 
 
 def sum_bits(n_terms: int) -> int:
     """Bits for the largest of `n_terms` terms such that their int64 sum cannot overflow."""
-    return min(_MOST_BITS, 62 - max(0, (n_terms - 1).bit_length()))
-
-
-def target_bits(mass: int) -> int:
-    """Bits for the largest target such that the sum over rows of this whole mass fits, packed or not."""
-    length = max(1, mass.bit_length())
-    return min(_MOST_BITS, 63 - 2 * min(PACKED_BITS, length), 62 - length)
+    return min(MOST_BITS, 62 - max(0, (n_terms - 1).bit_length()))
 
 
 # One axis, a slice with its own zero, and no test of the weights within a loop: so the compiler takes several rows at
@@ -54,8 +43,8 @@ def target_bits(mass: int) -> int:
 
 
 @inlined(early=True)
-def _as_int(x):
-    return np.float64(x + _ROUNDER).view(np.int64) - _ROUNDER_BITS
+def as_int(x):
+    return np.float64(x + ROUNDER).view(np.int64) - ROUNDER_BITS
 
 
 @inlined(early=True)
@@ -67,9 +56,9 @@ def magnitude(x):
 @inlined(early=True)
 def add_term(term, high, low, top):
     # One more term: in two integers, the second for what rounding to the first cuts off.
-    whole = term + _ROUNDER
-    high += np.float64(whole).view(np.int64) - _ROUNDER_BITS
-    low += _as_int((term - (whole - _ROUNDER)) * 1073741824.0)
+    whole = term + ROUNDER
+    high += np.float64(whole).view(np.int64) - ROUNDER_BITS
+    low += as_int((term - (whole - ROUNDER)) * 1073741824.0)
     return high, low, max(top, magnitude(term))
 
 
@@ -197,7 +186,7 @@ def dot(
     if less is not None and mass is not None:
         assert b is not None
         b, less = b - less, None
-    given = (None if mass is None else _spread(mass, a.shape[1]), a, b, less)
+    given = (None if mass is None else spread(mass, a.shape[1]), a, b, less)
     factors = [factor.reshape(-1) for factor in given if factor is not None]
     block = (_sum_block, _dot_block, _dot_of_three_block)[len(factors) - 1]
     if less is not None:
@@ -211,7 +200,7 @@ def dot(
     )
 
 
-def _spread(mass: np.ndarray, outputs: int) -> np.ndarray:
+def spread(mass: np.ndarray, outputs: int) -> np.ndarray:
     return mass if outputs == 1 else np.repeat(mass, outputs)
 
 
@@ -287,179 +276,8 @@ def _leaf_sums_beyond(
     return np.select([nan | (up & down), up, down], [np.nan, np.inf, -np.inf], finite), sizes
 
 
-class Fixed(NamedTuple):
-    """mass_n target_n, mass_n kappa_n where there is curvature, and mass_n as integers: what histograms add up.
-
-    The mass is the last channel, after a target an output and a curvature an output. Where masses are small whole
-    numbers and there is one output, the last two share one, number * 2^shift + mass: one addition counts both, and the
-    sum over up to `chunk` rows can be taken apart again. Else shift is 0. Channels lie one after the other where they
-    are few, and side by side, a row's together, where they are many or `paired`.
-    """
-
-    channels: np.ndarray
-    shift: int
-    chunk: int
-    unit: float  # of the targets
-    outputs: int
-    kappa_unit: float | None = None  # of the curvatures, where there are any
-
-    @property
-    def paired(self) -> bool:
-        """Whether there are two channels, the target, and the curvature with the mass."""
-        return self.shift > 0 and self.kappa_unit is not None
-
-    @property
-    def sums(self) -> int:
-        """How many numbers a histogram has for a bin."""
-        return self.outputs * (1 if self.kappa_unit is None else 2) + 1
-
-
-@bare
-def _fix_packed(a, scale, shift, start, stop, out):
-    a, out = a[start:stop], out[start:stop]
-    for i in range(a.size):
-        out[i] = (_as_int(a[i] * scale) << shift) + 1
-
-
-@bare
-def _fix_packed_weighted(a, mass, scale, shift, start, stop, out):
-    a, mass, out = a[start:stop], mass[start:stop], out[start:stop]
-    for i in range(a.size):
-        out[i] = mass[i] * ((_as_int(a[i] * scale) << shift) + 1)
-
-
-@inlined(early=True)
-def _up(x):
-    # The next integer from x on, so that what is positive stays so.
-    whole = x + _ROUNDER
-    return np.float64(whole).view(np.int64) - _ROUNDER_BITS + (whole - _ROUNDER < x)
-
-
-@bare
-def _fix_pairs(a, kappa, masses, scale, kappa_scale, shift, start, stop, out):
-    # Of one output, the target, and curvature and mass together; `out` (2 n,).
-    a, kappa, out = a[start:stop], kappa[start:stop], out[2 * start : 2 * stop]
-    for i in range(a.size):
-        target, other = _as_int(a[i] * scale), (_up(kappa[i] * kappa_scale) << shift) + 1
-        if masses is not None:
-            mass = masses[start + i]
-            target, other = mass * target, mass * other
-        out[2 * i], out[2 * i + 1] = target, other
-
-
-@bare
-def _fix_channels(a, kappa, mass, fixed_mass, scale, kappa_scale, start, stop, out):
-    # Whole masses multiply the rounded target, so that a row of mass m counts exactly as much as m rows; others
-    # (`mass` is empty for whole ones) are rounded with it.
-    outputs = a.shape[1]
-    for i in range(start, stop):
-        for j in range(outputs):
-            if mass.size:
-                out[i, j] = _as_int(mass[i] * a[i, j] * scale)
-            else:
-                out[i, j] = fixed_mass[i] * _as_int(a[i, j] * scale)
-            if kappa is not None:
-                if mass.size:
-                    out[i, outputs + j] = _up(mass[i] * kappa[i, j] * kappa_scale)
-                else:
-                    out[i, outputs + j] = fixed_mass[i] * _up(kappa[i, j] * kappa_scale)
-        out[i, out.shape[1] - 1] = fixed_mass[i]
-
-
-def fixed_mass(mass: np.ndarray, whole: bool, rows: Parts) -> tuple[np.ndarray, float]:
-    """mass_n as (n,) integers times a unit."""
-    if whole:
-        return mass.astype(np.int64), 1.0
-    exponent = math.frexp(float(rows.most(mass.max(initial=0.0))))[1] - sum_bits(rows.n)
-    return np.rint(mass * math.ldexp(1.0, -exponent)).astype(np.int64), math.ldexp(1.0, exponent)
-
-
 def largest(a: np.ndarray, rows: Parts) -> float:
     """max |a|; NaN or infinite where any is."""
     flat = a.reshape(-1)
     found = threads.over_blocks(partial(_largest, flat), len(flat), rows.n_threads)
     return as_float(int(rows.most(max(found))))
-
-
-def fixed(
-    a: np.ndarray,
-    kappa: np.ndarray | None,
-    mass: np.ndarray | None,
-    whole: bool,
-    masses: np.ndarray,
-    total: float,
-    tops: tuple[float | None, float | None],
-    rows: Parts,
-    arrays: ArrayPool | None = None,
-) -> Fixed:
-    """Targets and curvatures (n, k) in fixed point; `masses` are those of `fixed_mass`, `total` their sum if whole.
-
-    The largest |a|, or |mass a| where masses are not whole, takes `target_bits` bits, and each term is rounded
-    by at most half a unit; curvatures likewise, but they are rounded up: none that is positive vanishes. A non-finite
-    term gives a NaN unit. `tops` are max |a| and max kappa where they are known.
-    """
-    n, outputs, n_threads = *a.shape, rows.n_threads
-    held = int(total) if whole else rows.n
-    spread = None if whole or mass is None else _spread(mass, outputs).reshape(a.shape)
-    scale, unit = _scaled(a, spread, tops[0], held, rows)
-    kappa_scale, kappa_unit = (0.0, None) if kappa is None else _scaled(kappa, spread, tops[1], held, rows)
-    if math.isnan(unit) or (kappa_unit is not None and math.isnan(kappa_unit)):
-        nothing = np.zeros_like(a)
-        found = fixed(
-            nothing, None if kappa is None else nothing, mass, whole, masses, total, (0.0, 0.0), rows
-        )
-        return found._replace(unit=math.nan)
-    arrays = arrays or ArrayPool()
-    shift = min(PACKED_BITS, held.bit_length())
-    chunk = (
-        max(n, 1)
-        if held < 2**shift
-        else (2**shift - 1) // (1 if mass is None else int(masses.max(initial=1)))
-    )
-    if outputs == 1 and whole and (chunk >= n or chunk >= _LEAST_CHUNK):
-        flat = a.reshape(-1)
-        if kappa is not None:
-            pairs = arrays.empty((n, 2), np.int64)
-            fix = partial(
-                _fix_pairs,
-                flat,
-                kappa.reshape(-1),
-                None if mass is None else masses,
-                scale,
-                kappa_scale,
-                shift,
-            )
-            threads.over_blocks(lambda start, stop: fix(start, stop, pairs.reshape(-1)), n, n_threads)
-            return Fixed(pairs, shift, chunk, unit, outputs, kappa_unit)
-        packed = arrays.empty(n, np.int64)
-        fix = (
-            partial(_fix_packed, flat, scale, shift)
-            if mass is None
-            else partial(_fix_packed_weighted, flat, masses, scale, shift)
-        )
-        threads.over_blocks(lambda start, stop: fix(start, stop, packed), n, n_threads)
-        return Fixed(packed[:, None], shift, chunk, unit, outputs)
-    found = Fixed(np.empty(0), 0, max(n, 1), unit, outputs, kappa_unit)
-    few = found.sums <= FEW_CHANNELS
-    out = np.empty((n, found.sums), dtype=np.int64, order="F" if few else "C")
-    real = np.empty(0) if mass is None or whole else mass
-    threads.over_blocks(
-        lambda start, stop: _fix_channels(a, kappa, real, masses, scale, kappa_scale, start, stop, out),
-        n,
-        n_threads,
-    )
-    return found._replace(channels=out)
-
-
-def _scaled(
-    a: np.ndarray, mass: np.ndarray | None, top: float | None, held: int, rows: Parts
-) -> tuple[float, float]:
-    """By what (n, k) numbers, times a mass, are multiplied before they are rounded, and what a unit is then worth."""
-    if top is None or mass is not None:
-        top = largest(a if mass is None else a * mass, rows)
-    if not math.isfinite(top):
-        return 0.0, math.nan
-    if top < SMALLEST:
-        return 0.0, 1.0
-    exponent = math.frexp(top)[1] - target_bits(held)
-    return math.ldexp(1.0, -exponent), math.ldexp(1.0, exponent)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from distributed import Client, default_client
 
-from anyboost import boosting, checks, resuming, weak
-from anyboost.boosting import Run
+from anyboost import boosting, checks, weak
+from anyboost.boosting import Run, resuming
 from anyboost.dask import fits
 from anyboost.dask.collections import Partition, joined, partitions
 from anyboost.dask.reports import Audience

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from anyboost.boosting import Run
+from anyboost.boosting.resuming import without_rows
 from anyboost.certificates import Witness
 from anyboost.descent import Geometry, Step
-from anyboost.resuming import without_rows
 from anyboost.trees.journal import Kept
 from anyboost.trees.parts import circle
 

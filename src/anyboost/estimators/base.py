@@ -10,19 +10,19 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from anyboost import checks, keywords, quick_tables, tables
+from anyboost import checks, keywords, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import encoding, marginals, measures, parameters
+from anyboost.estimators import marginals, measures, parameters, reading
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.certified import Certified
 from anyboost.estimators.dials import Circumstances, Dials, choose
@@ -33,9 +33,7 @@ from anyboost.estimators.rounds import Sets, fit_parts, search
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
-from anyboost.samples import valid_parts, with_own
-from anyboost.space import Binned
-from anyboost.tables import Columns
+from anyboost.tables import quick
 from anyboost.trees.parts import circle, rows_of
 from anyboost.watching import Monitor
 
@@ -184,15 +182,8 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         valid: Mapping[str, Any],
         resume: Run | None,
     ) -> Self:
-        scorings, fitted = self._checked(X, y)
-        rows, columns = self._training_rows(X, y, sample_weight, groups, offset)
-        targets = self._targets(rows.y, rows.sample_weight)
-        names = fitted.get("feature_names_in_")
-        columns, encoded = encoding.choose(self.categorical_encoding, columns, targets.loss)
-        advice = encoding.advice(targets.loss)
-        rows.X, columns = tables.lumped(rows.X, columns, rows.sample_weight, names, advice)
-        seed, earlier = self._seed(resume)
-        sets = [(name, self._valid_rows(name, given, columns)) for name, given in valid.items()]
+        given = reading.read(self, X, y, sample_weight, groups, offset, valid, resume)
+        rows, targets, sets, seed, earlier = given.rows, given.targets, given.sets, given.seed, given.earlier
         way, apart = self._calibrates_by(targets.loss), None
         if way == SPLIT:
             ((rows, apart),) = self._splits(rows, targets.y, 1, SHARE, seed)
@@ -201,16 +192,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         if way == CV and dials.folds:
             dials = dials._replace(folds=FOLDS)
         self._check_rounds(dials, earlier)
-        fitted |= {"is_categorical_": columns.categorical, "_columns": columns}
-
-        def begin(
-            dials: Dials, rows: Labelled, targets: Targets, sets: Sets
-        ) -> tuple[Fitting, Monitor | None]:
-            fitting = Fitting(self, dials, rows, targets, columns, encoded, names, seed)
-            known = fitted | {"loss_": targets.loss} | targets.fitted | fitting.fitted
-            return fitting, fitting.monitor(sets, scorings, known)
-
-        found = None
+        begin, found = partial(given.begin, self), None
         if dials.folds:
             found = search(fit_parts(self._parts(rows, targets, seed, dials), dials, seed, begin))
             dials = dials._replace(max_iter=found.rounds, early_stopping=False)
@@ -220,7 +202,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         if self.verbose:
             print(f"dials: {', '.join(f'{name} {value}' for name, value in shown.items())}", flush=True)
         fitting, monitor = begin(dials, rows, targets, sets)
-        fitted |= {"loss_": targets.loss, "dials_": shown} | targets.fitted | fitting.fitted
+        fitted = given.fitted | {"loss_": targets.loss, "dials_": shown} | targets.fitted | fitting.fitted
         if earlier is not None and resume is None:
             earlier = fitting.go_on(earlier)
         narration = Rounds(
@@ -245,7 +227,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
                 folds = fit_parts(self._parts(rows, targets, seed, still), still, seed, begin, so_far)
                 parts = [part for _, part in folds]
             fitted |= self._calibrate(way, targets.loss, held_out(parts, rounds, fitting.n_threads))
-        fitted["_marginals"] = marginals.measured(fitting, columns, fitted["ensemble_"])
+        fitted["_marginals"] = marginals.measured(fitting, given.columns, fitted["ensemble_"])
         self._keep(fitted)
         self._continuation = (without_sample(run), seed) if self.warm_start else None
         narration.end(run)
@@ -293,94 +275,6 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
                 f"max_iter counts from the first round: the warm start has {len(earlier.steps)}, got {dials.max_iter}"
             )
 
-    def _checked(self, X: Any, y: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Check what can be checked before any work; what to measure, and the table's names."""
-        parameters.check(self)
-        scorings = measures.check_scoring(self.scoring)
-        if isinstance(X, Binned):
-            return scorings, self._names_of_binned(X)
-        _check_kind(X)
-        scratch = copy.copy(self)
-        validate_data(scratch, X, y, skip_check_array=True)
-        names = ("n_features_in_", "feature_names_in_")
-        return scorings, {name: getattr(scratch, name) for name in names if hasattr(scratch, name)}
-
-    def _names_of_binned(self, X: Binned) -> dict[str, Any]:
-        """The names of a table from files; a sentence where the fit asks for what such a table has not."""
-        if X.names is None:
-            raise TypeError(
-                "X is an ab.Binned, which ab.boost takes: give an estimator the table itself, or Binned.from_parquet"
-            )
-        if not isinstance(self.categorical_features, str):
-            raise ValueError(
-                "categorical_features are chosen where files are read: leave it out, from_parquet(categorical=...)"
-            )
-        if self._shows():
-            raise ValueError(
-                "X comes from files, and an estimator as init, or a scorer as scoring, is shown a table in memory: use "
-                "a number, or a metric by its name"
-            )
-        return {"n_features_in_": len(X.names), "feature_names_in_": np.array(X.names, dtype=object)}
-
-    def _shows(self) -> bool:
-        """Whether anybody is shown the table as it is given."""
-        return hasattr(self.init, "fit") or measures.any_scorer(self.scoring)
-
-    def _training_rows(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, offset: Any
-    ) -> tuple[Labelled, Columns]:
-        y, sample_weight, groups = with_own(X, y, sample_weight, groups)
-        labels = np.asarray(y)
-        if labels.ndim == 0:
-            raise ValueError(f"y must have one value a row, got {y!r}")
-        weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(labels))
-        if isinstance(X, Binned):
-            assert X.columns is not None
-            rows = self._rows(X, X.X, labels, weights, groups, offset, "")
-            return replace(rows, binned=X), X.columns
-        table, columns = tables.read(
-            X,
-            categorical=self.categorical_features,
-            sample_weight=weights,
-            sparse=parameters.abilities(self).sparse,
-        )
-        return self._rows(X, table, labels, weights, groups, offset, ""), columns
-
-    def _rows(
-        self, X: Any, table: Any, labels: np.ndarray, weights: Any, groups: Any, offset: Any, prefix: str
-    ) -> Labelled:
-        n = checks.as_many(labels, table.shape[0], f"{prefix}y")
-        if weights is not None:
-            weights = checks.sample_weight(weights, n, f"{prefix}sample_weight")
-        if groups is not None:
-            groups = checks.labels(groups, f"{prefix}{self._groups_name}", n)
-        if offset is not None:
-            offset = checks.finite(checks.numbers(offset, f"{prefix}offset"), f"{prefix}offset")
-            if offset.ndim == 0 or len(offset) != n:
-                raise ValueError(
-                    f"{prefix}offset must have one score a row, got shape {offset.shape} for {n} rows"
-                )
-        rows = Labelled(table, labels, weights, groups, offset, X if self._shows() else None)
-        return rows if weights is None or weights.all() else rows.take(np.flatnonzero(weights))
-
-    def _seed(self, resume: Run | None) -> tuple[int, Run | None]:
-        """The seed of the fit, and the run to go on from."""
-        if resume is not None:
-            if not isinstance(resume, Run):
-                raise TypeError(
-                    f"resume must be a Run, e.g. anyboost.load(path), got {type(resume).__name__}"
-                )
-            return resume.seed, resume
-        continuation = getattr(self, "_continuation", None)
-        if self.warm_start and continuation is not None:
-            run, seed = continuation
-            return seed, run
-        if self.random_state is None:
-            return 0, None  # the same fit twice is the same model
-        if isinstance(self.random_state, int | np.integer) and not isinstance(self.random_state, bool):
-            return checks.count(self.random_state, "random_state", least=0), None
-        return int(check_random_state(self.random_state).randint(2**31)), None
-
     def _held_out(
         self, rows: Labelled, targets: Targets, seed: int, dials: Dials
     ) -> tuple[Labelled, Targets, Sets]:
@@ -397,19 +291,6 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
             if not hasattr(self.init, "fit"):
                 kept = replace(kept, given=None)  # a scorer is shown the rows held out, and nobody the others
             yield kept, self._targets(kept.y, kept.sample_weight), [("valid", watched)]
-
-    def _valid_rows(self, name: str, given: Any, columns: Columns) -> Labelled:
-        prefix = f"valid {name!r}: " if name != "valid" else "valid "
-        others = ("sample_weight", self._groups_name, "offset")
-        given = valid_parts(given, prefix, others)
-        sparse = parameters.abilities(self).sparse
-        _check_kind(given["X"], f"{prefix}X")
-        table, _ = tables.read(given["X"], columns, name=f"{prefix}X", sparse=sparse)
-        if table.shape[1] != columns.n:
-            raise ValueError(f"{prefix}X must have the {columns.n} columns of X, got {table.shape[1]}")
-        weights, groups, offset = (given.get(other) for other in others)
-        labels = np.asarray(given["y"])
-        return self._rows(given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
 
     def _splits(
         self, rows: Labelled, y: np.ndarray, folds: int, share: float | None, seed: int
@@ -479,10 +360,10 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         """A later table as numbers."""
         table = None
         if "ensemble_" in vars(self):
-            table = quick_tables.read(X, self._columns, getattr(self, "feature_names_in_", None))
+            table = quick.read(X, self._columns, getattr(self, "feature_names_in_", None))
         if table is None:
             check_is_fitted(self)
-            _check_kind(X)
+            reading.check_kind(X)
             validate_data(self, X, skip_check_array=True, reset=False)
             table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
         return tables.contiguous(self._encoding.encode(table))
@@ -576,13 +457,6 @@ class GroupedBoosting(BaseBoosting):
         """
         sets = named_sets(X_val, y_val, sample_weight_val, valid)
         return self._fit(X, y, sample_weight, groups, offset, sets, resume)
-
-
-def _check_kind(X: Any, name: str = "X") -> None:
-    """Refuse what is no table for an estimator."""
-    if isinstance(X, Binned):
-        raise TypeError(f"{name} is an ab.Binned, which ab.boost takes: give an estimator the table itself")
-    tables.check_kind(X)
 
 
 def shared(given: dict[str, Any]) -> dict[str, Any]:

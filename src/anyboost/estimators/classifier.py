@@ -1,23 +1,21 @@
 """Boosting of classes: any labels, two of them or many."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from anyboost import checks, keywords, tables
+from anyboost import keywords, tables
 from anyboost.estimators import parameters
 from anyboost.estimators.base import GroupedBoosting, shared
 from anyboost.estimators.by_group import ByGroup
+from anyboost.estimators.classes import codes_of, targets_of
 from anyboost.estimators.held_out import CV, HeldOut
 from anyboost.estimators.rows import Targets
 from anyboost.explain import calibration
 from anyboost.losses import Loss
-from anyboost.losses.leaves import Leaves
-from anyboost.trees.parts import alone, distinct
 
 
 def _gives_probabilities(estimator: "BoostingClassifier") -> bool:
@@ -391,13 +389,13 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         return {"calibration_": calibration.fit(self.calibration, held.scores, codes, held.weights)}
 
     def _as_fitted(self, y: Any) -> np.ndarray:
-        codes = _codes(column_or_1d(np.asarray(y), warn=True), self.classes_)
+        codes = codes_of(column_or_1d(np.asarray(y), warn=True), self.classes_)
         return codes if self.loss_.domain.classes else 2.0 * codes - 1.0
 
     def _told(
         self, X: Any, offset: Any, scores: np.ndarray, y: Any, groups: np.ndarray, coverage: float
     ) -> dict[str, np.ndarray]:
-        codes = _codes(np.asarray(y), self.classes_)
+        codes = codes_of(np.asarray(y), self.classes_)
         wrong = self._labels(scores) != self.classes_[codes]
         if not _gives_probabilities(self):
             return {"error": wrong}
@@ -406,92 +404,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         return {"error": wrong, "brier": brier, "sureness": chances.max(axis=1) - ~wrong}
 
     def _targets(self, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
-        labels = column_or_1d(y, warn=True)
-        if labels.dtype.kind == "f":
-            checks.finite(labels, "y")
-        try:
-            if len(labels) or alone():
-                check_classification_targets(labels)
-            classes, codes = distinct(labels)
-        except TypeError:
-            kinds = sorted({type(label).__name__ for label in labels.tolist()})
-            raise ValueError(
-                f"y mixes labels of the types {', '.join(kinds)}: use one, and drop missing ones"
-            ) from None
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has one class only, {np.asarray(classes).tolist()[0]!r}: give rows of at least two classes"
-            )
-        loss = parameters.find_loss(self.loss, "logistic" if len(classes) == 2 else "softmax")
-        _check_loss(loss, len(classes))
-
-        def number(codes: np.ndarray) -> np.ndarray:
-            return codes.astype(np.int64) if loss.domain.classes else 2.0 * codes - 1.0
-
-        def encode(values: Any) -> np.ndarray:
-            return number(_codes(column_or_1d(np.asarray(values), warn=True), classes))
-
-        by_class = self._class_factors(classes, codes, sample_weight)
-
-        def factors(y: np.ndarray) -> np.ndarray:
-            assert by_class is not None
-            return by_class[y if loss.domain.classes else (y > 0).astype(np.intp)]
-
-        return Targets(
-            loss,
-            number(codes),
-            encode,
-            None if by_class is None else factors,
-            {"classes_": classes, "calibration_": None},
-        )
-
-    def _class_factors(
-        self, classes: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
-    ) -> np.ndarray | None:
-        given = self.class_weight
-        if given is None:
-            return None
-        if isinstance(given, str):
-            checks.choice(given, "class_weight", ("balanced",))
-            weights = np.ones(len(codes)) if sample_weight is None else sample_weight
-            mass = Leaves(codes, len(classes), weights).masses()  # in any order of the rows
-            return mass.sum() / (len(classes) * mass)
-        if not isinstance(given, Mapping):
-            raise ValueError(f'class_weight must be a mapping, "balanced" or None, got {given!r}')
-        factors = np.ones(len(classes))
-        known = classes.tolist()
-        for label, weight in given.items():
-            if label not in known:
-                raise ValueError(
-                    f"class_weight has the class {label!r}, which y has not: its classes are {known}"[:240]
-                )
-            factors[known.index(label)] = checks.positive(weight, f"class_weight of {label!r}")
-        return factors
+        return targets_of(self.loss, self.class_weight, y, sample_weight)
 
     def _strata(self, y: np.ndarray) -> np.ndarray | None:
         return y
-
-
-def _check_loss(loss: Loss, n_classes: int) -> None:
-    if loss.domain.classes:
-        return
-    two = np.array([-1.0, 1.0])
-    if loss.vector or not loss.domain.contains(two).all():
-        raise ValueError(f"loss {loss} is not one of classes: use logistic or softmax, or BoostingRegressor")
-    if loss.domain.contains(np.array([0.5])).all():
-        raise ValueError(
-            f"loss {loss} is one of numbers: use logistic, hinge or softmax, or BoostingRegressor"
-        )
-    if n_classes > 2:
-        raise ValueError(
-            f"loss {loss} is for two classes, and y has {n_classes}: use softmax or multiclass_hinge"
-        )
-
-
-def _codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The number of each label's class."""
-    number = {label: code for code, label in enumerate(classes.tolist())}
-    unseen = next((label for label in labels.tolist() if label not in number), None)
-    if unseen is not None:
-        raise ValueError(f"y has the class {unseen!r}, which the training rows have not: drop its rows")
-    return np.array([number[label] for label in labels.tolist()], dtype=np.intp)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from anyboost import checks, metrics, tables, weak
 from anyboost import descent as descents
 from anyboost.backends.arrays import by_row
-from anyboost.boosting import Run, boost
+from anyboost.boosting import Run, boost, fits
 from anyboost.certificates import Certificate
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
@@ -21,7 +21,6 @@ from anyboost.estimators.dials import TOL, Dials
 from anyboost.estimators.encoding import cross_fit
 from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
-from anyboost.resuming import fits
 from anyboost.space import Space
 from anyboost.tables import Columns
 from anyboost.watching import LOSS, Measure, Monitor, Patience

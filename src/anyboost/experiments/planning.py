@@ -17,7 +17,7 @@ from anyboost.boosting import Callback, Run, boost
 from anyboost.descent import Step
 from anyboost.experiments import methods, style
 from anyboost.experiments.frame import Claim, Tick, markdown, verdict
-from anyboost.planning.estimator import path_errors
+from anyboost.planning.comparing import path_errors
 from anyboost.planning.ground import N_BANDS, Maps, Terrain
 from anyboost.planning.planners import LatticePlanner
 from anyboost.space import Space

@@ -22,11 +22,11 @@ __all__ = ["Checkpoint", "ModelFileError", "load", "peek", "save"]
 # kind does not load the code of all.
 KINDS = {
     "ensemble": ("anyboost.ensemble.Ensemble", "ensembles"),
-    "run": ("anyboost.boosting.Run", "runs"),
+    "run": ("anyboost.boosting.run.Run", "runs"),
     "averager": ("anyboost.mirror.averager.MirrorAverager", "mirror_averagers"),
     "tracker": ("anyboost.mirror.tracking.Tracker", "mirror_averagers"),
     "stump averager": ("anyboost.mirror.stumps.StumpAverager", "mirror_stumps"),
-    "mirror estimator": ("anyboost.mirror.estimators._MirrorAveraging", "mirror_estimators"),
+    "mirror estimator": ("anyboost.mirror.estimators.base.MirrorAveraging", "mirror_estimators"),
     "regressor": ("anyboost.estimators.regressor.BoostingRegressor", "estimators"),
     "classifier": ("anyboost.estimators.classifier.BoostingClassifier", "estimators"),
     "ranker": ("anyboost.estimators.ranker.BoostingRanker", "estimators"),

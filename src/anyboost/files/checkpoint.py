@@ -72,8 +72,8 @@ class Checkpoint:
             self._admit(step, run)
             self._checked = run.learner
         if self._due(step.round):
+            from anyboost.boosting.resuming import without_rows
             from anyboost.files import save
-            from anyboost.resuming import without_rows
 
             save(without_rows(run) if self.keeps_trees else run, self.path)
             self._wrote = monotonic()

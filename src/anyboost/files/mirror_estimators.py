@@ -12,6 +12,7 @@ from anyboost.files.codec import Record
 from anyboost.files.fields import Fault, Fields, make
 from anyboost.files.tensors import Packed, Tensors
 from anyboost.mirror import estimators, pool
+from anyboost.mirror.estimators.classifier import OF_CLASSES
 from anyboost.mirror.tracking import Tracker
 
 FORMS: dict[str, Any] = {
@@ -112,7 +113,7 @@ def _rules(averager: Any) -> dict[str, Any]:
 
 def _two_class(loss: Any) -> Any:
     """The loss that the constructor was given: that of two classes, where there are more."""
-    return next((two() for two, several in estimators._OF_CLASSES.items() if several == loss), loss)
+    return next((two() for two, several in OF_CLASSES.items() if several == loss), loss)
 
 
 def _models(stored: Any, given: Any, experts: int) -> Any:

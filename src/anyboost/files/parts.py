@@ -12,12 +12,11 @@ import numpy as np
 
 from anyboost import descent as descents
 from anyboost import losses, steps, weak
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.descent import Descent
 from anyboost.files.codec import Codec, plain
 from anyboost.files.fields import Fault, Fields, items, make, optional, real, text
 from anyboost.losses import Loss, RowwiseLoss, Sum, links
-from anyboost.losses.base import Array
 from anyboost.losses.combine import CoupledSum, add
 
 DEEPEST = 4  # a loss in a loss in a loss

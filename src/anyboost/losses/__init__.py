@@ -37,10 +37,11 @@ in the list below.
 """
 
 from anyboost.backends import definitions
-from anyboost.losses.base import Functional, Loss, RowwiseLoss
+from anyboost.losses.base import Loss
 from anyboost.losses.combine import Sum
 from anyboost.losses.counts import Gamma, Poisson, Tweedie
 from anyboost.losses.domains import Domain
+from anyboost.losses.functionals import Functional
 from anyboost.losses.joint import Crossing, MultiQuantile
 from anyboost.losses.margin import Exponential, Hinge, Logistic, SquaredHinge
 from anyboost.losses.multiclass import MulticlassHinge, Softmax
@@ -50,6 +51,7 @@ from anyboost.losses.pointwise import pointwise
 from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.regression import Absolute, Expectile, Huber, Quantile, Squared
 from anyboost.losses.risk import CVaR, WorstGroup
+from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.losses.survival import Cox
 
 # The list. A loss's place is its number in compiled code and in the files of streams: new ones go to the end.

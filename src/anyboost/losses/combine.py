@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
+from anyboost.losses.base import Loss
+from anyboost.losses.functionals import Functional, Measure
 from anyboost.losses.joint import Crossing
 from anyboost.losses.leaves import Leaves
+from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.trees.parts import distinct
 from anyboost.trees.rows import Here
 
@@ -32,6 +34,9 @@ def add(terms: list[tuple[float, Loss]]) -> Loss:
         )
     rowwise = all(isinstance(loss, RowwiseLoss) for _, loss in flat)
     return Sum(tuple(flat)) if rowwise else CoupledSum(tuple(flat))
+
+
+Loss._summed = staticmethod(add)
 
 
 def written(terms: Iterable[tuple[float, Loss]]) -> str:

@@ -12,11 +12,12 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends import definitions
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import FAR, Array, RowwiseLoss
 from anyboost.losses.elementary import exp_of, log_each, log_of
+from anyboost.losses.functionals import FAR
 from anyboost.losses.leaves import Leaves
+from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.losses.search import FADE
 
 

@@ -14,18 +14,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from anyboost.backends import threads
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.search import monotone_zeros
 from anyboost.trees.rows import Rows
 
 if TYPE_CHECKING:
-    from anyboost.losses.base import RowwiseLoss
-
-Array = npt.NDArray[Any]
+    from anyboost.losses.rowwise import RowwiseLoss
 
 LEAST = 1e-3  # of the largest curvature, where that is bounded: under it a step would rest on rounding and on luck
 FAR = 8.0  # a step in which a curvature that changes by no more than a factor of e a unit is trusted

@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import links
-from anyboost.losses.base import Array, RowwiseLoss
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.regression import pinball
+from anyboost.losses.rowwise import RowwiseLoss
 
 
 @dataclass(frozen=True)

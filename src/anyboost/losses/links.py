@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses.elementary import exp_each
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from math import exp, log1p
 import numpy as np
 
 from anyboost.backends import definitions
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import FAR, Array, RowwiseLoss, no_best_constant
 from anyboost.losses.elementary import exp_of, log_of
+from anyboost.losses.functionals import FAR
 from anyboost.losses.leaves import Leaves
+from anyboost.losses.rowwise import RowwiseLoss, no_best_constant
 from anyboost.losses.search import FADE
 
 

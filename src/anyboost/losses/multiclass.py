@@ -8,11 +8,12 @@ from math import exp, inf, log
 import numpy as np
 
 from anyboost.backends import definitions
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import FAR, FARTHEST_CONSTANT, Array, RowwiseLoss, no_best_constant
 from anyboost.losses.elementary import log_of
+from anyboost.losses.functionals import FAR
 from anyboost.losses.leaves import Leaves
+from anyboost.losses.rowwise import FARTHEST_CONSTANT, RowwiseLoss, no_best_constant
 
 
 def highest(f: Floats) -> float:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, RowwiseLoss
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.names import get
+from anyboost.losses.rowwise import RowwiseLoss
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anyboost import checks
-from anyboost.checks import Floats
-from anyboost.losses.base import Array, Loss
+from anyboost.checks import Array, Floats
+from anyboost.losses.base import Loss
 from anyboost.losses.regression import Huber
 
 NAMED: dict[str, Callable[..., Loss]] = {}  # filled in by the list, `anyboost.losses`

@@ -11,10 +11,11 @@ from typing import Any, cast
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import Array, Functional, Measure, RowwiseLoss
 from anyboost.losses.convexity import refuse_unless_convex
+from anyboost.losses.functionals import Functional, Measure
+from anyboost.losses.rowwise import RowwiseLoss
 
 Scalar = Callable[[Any, Any], Any]
 

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import links
-from anyboost.losses.base import FAR, Array, Functional, Loss, Measure
+from anyboost.losses.base import Loss
+from anyboost.losses.functionals import FAR, Functional, Measure
 
 
 class Queries(NamedTuple):

@@ -12,9 +12,9 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends.arrays import by_row
-from anyboost.checks import Floats
-from anyboost.losses.base import Array, RowwiseLoss
+from anyboost.checks import Array, Floats
 from anyboost.losses.leaves import Leaves
+from anyboost.losses.rowwise import RowwiseLoss
 
 
 @dataclass(frozen=True)

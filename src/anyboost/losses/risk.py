@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains
-from anyboost.losses.base import Array, Functional, Loss, Measure, RowwiseLoss
+from anyboost.losses.base import Loss
+from anyboost.losses.functionals import Functional, Measure
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.names import get
+from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.trees.parts import distinct
 
 FEW = 2**16  # rows whose losses are sorted sooner than counted, and gathered sooner than their digits

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.checks import Floats
+from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
-from anyboost.losses.base import FAR, Array, Functional, Loss, Measure
+from anyboost.losses.base import Loss
 from anyboost.losses.elementary import accumulated_logs, exp_each, log_each
+from anyboost.losses.functionals import FAR, Functional, Measure
 from anyboost.losses.leaves import Leaves
 from anyboost.trees.parts import distinct
 from anyboost.trees.rows import Here

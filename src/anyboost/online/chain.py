@@ -19,8 +19,8 @@ from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.forms import borrowed, described, in_kernels
 from anyboost.backends.numbered import SQUARED
 from anyboost.online import labels, learners, scores
-from anyboost.online.frame import inverse_curvature_of, see_label, unit_of
 from anyboost.online.learners import Aim, Row
+from anyboost.online.region import inverse_curvature_of, see_label, unit_of
 from anyboost.online.settings import Chain, Settings
 
 
@@ -78,7 +78,7 @@ def learn_all(given, rows, y, weights, answers, work):
     model, rows, work = with_lines(given), lent(rows), lent(work)
     y, weights, answers = lent(y), lent(weights), lent(answers)
     known = labels.read(model.labels)
-    now = scores.frame(model.scores, model.settings, model.chain, known, 0)
+    now = scores.region(model.scores, model.settings, model.chain, known, 0)
     for number in range(len(y)):
         row = load_row(model, rows, number, weights[number], work.values)
         learners.predict(model.learner, model.arrays, row, work.raw)
@@ -94,7 +94,7 @@ def predict_all(given, rows, answers, work):
     """Answer all rows."""
     model, rows, answers, work = with_lines(given), lent(rows), lent(answers), lent(work)
     known = labels.read(model.labels)
-    now = scores.frame(model.scores, model.settings, model.chain, known, 0)
+    now = scores.region(model.scores, model.settings, model.chain, known, 0)
     for number in range(len(answers)):
         row = load_row(model, rows, number, 0.0, work.values)
         learners.predict(model.learner, model.arrays, row, work.raw)
@@ -126,7 +126,7 @@ def answer_row(model, now, raw):
 
 @described
 def learn_row(model, known, now, row, y, work):
-    """One row through all stages; returns its score before it was learned, and labels and frame after it."""
+    """One row through all stages; returns its score before it was learned, and labels and region after it."""
     settings, chain, learner, arrays, kind = (
         model.settings,
         model.chain,
@@ -137,7 +137,7 @@ def learn_row(model, known, now, row, y, work):
     raw, slopes, points, weight = work.raw, work.slopes, work.points, row.weight
     tamed, L, shrink_step, known = see_label(settings, chain, model.totals, known, now, y, weight)
     scores.see(kind, settings, y, weight)
-    then = scores.frame(kind, settings, chain, known, 1 - now.side)
+    then = scores.region(kind, settings, chain, known, 1 - now.memory)
     inverse_curvature, unit = inverse_curvature_of(settings, known), unit_of(settings, known)
     length = answering_prefix(settings, chain)
     z, new_z = scores.zero(kind, 0), scores.zero(kind, 1)

@@ -10,7 +10,7 @@ from anyboost.backends.numbered import by_number
 from anyboost.backends.numbered import slope as slope_of
 from anyboost.backends.numbered import value as value_of
 from anyboost.backends.simd import every, select
-from anyboost.online.frame import Frame, bounds_now, center_of, room
+from anyboost.online.region import Region, bounds_now, center_of, room
 
 
 class OneScore(NamedTuple):
@@ -89,10 +89,10 @@ def see(scores, settings, y, weight):
 
 
 @inlined
-def frame(scores, settings, chain, known, side):
+def region(scores, settings, chain, known, memory):
     center, (D, B, low, high) = center_of(settings, known), bounds_now(settings, chain, known)
     bottom, top = room(settings, B, low, high, center)
-    return Frame(center, max(center - low, high - center), D, B, low, high, bottom, top, side)
+    return Region(center, max(center - low, high - center), D, B, low, high, bottom, top, memory)
 
 
 @inlined

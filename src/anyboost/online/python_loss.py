@@ -60,5 +60,5 @@ def _shared(name: str) -> Any:
     return lambda scores, *given: getattr(scores.forms, name)(scores.known, *given)
 
 
-see, frame, zero, of_stage = _shared("see"), _shared("frame"), _shared("zero"), _shared("of_stage")
+see, region, zero, of_stage = _shared("see"), _shared("region"), _shared("zero"), _shared("of_stage")
 at, advance, goal, arrive = _shared("at"), _shared("advance"), _shared("goal"), _shared("arrive")

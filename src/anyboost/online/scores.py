@@ -12,7 +12,7 @@ def see(scores, settings, y, weight):
 
 
 @by_type(FORMS)
-def frame(scores, settings, chain, known, side):
+def region(scores, settings, chain, known, memory):
     """Where scores lie, by the labels known; in one of two memories."""
 
 

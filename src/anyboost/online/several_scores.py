@@ -12,8 +12,8 @@ from anyboost.backends.compiler import inlined
 from anyboost.backends.definitions import LOG_SHARES
 from anyboost.backends.elementary import log
 from anyboost.backends.numbered import value_and_slopes
-from anyboost.online.frame import Frame, bounds_now, center_of, room
 from anyboost.online.one_score import Goal, counted, kept
+from anyboost.online.region import Region, bounds_now, center_of, room
 
 
 class SeveralScores(NamedTuple):
@@ -22,7 +22,7 @@ class SeveralScores(NamedTuple):
     code: int
     parameters: np.ndarray
     shares: np.ndarray
-    frames: np.ndarray  # (2, 3, outputs) center, bottom and top, of two frames
+    regions: np.ndarray  # (2, 3, outputs) center, bottom and top, of two regions
     z: np.ndarray  # (2, outputs)
     point: np.ndarray
     result: np.ndarray
@@ -47,15 +47,15 @@ def see(scores, settings, y, weight):
 
 
 @inlined
-def frame(scores, settings, chain, known, side):
+def region(scores, settings, chain, known, memory):
     D, B, low, high = bounds_now(settings, chain, known)
-    center, bottom, top = scores.frames[side, 0], scores.frames[side, 1], scores.frames[side, 2]
+    center, bottom, top = scores.regions[memory, 0], scores.regions[memory, 1], scores.regions[memory, 2]
     _fill_center(scores, settings, known, center)
     for k in range(len(center)):
         bottom[k], top[k] = (
             room(settings, B, low, high, center[k]) if settings.greedy else (-math.inf, math.inf)
         )
-    return Frame(center, max(center[0] - low, high - center[0]), D, B, low, high, bottom, top, side)
+    return Region(center, max(center[0] - low, high - center[0]), D, B, low, high, bottom, top, memory)
 
 
 @inlined

@@ -46,7 +46,7 @@ from anyboost.online.wave_blocks import (
     WEIGHT,
     keep_last,
     leave_empty,
-    note_frame,
+    note_region,
     prepare,
 )
 
@@ -135,8 +135,8 @@ def learn_rows(sync, given, table, data, y, weights, answers, space):
         take_columns(arrays.rates, space.rates[number], 1.0)
     for place in range(ROWS + 1, ROWS + 1 + space.pool.shape[2]):
         leave_empty(space.values[0], space.facts[0], place)
-    now = one_score.frame(model.scores, model.settings, chain, read(model.labels), 0)
-    note_frame(space.facts[0], ROWS + 1, now)
+    now = one_score.region(model.scores, model.settings, chain, read(model.labels), 0)
+    note_region(space.facts[0], ROWS + 1, now)
     pipeline.open_up(sync)
     help_along(sync, given, table, data, y, weights, answers, space)
     for number in range(len(stages)):

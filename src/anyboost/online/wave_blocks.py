@@ -1,7 +1,7 @@
 """Blocks of dense rows, as far as no stage has a say in them: features as learners see them, bounds, rates.
 
 Row t of a block lies at place ROWS - t of each line, and rows of the block before it behind that. So stages side by
-side, each a row behind the one before, find their rows side by side; and a row finds the frame before it one place
+side, each a row behind the one before, find their rows side by side; and a row finds the region before it one place
 further on.
 """
 
@@ -9,14 +9,14 @@ from anyboost.backends.compiler import inlined
 from anyboost.backends.numbered import squared
 from anyboost.backends.simd import WIDTH, fill, load, load_some, load_upwards, store
 from anyboost.online import labels, linear, one_score, scales
-from anyboost.online.frame import see_label, unit_of
+from anyboost.online.region import see_label, unit_of
 from anyboost.online.scales import Scale
 
 ROWS = 128  # in a block
 MOST_STAGES = 128
 PLACES = ROWS + MOST_STAGES + 8
-# `facts` has lines of so many places, one after another, a place a row: the frame after the row's label, the label, the
-# same tamed, and what steps need. Constant distances between lines keep addresses short.
+# `facts` has lines of so many places, one after another, a place a row: the region after the row's label, the label,
+# the same tamed, and what steps need. Constant distances between lines keep addresses short.
 FACTS = 15
 CENTER, BOUND, LOW, HIGH, BOTTOM, TOP, LABEL, TAMED = range(0, 8 * PLACES, PLACES)
 WEIGHT, KEEP, SHRINK_STEP, FIRST, LENGTH, NORM, UNIT = range(8 * PLACES, FACTS * PLACES, PLACES)
@@ -27,7 +27,7 @@ def prepare(model, table, data, y, weights, first, count, features, block, value
     """A block as far as no stage has a say in it."""
     here = max(min(count, len(y) - first), 0)
     known = labels.read(model.labels)
-    now = one_score.frame(model.scores, model.settings, model.chain, known, 0)
+    now = one_score.region(model.scores, model.settings, model.chain, known, 0)
     load_rows(model.learner.update != linear.PLAIN, table, data, first, here, features, block)
     turn(block, here, values)
     note_norms(block, here, facts)
@@ -94,13 +94,13 @@ def note_norms(block, count, facts):
 
 @inlined
 def see_row(model, known, now, y, weight, facts, place):
-    """Note what the stages will need to know of a row; returns labels and frame after it."""
+    """Note what the stages will need to know of a row; returns labels and region after it."""
     settings, chain, learner, seen = model.settings, model.chain, model.learner, model.arrays.seen
     norm = facts[NORM + place]
     length = weight * linear.rate_of_row(learner, model.arrays, norm)
     scales.count(seen, norm, learner.forget)
     tamed, _, shrink_step, known = see_label(settings, chain, model.totals, known, now, y, weight)
-    then = one_score.frame(model.scores, settings, chain, known, 0)
+    then = one_score.region(model.scores, settings, chain, known, 0)
     chain.loss[0] += weight * squared(now.center, y, 0.0)[0]
     facts[LABEL + place], facts[TAMED + place] = y, tamed
     facts[WEIGHT + place], facts[KEEP + place] = weight, 1.0 - settings.forget
@@ -109,12 +109,12 @@ def see_row(model, known, now, y, weight, facts, place):
         facts[LENGTH + place], facts[UNIT + place] = length, unit_of(settings, known)
     else:
         facts[LENGTH + place] = linear.step_length(learner, length, norm)
-    note_frame(facts, place, then)
+    note_region(facts, place, then)
     return known, then
 
 
 @inlined
-def note_frame(facts, place, now):
+def note_region(facts, place, now):
     facts[CENTER + place], facts[BOUND + place] = now.center, now.D
     facts[LOW + place], facts[HIGH + place] = now.low, now.high
     facts[BOTTOM + place], facts[TOP + place] = now.bottom, now.top

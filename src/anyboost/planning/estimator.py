@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -13,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from anyboost import checks, descent, steps, weak
 from anyboost.boosting import Run, boost
 from anyboost.checks import Floats
-from anyboost.losses.base import Array
 from anyboost.planning import planners
-from anyboost.planning.loss import Demonstration, PathMargin, off_path
+from anyboost.planning.comparing import Comparison, compare, true_costs
+from anyboost.planning.loss import Demonstration, PathMargin
 from anyboost.planning.planners import Planner
-from anyboost.planning.samples import Cells, Map, cells, check_cell, check_demonstrations, check_maps
+from anyboost.planning.samples import Map, cells, check_demonstrations, check_maps, ends_of, watched_cells
 from anyboost.space import Space
 
 # Gradients are visits, spikes that no function of features follows: with memory 1 they pile up (docs/planning.md).
@@ -48,34 +47,6 @@ class Prediction(NamedTuple):
 
     costs: list[Floats]
     paths: list[Any]
-
-
-class Comparison(NamedTuple):
-    """Planned against demonstrated paths, means over the demonstrations.
-
-    Attributes
-    ----------
-    loss : float
-        The margin loss R, in costs.
-    off_path : float
-        The share of the planned path's cells off the demonstration.
-    cost_ratio : float
-        What the planned path costs, over what the demonstration does.
-
-    Examples
-    --------
-    >>> import anyboost as ab
-    >>> import numpy as np
-    >>> field, path = np.zeros((2, 3, 1)), [[0, 0], [0, 1], [0, 2]]
-    >>> field[1] = 1.0
-    >>> model = ab.MaxMarginPlanner("stump", planner="lattice", max_iter=10).fit([field], [path])
-    >>> model.compare([field], [path], costs=[1.0 + field[:, :, 0]]).cost_ratio
-    1.0
-    """
-
-    loss: float
-    off_path: float
-    cost_ratio: float
 
 
 class MaxMarginPlanner(BaseEstimator):
@@ -194,7 +165,7 @@ class MaxMarginPlanner(BaseEstimator):
         """
         planner = self._checked()
         train = cells(maps, demonstrations, planner, passable=passable, sample_weight=sample_weight)
-        watched = None if valid is None else _valid(valid, planner, train)
+        watched = None if valid is None else watched_cells(valid, planner, train)
         if self.early_stopping and watched is None:
             raise ValueError("early_stopping needs maps to watch: pass valid=(maps, demonstrations)")
         shown = train.demonstrations + ([] if watched is None else watched.demonstrations)
@@ -292,7 +263,7 @@ class MaxMarginPlanner(BaseEstimator):
             Costs and paths.
         """
         checked = self._maps(maps, passable)
-        ends = _ends(checked, starts, goals)
+        ends = ends_of(checked, starts, goals)
         costs = [self._cost(where) for where in checked]
         paths = [
             [self.planner_.path(cost, *pair) for pair in pairs]
@@ -401,83 +372,7 @@ class MaxMarginPlanner(BaseEstimator):
         checked = self._maps(maps, passable)
         shown = check_demonstrations(demonstrations, checked, self.planner_)
         own = [self._cost(where) for where in checked]
-        true = own if costs is None else _true_costs(costs, checked)
-        errors = [
-            path_errors(self.planner_, own[found.map], found.path, true[found.map], self.tolerance)
-            for found in shown
-        ]
-        off, ratio = np.mean(errors, axis=0).tolist()
+        true = own if costs is None else true_costs(costs, checked)
+        off, ratio = compare(self.planner_, own, true, shown, self.tolerance)
         loss = self.loss(maps, demonstrations, passable=passable)
         return Comparison(loss, off, ratio if costs is not None or self.planner_.least_cost > 0 else np.nan)
-
-
-def path_errors(
-    planner: Planner, cost: Floats, shown: Array, true: Floats, tolerance: int
-) -> tuple[float, float]:
-    """The share of the path planned under `cost` that is off the one shown, and their ratio of true costs."""
-    plan = planner.path(cost, shown[0], shown[-1])
-    strays = off_path(true.shape, shown, tolerance)
-    spent, least = (planner.weights(path) @ true[path[:, 0], path[:, 1]] for path in (plan, shown))
-    return float(strays[plan[:, 0], plan[:, 1]].mean()), float(spent / least) if least else math.nan
-
-
-def _valid(valid: Any, planner: Planner, train: Cells) -> Cells:
-    if not isinstance(valid, Mapping):
-        if not (isinstance(valid, tuple | list) and len(valid) == 2):
-            raise TypeError(
-                'valid must be (maps, demonstrations), or a mapping with these names and "passable"'
-            )
-        valid = {"maps": valid[0], "demonstrations": valid[1]}
-    unknown = set(valid) - {"maps", "demonstrations", "passable"}
-    if unknown or not {"maps", "demonstrations"} <= set(valid):
-        raise ValueError(
-            f'valid needs "maps" and "demonstrations" and may have "passable"; got {list(valid)}'
-        )
-    return cells(
-        valid["maps"],
-        valid["demonstrations"],
-        planner,
-        passable=valid.get("passable"),
-        first=len(train.maps),
-        n_features=train.X.shape[1],
-        prefix="valid ",
-    )
-
-
-def _ends(
-    maps: Sequence[Map], starts: Any, goals: Any
-) -> list[tuple[bool, list[tuple[planners.Cell, planners.Cell]]]]:
-    """For each map: whether it has several ends, and its pairs of start and goal."""
-    for name, given in (("starts", starts), ("goals", goals)):
-        if len(given) != len(maps):
-            raise ValueError(
-                f"{name} must have one cell, or several, for each of the {len(maps)} maps, got {len(given)}"
-            )
-    found = []
-    for number, (where, start, goal) in enumerate(zip(maps, starts, goals, strict=True)):
-        several = np.ndim(start) == 2
-        first, last = (list(start), list(goal)) if several else ([start], [goal])
-        if np.ndim(start) != np.ndim(goal) or len(first) != len(last):
-            raise ValueError(f"starts and goals of map {number} must be as many, got {start!r} and {goal!r}")
-        pairs = [
-            (check_cell(a, where, f"start of map {number}"), check_cell(b, where, f"goal of map {number}"))
-            for a, b in zip(first, last, strict=True)
-        ]
-        found.append((several, pairs))
-    return found
-
-
-def _true_costs(costs: Any, maps: Sequence[Map]) -> list[Floats]:
-    found = [checks.numbers(cost, "costs") for cost in costs]
-    shapes = [cost.shape for cost in found]
-    if shapes != [where.shape for where in maps]:
-        raise ValueError(
-            f"costs must have a map of costs for each map, of its rows and columns, got shapes {shapes}"
-        )
-    for number, (cost, where) in enumerate(zip(found, maps, strict=True)):
-        open_cells = cost[where.passable]  # what walls cost does not matter
-        if not (open_cells > 0).all():
-            raise ValueError(
-                f"costs of map {number} must be positive to take a ratio of, got {open_cells.min()}"
-            )
-    return found

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
-from anyboost.losses.base import Array
+from anyboost.checks import Array, Floats
 from anyboost.planning import planners
 from anyboost.planning.planners import Planner
 

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
-from anyboost.losses.base import Array, Functional, Loss, Measure
+from anyboost.checks import Array, Floats
+from anyboost.losses.base import Loss
+from anyboost.losses.functionals import Functional, Measure
 from anyboost.planning import planners
 from anyboost.planning.planners import Planner
 

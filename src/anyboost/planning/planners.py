@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
-from anyboost.losses.base import Array
+from anyboost.checks import Array, Floats
 
 Cell = tuple[int, int]
 

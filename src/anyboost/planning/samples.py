@@ -5,14 +5,13 @@ Everything a user can get wrong about maps and paths is refused here, in a sente
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anyboost import checks
-from anyboost.checks import Floats
-from anyboost.losses.base import Array
+from anyboost.checks import Array, Floats
 from anyboost.planning import planners
 from anyboost.planning.loss import Demonstration
 from anyboost.planning.planners import Planner
@@ -261,4 +260,51 @@ def _listed(values: Any, name: str, what: str) -> list[Any]:
     found = list(values)
     if not found:
         raise ValueError(f"{name} is empty: give {what}")
+    return found
+
+
+def watched_cells(valid: Any, planner: Planner, train: Cells) -> Cells:
+    """The cells of maps to watch, given as a pair or by name."""
+    if not isinstance(valid, Mapping):
+        if not (isinstance(valid, tuple | list) and len(valid) == 2):
+            raise TypeError(
+                'valid must be (maps, demonstrations), or a mapping with these names and "passable"'
+            )
+        valid = {"maps": valid[0], "demonstrations": valid[1]}
+    unknown = set(valid) - {"maps", "demonstrations", "passable"}
+    if unknown or not {"maps", "demonstrations"} <= set(valid):
+        raise ValueError(
+            f'valid needs "maps" and "demonstrations" and may have "passable"; got {list(valid)}'
+        )
+    return cells(
+        valid["maps"],
+        valid["demonstrations"],
+        planner,
+        passable=valid.get("passable"),
+        first=len(train.maps),
+        n_features=train.X.shape[1],
+        prefix="valid ",
+    )
+
+
+def ends_of(
+    maps: Sequence[Map], starts: Any, goals: Any
+) -> list[tuple[bool, list[tuple[planners.Cell, planners.Cell]]]]:
+    """For each map: whether it has several ends, and its pairs of start and goal."""
+    for name, given in (("starts", starts), ("goals", goals)):
+        if len(given) != len(maps):
+            raise ValueError(
+                f"{name} must have one cell, or several, for each of the {len(maps)} maps, got {len(given)}"
+            )
+    found = []
+    for number, (where, start, goal) in enumerate(zip(maps, starts, goals, strict=True)):
+        several = np.ndim(start) == 2
+        first, last = (list(start), list(goal)) if several else ([start], [goal])
+        if np.ndim(start) != np.ndim(goal) or len(first) != len(last):
+            raise ValueError(f"starts and goals of map {number} must be as many, got {start!r} and {goal!r}")
+        pairs = [
+            (check_cell(a, where, f"start of map {number}"), check_cell(b, where, f"goal of map {number}"))
+            for a, b in zip(first, last, strict=True)
+        ]
+        found.append((several, pairs))
     return found

@@ -9,15 +9,16 @@ import numpy as np
 
 from anyboost.backends.compiler import bare, inlined, inner
 from anyboost.backends.draws import mixed
-from anyboost.trees.splitting import column_word, free_value
+from anyboost.trees.splitting import column_word
+from anyboost.trees.worth import free_value
 
 
 @inlined(early=True)
 def _part_bounds(sign, left, right, limits, criterion, bounds, lower, upper):
-    # The bounds (2, k) on the left and the right of a cut of a set within `bounds`, given the sums of its sides.
-    # Where the cut has an order, everything under its lower side stays below the mean of its two values, and everything
-    # under its upper side above it. So a tree whose leaves keep their bounds keeps the order: moving along the column
-    # can only move from the lower side of such a cut to the upper one.
+    # The bounds (2, k) on the left and the right of a cut of a set within `bounds`, given the sums of its children.
+    # Where the cut has an order, all that is under its lower child stays below the mean of its two values, and all that
+    # is under its upper child above it. So a tree whose leaves keep their bounds keeps the order: moving along the
+    # column can only move from the lower child of such a cut to the upper one.
     outputs = bounds.shape[1]
     for j in range(outputs):
         low, high = bounds[0, j], bounds[1, j]

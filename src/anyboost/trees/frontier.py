@@ -25,7 +25,8 @@ from anyboost.trees.histogram import (
     take_pairs,
 )
 from anyboost.trees.partition import partition_part
-from anyboost.trees.splitting import TIE, Limits, choose_cut, score_columns
+from anyboost.trees.splitting import choose_cut, score_columns
+from anyboost.trees.worth import TIE, Limits
 
 NODE = np.dtype(
     [
@@ -198,7 +199,7 @@ def _take_in(search, tree, scratch, categorical, rules, bends):
         )  # fmt: skip
         node.column, node.cut, node.gain = column, cut, gain
         if rules is None or not (rules.ordered or rules.node_features < 1.0 or rules.node_thresholds > 0):
-            # What no cut parts here, for a side would be too light, none parts below.
+            # What no cut parts here, for a child would be too light, none parts below.
             for c in range(best.shape[1]):
                 allowed[number, c] &= best[which, c] > -np.inf
         if column >= 0:

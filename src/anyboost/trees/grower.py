@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends import shared_work, threads
-from anyboost.backends.sums import Fixed
+from anyboost.backends.fixed_point import Fixed
 from anyboost.trees.binding import draw_columns
 from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Inside, Search, Tree, advance
 from anyboost.trees.histogram import Root
 from anyboost.trees.partition import cover, leaves_of
 from anyboost.trees.rows import Ground, Rows
-from anyboost.trees.splitting import EXTREME, LEAST_SQUARES, TIE, Limits, Rules, Scratch
 from anyboost.trees.table import BINS, GROUP, Bins
+from anyboost.trees.worth import EXTREME, LEAST_SQUARES, TIE, Limits, Rules, Scratch
 
 MOST_MEMORY = 2**27  # bytes of histograms that open leaves keep
 # n_leaves, n_nodes, parent, waiting, small, large, both
@@ -73,7 +73,7 @@ class Shape(NamedTuple):
     goes_left: np.ndarray  # (nodes, 256)
     left: np.ndarray
     right: np.ndarray
-    order: np.ndarray  # 1 where the right side must not be under the left one, -1 not above
+    order: np.ndarray  # 1 where the right child must not be under the left one, -1 not above
     gain: np.ndarray  # (nodes,): in units of the fixed targets squared over mass; 0 at leaves
     masses: np.ndarray  # (nodes,): whole numbers, of the rows it was grown on
     leaf_nodes: np.ndarray  # (leaves,)

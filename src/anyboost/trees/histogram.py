@@ -1,6 +1,6 @@
 """Histograms: for every column and bin, integer sums over a set of rows of one or more channels.
 
-The channels of a row are its fixed-point targets and its mass (see `sums.Fixed`). A group of eight columns
+The channels of a row are its fixed-point targets and its mass (see `fixed_point.Fixed`). A group of eight columns
 fills 2048 counters a channel, which stay in the first cache; where target and mass are packed into one number,
 one addition counts both. The histogram of a set is that of its parent minus that of its sibling, exactly.
 
@@ -15,7 +15,7 @@ import numpy as np
 from anyboost.backends import threads
 from anyboost.backends.atomics import AHEAD, prefetch
 from anyboost.backends.compiler import bare, inlined
-from anyboost.backends.sums import FEW_CHANNELS, Fixed
+from anyboost.backends.fixed_point import FEW_CHANNELS, Fixed
 from anyboost.trees.table import BINS, GROUP
 
 # Indices are unsigned: for signed ones every access would first ask whether it counts from the end.

@@ -19,7 +19,7 @@ from anyboost.trees.rows import GroundHere, Here, Rows
 from anyboost.trees.table import BINS, GROUP, MISSING, Bins
 
 if TYPE_CHECKING:
-    from anyboost.backends.sums import Fixed
+    from anyboost.backends.fixed_point import Fixed
     from anyboost.trees.frontier import Inside
     from anyboost.trees.grower import Plan
     from anyboost.trees.journal import Journal

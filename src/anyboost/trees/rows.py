@@ -21,7 +21,7 @@ from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.table import Bins
 
 if TYPE_CHECKING:
-    from anyboost.backends.sums import Fixed
+    from anyboost.backends.fixed_point import Fixed
     from anyboost.trees.frontier import Inside
     from anyboost.trees.grower import Plan, Shape
     from anyboost.trees.journal import Journal
@@ -90,7 +90,7 @@ class Rows(Protocol):
         total: float,
         tops: tuple[float | None, float | None],
     ) -> "Fixed":
-        """mass_n a_n, mass_n kappa_n and mass_n in fixed point (see `sums.fixed`)."""
+        """mass_n a_n, mass_n kappa_n and mass_n in fixed point (see `fixed_point.fixed`)."""
 
     def leaf_sums(
         self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
@@ -166,9 +166,9 @@ class Here:
         total: float,
         tops: tuple[float | None, float | None],
     ) -> "Fixed":
-        from anyboost.backends import sums
+        from anyboost.backends import fixed_point
 
-        return sums.fixed(a, kappa, mass, whole, masses, total, tops, self, self.arrays)
+        return fixed_point.fixed(a, kappa, mass, whole, masses, total, tops, self, self.arrays)
 
     def leaf_sums(
         self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None

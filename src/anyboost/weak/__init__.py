@@ -9,23 +9,15 @@ from anyboost.weak.admission import (
     can_follow,
     takes,
 )
-from anyboost.weak.base import (
-    AnyProjection,
-    Hypothesis,
-    LeafProjection,
-    Learner,
-    Projection,
-    Support,
-    Takes,
-    declared,
-    project,
-)
 from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
 from anyboost.weak.estimator import Estimator
+from anyboost.weak.hypotheses import Hypothesis
+from anyboost.weak.learner import Learner, Support, Takes, declared, project
 from anyboost.weak.linear import Linear
 from anyboost.weak.names import get, stands_for
 from anyboost.weak.net import Net
+from anyboost.weak.projections import AnyProjection, LeafProjection, Projection
 from anyboost.weak.tree import Stump, Tree
 
 __all__ = [

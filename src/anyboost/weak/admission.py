@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import checks
-from anyboost.weak.base import Learner, Takes, declared
+from anyboost.weak.learner import Learner, Takes, declared
 
 
 def takes(learner: Learner) -> Takes:

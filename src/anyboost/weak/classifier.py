@@ -19,7 +19,9 @@ import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import sklearn_estimators
-from anyboost.weak.base import LeafProjection, Learner, OneByOne, Projection, Support, Takes
+from anyboost.weak.hypotheses import OneByOne
+from anyboost.weak.learner import Learner, Support, Takes
+from anyboost.weak.projections import LeafProjection, Projection
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +196,7 @@ class Classifier(Learner):
 
     def _stump(self, space: Space, target: np.ndarray, sign: float) -> Projection | LeafProjection:
         from anyboost.trees.grower import Growth, grow
-        from anyboost.trees.splitting import CLASS, EXTREME, NOISE, TIE
+        from anyboost.trees.worth import CLASS, EXTREME, NOISE, TIE
         from anyboost.weak.leaves import fill
 
         fixed = space.fixed(sign * _centered(target.reshape(space.n, -1)))
@@ -248,7 +250,7 @@ def _centered(rows: np.ndarray) -> np.ndarray:
 
 def _rounding(space: Space, target: np.ndarray, centered: np.ndarray) -> float:
     """How far the stump found in fixed point may be under the best one, but for the tie tolerances."""
-    from anyboost.trees.splitting import NOISE
+    from anyboost.trees.worth import NOISE
 
     outputs = centered.shape[1]
     unit = space.fixed(centered).unit

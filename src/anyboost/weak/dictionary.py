@@ -10,7 +10,8 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from anyboost.space import Space
-from anyboost.weak.base import Learner, Projection, Support
+from anyboost.weak.learner import Learner, Support
+from anyboost.weak.projections import Projection
 
 _TIE = 1e-9
 Functions = Sequence[Callable[[np.ndarray], np.ndarray]]

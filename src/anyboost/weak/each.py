@@ -12,8 +12,9 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, OnSample
 from anyboost.weak.functions import TreeFunction
+from anyboost.weak.hypotheses import AsOne, Joined
+from anyboost.weak.projections import AnyProjection
 
 T = TypeVar("T")
 
@@ -62,7 +63,7 @@ def by_output(project: Callable[[Space, np.ndarray], T], space: Space, target: n
 
 
 @dataclass(frozen=True, eq=False)
-class EachProjection(OnSample):
+class EachProjection(AnyProjection):
     """Such a function on the sample: a tree on it for each output."""
 
     parts: list[Any]  # `LeafProjection`s, or `LinearProjection`s
@@ -72,7 +73,7 @@ class EachProjection(OnSample):
         return EachFunction(tuple(part.hypothesis for part in self.parts))
 
     @cached_property
-    def values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:  # type: ignore[override]
         return np.column_stack([part.values for part in self.parts])
 
     @property

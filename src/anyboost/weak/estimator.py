@@ -14,8 +14,10 @@ import numpy as np
 
 from anyboost.space import Space
 from anyboost.weak import sklearn_estimators
-from anyboost.weak.base import LeafProjection, Learner, OneByOne, Projection, Support, Takes, safe_support
 from anyboost.weak.classifier import Classifier
+from anyboost.weak.hypotheses import OneByOne
+from anyboost.weak.learner import Learner, Support, Takes, safe_support
+from anyboost.weak.projections import LeafProjection, Projection
 
 
 @dataclass(frozen=True, eq=False)

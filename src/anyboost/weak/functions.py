@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from anyboost.trees.table import Categories
-from anyboost.weak.base import AsOne, Joined
+from anyboost.weak.hypotheses import AsOne, Joined
 
 if TYPE_CHECKING:
     from anyboost.trees.predictor import Slopes

@@ -9,11 +9,11 @@ import numpy as np
 from anyboost.backends.arrays import by_row
 from anyboost.space import Space
 from anyboost.trees.table import MISSING
-from anyboost.weak.base import LeafProjection, Projection
 from anyboost.weak.functions import TreeFunction
+from anyboost.weak.projections import LeafProjection, Projection
 
 if TYPE_CHECKING:
-    from anyboost.backends.sums import Fixed
+    from anyboost.backends.fixed_point import Fixed
     from anyboost.trees.grower import Grown
 
 _NO_SETS = np.empty((0, 8), dtype=np.uint32)
@@ -111,7 +111,7 @@ def _as_function(space: Space, grown: "Grown", fixed: "Fixed", leaf_values: np.n
 def clip_leaves(grown: "Grown", values: np.ndarray) -> np.ndarray:
     """Leaf values (leaves, k) of any origin, clipped so that the tree keeps its order.
 
-    Bounds as in growth (see `splitting.part_bounds`), with the mean over the leaves under a side as its value. Values
+    Bounds as in growth (see `trees.binding`), with the mean over the leaves under a child as its value. Values
     in order already, as far as these means can tell, stay as they are.
     """
     tree = grown.shape

@@ -14,7 +14,9 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, Learner, Projection, Support, Takes, safe_support
+from anyboost.weak.hypotheses import AsOne, Joined
+from anyboost.weak.learner import Learner, Support, Takes, safe_support
+from anyboost.weak.projections import Projection
 from anyboost.weak.standard import Standardized, drawn
 
 MOST_COLUMNS = 2000  # of a sparse table whose Gram matrix is taken apart; beyond, fits are iterative

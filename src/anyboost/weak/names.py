@@ -4,10 +4,10 @@ from typing import Any
 
 from anyboost import checks
 from anyboost.weak import sklearn_estimators
-from anyboost.weak.base import Learner
 from anyboost.weak.classifier import Classifier
 from anyboost.weak.dictionary import Dictionary
 from anyboost.weak.estimator import Estimator
+from anyboost.weak.learner import Learner
 from anyboost.weak.linear import Linear
 from anyboost.weak.net import Net
 from anyboost.weak.tree import Stump, Tree

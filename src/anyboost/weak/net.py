@@ -15,7 +15,9 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.space import Space
-from anyboost.weak.base import AsOne, Joined, Learner, Projection, Support, Takes, safe_support
+from anyboost.weak.hypotheses import AsOne, Joined
+from anyboost.weak.learner import Learner, Support, Takes, safe_support
+from anyboost.weak.projections import Projection
 from anyboost.weak.standard import Standardized, drawn
 
 _TOLERANCE = 1e-6  # relative fall of the objective under which an iteration was the last

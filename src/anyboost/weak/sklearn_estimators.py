@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.weak.base import Takes
+from anyboost.weak.learner import Takes
 
 _LARGEST_SEED = 2**31 - 1
 

@@ -15,8 +15,9 @@ import numpy as np
 from anyboost import checks
 from anyboost.backends.arrays import by_row
 from anyboost.space import Space
-from anyboost.weak.base import LeafProjection, Learner, Support
 from anyboost.weak.each import EachProjection, by_output
+from anyboost.weak.learner import Learner, Support
+from anyboost.weak.projections import LeafProjection
 
 if TYPE_CHECKING:
     from anyboost.trees.grower import Grown, Growth
@@ -28,7 +29,7 @@ class Tree(Learner):
     """Trees on histograms, grown best leaf first or level by level.
 
     A missing value goes where it gains more, right where both ways gain the same; from a node that saw none in
-    training, to the heavier side. Columns of categories are cut into any two sets (see `trees.splitting`).
+    training, to the heavier child. Columns of categories are cut into any two sets (see `trees.categories`).
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ class Tree(Learner):
 
     def _project(self, space: Space, target: np.ndarray) -> "LeafProjection | LinearProjection":
         from anyboost.trees.grower import grow
-        from anyboost.trees.splitting import LEAST_SQUARES
+        from anyboost.trees.worth import LEAST_SQUARES
         from anyboost.weak.leaves import fill, incline
 
         fixed = space.fixed(target)
@@ -247,7 +248,7 @@ class Tree(Learner):
     def _growth_on(self, space: Space, criterion: int) -> "Growth":
         """The same for every tree on a sample."""
         from anyboost.trees.grower import Growth
-        from anyboost.trees.splitting import LEAST_SQUARES, NOISE
+        from anyboost.trees.worth import LEAST_SQUARES, NOISE
 
         n_features = space.X.shape[1]
         self.check(n_features, space.categorical)
@@ -326,7 +327,7 @@ class Tree(Learner):
 
     def _extreme(self, space: Space, target: np.ndarray) -> tuple[LeafProjection, float, float]:
         from anyboost.trees.grower import grow
-        from anyboost.trees.splitting import EXTREME, NOISE
+        from anyboost.trees.worth import EXTREME, NOISE
         from anyboost.weak.leaves import fill
 
         fixed = space.fixed(target)
@@ -338,7 +339,7 @@ class Tree(Learner):
             leaf_values = np.clip(leaf_values, *grown.bounds.swapaxes(0, 1))
             reach = float((leaf_values * grown.sums).sum())
         value = reach * fixed.unit / space.total
-        rounding = fixed.outputs * fixed.unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two sides
+        rounding = fixed.outputs * fixed.unit * (0.5 + 2 * NOISE)  # a row and output, averaged; two children
         rounding += value * 1e-9  # cuts within the tie tolerance of the best are taken for it
         return fill(space, grown, fixed, leaf_values, target.shape), value, rounding
 

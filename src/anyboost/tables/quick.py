@@ -1,4 +1,4 @@
-"""Later tables that need no looking into: what `anyboost.tables` reads, the short way, for one row at a time.
+"""Later tables that need no looking into: what `tables.read` reads, the short way, for one row at a time.
 
     arrays of floats         as they are
     pandas frames            of the training table's names, column by column by their types
@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.tables import Column, Columns, filled
+from anyboost.tables.column import Column
+from anyboost.tables.levels import Columns
+from anyboost.tables.reading import filled
 
 FEW = 100  # rows; more are better read in blocks
 

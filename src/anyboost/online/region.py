@@ -11,7 +11,7 @@ from anyboost.backends.compiler import inlined
 from anyboost.online import labels
 
 
-class Frame(NamedTuple):
+class Region(NamedTuple):
     """Where scores lie: numbers, or for several scores arrays of `center`, `bottom` and `top`."""
 
     center: float  # y_0
@@ -22,7 +22,7 @@ class Frame(NamedTuple):
     high: float
     bottom: float  # where z may lie
     top: float
-    side: int  # of two memories, that of the arrays
+    memory: int  # of two, that of the arrays
 
 
 @inlined

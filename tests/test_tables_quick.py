@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import anyboost as ab
-from anyboost import quick_tables, tables
+from anyboost import tables
+from anyboost.tables import quick
 
 LETTERS = pd.Categorical(["b", "a", None, "c"], categories=["c", "b", "a"])
 COLUMNS = {
@@ -32,7 +33,7 @@ def frame(*names):
 def both(train, later, **options):
     _, columns = tables.read(train, **options)
     names = tables.names_of(train)
-    return quick_tables.read(later, columns, names), lambda: tables.read(later, columns)[0]
+    return quick.read(later, columns, names), lambda: tables.read(later, columns)[0]
 
 
 @pytest.mark.parametrize(
@@ -65,8 +66,8 @@ def test_other_names_types_and_sizes_go_the_long_way():
         long,
         train[:0],
     ):
-        assert quick_tables.read(later, columns, names) is None
-    assert quick_tables.read(train, columns, None) is None
+        assert quick.read(later, columns, names) is None
+    assert quick.read(train, columns, None) is None
 
 
 def test_new_levels_are_missing_and_a_column_of_them_warns():
@@ -74,7 +75,7 @@ def test_new_levels_are_missing_and_a_column_of_them_warns():
     later = pd.DataFrame({"floats": [1.0], "letters": pd.Categorical(["z"])})
     _, columns = tables.read(train)
     with pytest.warns(UserWarning, match="saw none of these levels"):
-        short = quick_tables.read(later, columns, ["floats", "letters"])
+        short = quick.read(later, columns, ["floats", "letters"])
     np.testing.assert_array_equal(short, [[1.0, np.nan]])
 
 
@@ -82,11 +83,11 @@ def test_an_array_of_floats_is_taken_as_it_is_and_others_are_checked():
     X = np.random.default_rng(0).normal(size=(60, 3))
     model = ab.BoostingRegressor(max_iter=3).fit(X, X[:, 0])
     for one in (X[:1], X[:1].astype(np.float32), X[::2], np.asfortranarray(X)):
-        table = quick_tables.read(one, model._columns, None)
+        table = quick.read(one, model._columns, None)
         assert table is not None
         np.testing.assert_array_equal(model.predict(one), model.ensemble_.predict(np.ascontiguousarray(one)))
     for odd in (X[:1, :2], X[0], X[:0], X[:1].astype(complex), X[:1].astype(object), X[:1].tolist()):
-        assert quick_tables.read(odd, model._columns, None) is None
+        assert quick.read(odd, model._columns, None) is None
     for odd, words in ((X[:1, :2], "2 features"), (X[0], "2D array"), (X[:1].astype(complex), "Complex")):
         with pytest.raises(ValueError, match=words):
             model.predict(odd)

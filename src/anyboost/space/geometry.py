@@ -1,4 +1,4 @@
-"""L2(P): the sample, its weights, and the geometry boosting happens in.
+"""The space: inner products, norms and sums under a sample's weights, and what a projection is lent of it.
 
     <f, g> = sum_n w_n <f(x_n), g(x_n)>,   sum_n w_n = 1
 
@@ -9,272 +9,23 @@ or (n, k) for k outputs. Gradients live in this space, so they carry neither wei
 import math
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from anyboost import checks
-from anyboost.backends import mapped, threads
+from anyboost.backends import mapped
 from anyboost.backends.arrays import by_row
+from anyboost.space.masses import Masses, total_weight
 from anyboost.trees.parts import rows_of
-from anyboost.trees.rows import Here, Rows
+from anyboost.trees.rows import Rows
 from anyboost.trees.table import Bins
 
 if TYPE_CHECKING:
-    from anyboost.backends.sums import Fixed
-    from anyboost.tables import Columns
+    from anyboost.backends.fixed_point import Fixed
 
 T = TypeVar("T")
 
-
-class Binned:
-    """A table and its bins: bin once, fit many. `boost` takes it in the place of X.
-
-    The bins are those of this table and these weights, whatever rows and weights a fit then uses. `from_parquet` makes
-    one of files that are larger than memory, with targets and weights from the files too; estimators take that.
-
-    Parameters
-    ----------
-    X : array_like (n, d)
-        A table of numbers, NaN where missing.
-    sample_weight : array_like (n,) or None, default None
-        Weights of the rows.
-    max_bins : int, default 255
-        Most bins a column, 2 to 255.
-    categorical : array_like, default ()
-        Columns that hold categories, as numbers or as a mask.
-    n_threads : int or None, default None
-        None for all cores.
-
-    Attributes
-    ----------
-    y : ndarray or None
-        Targets that a fit takes where it is given none; None but from files.
-    sample_weight : ndarray or None
-        Weights, likewise.
-    groups : ndarray or None
-        Labels of groups or queries, likewise.
-    columns : Columns or None
-        The levels of columns that hold categories, from files.
-    names : list of str or None
-        The columns' names, from files.
-
-    Examples
-    --------
-    >>> import anyboost as ab
-    >>> table = ab.Binned([[0.0], [1.0], [2.0]])
-    >>> table
-    Binned(3 x 1, max_bins=255)
-    >>> runs = [ab.boost(table, [0.0, 1.0, 3.0], loss, rounds=5) for loss in ("squared", "absolute")]
-    """
-
-    y: np.ndarray | None = None
-    sample_weight: np.ndarray | None = None
-    groups: np.ndarray | None = None
-    columns: "Columns | None" = None
-    names: list[str] | None = None
-
-    def __init__(
-        self,
-        X: Any,
-        sample_weight: Any = None,
-        *,
-        max_bins: int = 255,
-        categorical: Any = (),
-        n_threads: int | None = None,
-    ) -> None:
-        from anyboost.backends import sums
-        from anyboost.trees.binning import bin_table
-
-        self.X = checks.table(X, "X")
-        self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
-        weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(self.X))
-        workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
-        self.categorical = checks.columns(categorical, "categorical", self.X.shape[1])
-        checks.codes(self.X, "X", self.categorical)
-        masses = None
-        if weights is not None:
-            masses = sums.fixed_mass(weights, False, Here(len(self.X)))[0]
-        self.bins = bin_table(self.X, masses, max_bins, workers, self.categorical)
-
-    @classmethod
-    def from_parquet(
-        cls,
-        paths: Any,
-        *,
-        columns: Any = None,
-        target: Any = None,
-        weight: str | None = None,
-        group: str | None = None,
-        categorical: Any = "from_dtype",
-        max_bins: int = 255,
-        folder: Any = None,
-        n_threads: int | None = None,
-    ) -> "Binned":
-        """The rows of Parquet or CSV files, which need not fit into memory.
-
-        The bins, and so the models, are those of the same rows in memory. The files are read a portion at a time;
-        numbers and bins lie in files that are mapped into memory.
-
-        Parameters
-        ----------
-        paths : path, str or sequence
-            Files, a pattern as "rows/*.parquet", a folder, or several; read in this order. Columns are found by name.
-        columns : sequence of str or None, default None
-            The columns of X; None: all but the target, the weight and the group.
-        target : str, sequence of str or None, default None
-            The column of targets or classes, or several.
-        weight : str or None, default None
-            The column of weights; rows of weight zero are left out.
-        group : str or None, default None
-            The column of groups, or of queries.
-        categorical : str, sequence or None, default "from_dtype"
-            Columns that hold categories, by name or number: "from_dtype" for those of text and dictionary types, None
-            for none.
-        max_bins : int, default 255
-            Most bins a column, 2 to 255.
-        folder : path, str or None, default None
-            Where to keep numbers and bins, for a later call with the same arguments to find; None: in files of the
-            system's folder for temporary ones, which go with the table.
-        n_threads : int or None, default None
-            None for all cores.
-
-        Returns
-        -------
-        Binned
-            The table.
-
-        Examples
-        --------
-        >>> import anyboost as ab
-        >>> import pyarrow as pa, pyarrow.parquet as pq
-        >>> pq.write_table(pa.table({"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 3.0]}), "rows.parquet")
-        >>> table = ab.Binned.from_parquet("rows.parquet", target="y")
-        >>> ab.boost(table, loss="absolute", rounds=5).ensemble.predict([[2.0]]).shape
-        (1,)
-        """
-        from anyboost.on_disk import Asked, stored
-        from anyboost.trees.binning import bin_table, words_shape
-
-        checks.count(max_bins, "max_bins", least=2, most=255)
-        workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
-
-        def binned(X: np.ndarray, weights: Any, levels: tuple[int, ...], builder: Any) -> Bins:
-            words = builder.zeros("words", words_shape(*X.shape), np.uint64, "C")
-            masses = Space(X, weights).masses
-            return bin_table(X, masses, max_bins, workers, levels, words)
-
-        asked = Asked(columns, target, weight, group, categorical, max_bins)
-        found = stored(paths, asked, folder, binned)
-        table = object.__new__(cls)
-        table.X, table.bins, table.max_bins = found.X, found.bins, max_bins
-        table.y, table.sample_weight, table.groups = found.y, found.weights, found.groups
-        table.columns, table.names = found.columns, found.names
-        table.categorical = tuple(found.columns.levels)
-        return table
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.X.shape[0], self.X.shape[1]
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __repr__(self) -> str:
-        return f"Binned({self.shape[0]} x {self.shape[1]}, max_bins={self.max_bins})"
-
-    def take(self, rows: Any) -> "Binned":
-        """Some of the rows, by number or by mask, in the same bins.
-
-        Parameters
-        ----------
-        rows : array_like
-            Their numbers, or a mask.
-
-        Returns
-        -------
-        Binned
-            These rows.
-        """
-        part = object.__new__(Binned)
-        part.__dict__.update(self.__dict__)
-        part.X, part.bins = mapped.take(self.X, rows), self.bins.take(rows)
-        for name in ("y", "sample_weight", "groups"):
-            own = getattr(self, name)
-            setattr(part, name, None if own is None else own[rows])
-        return part
-
-    def agree(self, name: str, value: T | None) -> T:
-        """What was chosen when the table was binned; a sentence where something else is asked for.
-
-        Parameters
-        ----------
-        name : str
-            The option.
-        value : Any
-            What is asked for; None for whatever was chosen.
-
-        Returns
-        -------
-        Any
-            What was chosen.
-        """
-        own = getattr(self, name)
-        if value not in (None, own):
-            raise ValueError(f"{name} is {own} in the binned X, got {value}; leave it out")
-        return own
-
-
-MOST_WHOLE = 2**31  # a larger total of whole weights leaves too few bits to the targets
 _NOTED = 3  # arrays whose largest value is remembered: a gradient, a target and a curvature
-_FRACTIONS = 12  # weights are tried as multiples of 1/1 .. 1/12 of the smallest
-
-
-def as_mass(weights: np.ndarray, rows: Rows) -> tuple[np.ndarray | None, bool, float]:
-    """Weights up to a factor: whole where they are multiples of one number (None: all ones), else of mean one.
-
-    And whether they are whole, and their sum. Whole numbers add up exactly. So 1/n for every row, or 1/7 and 3/7, are
-    the model of 1, or of 1 and 3.
-    """
-    smallest = -float(rows.most(-weights.min(initial=np.inf)))
-    for parts in range(1, _FRACTIONS + 1):
-        scaled = weights * (parts / smallest)
-        whole = np.rint(scaled)
-        unlike = np.count_nonzero(np.abs(scaled - whole) > 1e-12 * whole)
-        others = np.count_nonzero(whole != 1)
-        sums = np.array([unlike, others, int(min(whole.sum(), 2.0**53))])
-        unlike, others, total = rows.add(sums).tolist()
-        if not unlike and total <= MOST_WHOLE:
-            return (whole if others else None), True, float(total)
-    return weights * (rows.n / _total(weights, rows)), False, float(rows.n)
-
-
-def _total(weights: np.ndarray, rows: Rows) -> float:
-    """The sum of all weights, in the same bits for any order and any parts."""
-    return rows.dot(weights[:, None], None, None)[0]
-
-
-class Masses(NamedTuple):
-    """A measure of the rows of a table: their weights up to a factor.
-
-    `mass` is None for all ones, and whole numbers where `whole`; `total` is its sum, `unit` the weight, as given, of
-    mass one. `drawn` are the rows of positive mass, in order; None for all of them.
-    """
-
-    mass: np.ndarray | None
-    whole: bool
-    total: float
-    unit: float = 1.0
-    drawn: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, weights: np.ndarray | None, rows: Rows) -> "Masses":
-        """That of rows with these positive weights; None: all one."""
-        if weights is None:
-            return cls(None, True, float(rows.n))
-        mass, whole, total = as_mass(weights, rows)
-        return cls(mass, whole, total, _total(weights, rows) / total)
 
 
 class Space:
@@ -354,6 +105,12 @@ class Space:
         if self.mass is not None:
             self.fixed_mass = self._fix(self.mass)
 
+    def _like(self, **changed: Any) -> "Space":
+        """This space but for some attributes; it shares all others."""
+        space = object.__new__(Space)
+        space.__dict__.update(self.__dict__, _lender=self.full, **changed)
+        return space
+
     def lent(
         self, measure: Masses | None = None, features: np.ndarray | None = None, key: int = 0
     ) -> "Space":
@@ -375,9 +132,7 @@ class Space:
         Space
             The space.
         """
-        space = object.__new__(Space)
-        space.__dict__.update(self.__dict__)
-        space.features, space.key, space._lender = features, key, self.full
+        space = self._like(features=features, key=key)
         if measure is not None:
             for name in ("weights", "fixed_mass"):
                 space.__dict__.pop(name, None)
@@ -398,12 +153,7 @@ class Space:
         Space
             The space.
         """
-        if kappa is None:
-            return self
-        space = object.__new__(Space)
-        space.__dict__.update(self.__dict__)
-        space.kappa, space._lender = kappa, self.full
-        return space
+        return self if kappa is None else self._like(kappa=kappa)
 
     def outputs(self, count: int) -> list["Space"]:
         """The space of each of several outputs.
@@ -452,11 +202,8 @@ class Space:
         Space
             The space.
         """
-        space = object.__new__(Space)
-        space.__dict__.update(self.__dict__)
-        space.rows, space.n_threads = rows, rows.n_threads
-        space._scales, space._largest, space._lender = dict(self._scales), self._largest[:], self.full
-        return space
+        noted = {"_scales": dict(self._scales), "_largest": self._largest[:]}
+        return self._like(rows=rows, n_threads=rows.n_threads, **noted)
 
     def straight(self, kappa: np.ndarray) -> "Space":
         """The space without curvature in which rows have the mass that they have in one `curved` by kappa.
@@ -473,7 +220,7 @@ class Space:
         """
         weights = kappa if self.mass is None else self.mass * kappa
         drawn = np.flatnonzero(weights) if self.drawn is None else self.drawn
-        mass = weights * (self.rows.n / _total(weights, self.rows))
+        mass = weights * (self.rows.n / total_weight(weights, self.rows))
         measure = Masses(mass, False, float(self.rows.n), drawn=drawn if len(drawn) < self.n else None)
         space = self.lent(measure, self.features, self.key)
         space.kappa = None
@@ -525,8 +272,8 @@ class Space:
             sum_n w_n f_n g_n.
         """
         if less is None:
-            return self._sum("inner", self._rows(f), self._rows(g))
-        return self._sum("inner of a difference", self._rows(f), self._rows(g), self._rows(less))
+            return self._sum("inner", by_row(f), by_row(g))
+        return self._sum("inner of a difference", by_row(f), by_row(g), by_row(less))
 
     def norm(self, f: np.ndarray, kind: str = "norm") -> float:
         """The norm ||f|| = sqrt(<f, f>).
@@ -543,7 +290,7 @@ class Space:
         float
             The norm.
         """
-        return self._sum(kind, self._rows(f), self._rows(f)) ** 0.5
+        return self._sum(kind, by_row(f), by_row(f)) ** 0.5
 
     def square(self, h: np.ndarray) -> float:
         """The squared norm ||h||^2, in the space's metric.
@@ -559,8 +306,8 @@ class Space:
             ||h||^2.
         """
         if self.kappa is None:
-            return self._sum("square", self._rows(h), self._rows(h))
-        return self._sum("curved square", self._rows(h * self.kappa), self._rows(h))
+            return self._sum("square", by_row(h), by_row(h))
+        return self._sum("curved square", by_row(h * self.kappa), by_row(h))
 
     def dual_norm(self, D: np.ndarray, kind: str = "norm of D") -> float:
         """The norm of a covector: max <D, h> over ||h|| <= 1, which is ||D|| where there is no curvature.
@@ -581,7 +328,7 @@ class Space:
             return self.norm(D, kind)
         # Where kappa is zero, so is D.
         quotient = np.divide(D, self.kappa, out=np.zeros_like(D), where=self.kappa > 0)
-        return self._sum(kind, self._rows(D), self._rows(quotient)) ** 0.5
+        return self._sum(kind, by_row(D), by_row(quotient)) ** 0.5
 
     def largest(self, f: np.ndarray) -> float:
         """The largest |f_n|; NaN or infinite where any is.
@@ -628,7 +375,7 @@ class Space:
         float
             The mean.
         """
-        return self._sum("mean", self._rows(values), None)
+        return self._sum("mean", by_row(values), None)
 
     def scale_and_add(self, factor: float, f: np.ndarray, g: np.ndarray) -> np.ndarray:
         """The sum factor * f + g.
@@ -691,12 +438,12 @@ class Space:
         Fixed
             Integers and their units.
         """
-        kappa = None if self.kappa is None else self._rows(self.kappa)
+        kappa = None if self.kappa is None else by_row(self.kappa)
         tops: tuple[float | None, float | None] = (None, None)
         if self.mass is None or self.whole:
             tops = self.largest(target), None if self.kappa is None else self.largest(self.kappa)
         return self.rows.fixed(
-            self._rows(target), kappa, self.mass, self.whole, self.fixed_mass[0], self.total, tops
+            by_row(target), kappa, self.mass, self.whole, self.fixed_mass[0], self.total, tops
         )
 
     @cached_property
@@ -705,9 +452,9 @@ class Space:
         return mapped.full((self.n,), 1, np.int64, beside=self.X), 1.0  # unless there are weights
 
     def _fix(self, mass: np.ndarray) -> tuple[np.ndarray, float]:
-        from anyboost.backends import sums
+        from anyboost.backends.fixed_point import fixed_mass
 
-        return (mass, 1.0) if mass.dtype == np.int64 else sums.fixed_mass(mass, self.whole, self.rows)
+        return (mass, 1.0) if mass.dtype == np.int64 else fixed_mass(mass, self.whole, self.rows)
 
     @property
     def weight_unit(self) -> float:
@@ -771,6 +518,3 @@ class Space:
         guess = self._scales.get(kind, 0)
         value, self._scales[kind] = self.rows.dot(f, g, self.mass, guess, less)
         return value / self.total
-
-    def _rows(self, f: np.ndarray) -> np.ndarray:
-        return by_row(f)

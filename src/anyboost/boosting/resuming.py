@@ -5,24 +5,18 @@ grown. Scores, what is left over of gradients, and certificates come out as they
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anyboost.boosting.run import Run
 from anyboost.certificates import Evidence
-from anyboost.descent import State
-from anyboost.losses import Functional
-from anyboost.space import Space
 from anyboost.trees.parts import alone
 from anyboost.watching import Watch
-
-if TYPE_CHECKING:
-    from anyboost.boosting import Run
 
 OTHER_DATA = "resume was run on other data: pass the X, y, sample_weight and groups of that run"
 
 
-def without_rows(run: "Run") -> "Run":
+def without_rows(run: Run) -> Run:
     """The run without its sample, and without what it keeps of each row: what is the same wherever rows lie."""
     state, k = run.state, run.ensemble.outputs
     nothing = np.empty((0,) if k == 1 else (0, k))
@@ -47,7 +41,7 @@ def without_rows(run: "Run") -> "Run":
     return replace(run, space=None, functional=None, state=state, watch=watch)
 
 
-def by_trees(run: "Run") -> bool:
+def by_trees(run: Run) -> bool:
     """Whether a run is to be replayed; a sentence where it has nothing to go on from."""
     if len(run.state.scores) and alone():
         return False
@@ -58,7 +52,7 @@ def by_trees(run: "Run") -> bool:
     return True
 
 
-def admit_replay(run: "Run", n_features: int, offset_given: bool) -> None:
+def admit_replay(run: Run, n_features: int, offset_given: bool) -> None:
     """Refuse a sample that the run's trees cannot have been grown on."""
     if n_features != run.ensemble.n_features:
         raise ValueError(OTHER_DATA)
@@ -67,7 +61,7 @@ def admit_replay(run: "Run", n_features: int, offset_given: bool) -> None:
         raise ValueError(f"start must be {again}, as in the run to resume")
 
 
-def check_replayed(run: "Run", earlier: "Run") -> None:
+def check_replayed(run: Run, earlier: Run) -> None:
     """Refuse data on which the rounds of an earlier run do not come out as they were."""
     same = [step.loss for step in run.steps] == [step.loss for step in earlier.steps]
     if not same or run.ensemble.added != earlier.ensemble.added or run.start_loss != earlier.start_loss:
@@ -76,15 +70,3 @@ def check_replayed(run: "Run", earlier: "Run") -> None:
         return
     if not np.array_equal(run.watch.losses, earlier.watch.losses, equal_nan=True):
         raise ValueError("valid is not the set that the run to resume watched: pass that one")
-
-
-def fits(state: State, space: Space, functional: Functional) -> bool:
-    """Whether a state can belong to this data: its loss, to the bit, and its model's scores on some rows."""
-    if len(state.scores) != space.n or space.X.shape[1] != state.ensemble.n_features:
-        return False
-    if functional.value(state.scores) != state.loss:
-        return False
-    some = np.unique(np.linspace(0, space.n - 1, 50).astype(int))
-    offset = state.start[some] if state.ensemble.needs_offset else None
-    predicted = state.ensemble.predict(space.X[some], offset)
-    return bool(np.allclose(predicted, state.scores[some], rtol=1e-6, atol=1e-6))
