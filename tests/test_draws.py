@@ -9,8 +9,10 @@ from anyboost import draws
 from anyboost.draws import Units, label_words, labels_held_out, mix
 from anyboost.samples import Sampling
 from anyboost.space import Space
+from anyboost.trees.parts import circle
 from anyboost.weak import Dictionary, Estimator, Tree
 from lending import lent
+from parts import in_circle
 
 N = 500
 
@@ -154,6 +156,44 @@ def test_units_are_held_out_by_class_up_to_the_share():
     assert Units(0, X[:2], y[:2]).held_out(0.9).sum() == 1
     assert Units(0, X[:1], y[:1]).held_out(0.5).sum() == 0
     assert Units(0, X[:1], y[:1], np.array([2.0])).held_out(0.5).sum() == 1
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(N) % 4 + 1.0])
+def test_those_held_out_are_of_the_smallest_keys_of_their_class(weights):
+    X, _ = table()
+    labels = np.random.default_rng(2).choice(["a", "b", "c"], N, p=[0.7, 0.28, 0.02])
+    units = Units(5, X, np.zeros(N), weights)
+    row = np.repeat(np.arange(N), units.counts)
+    expected = np.zeros(N, dtype=np.int64)
+    sizes = [np.count_nonzero(labels[row] == label) for label in "abc"]
+    for label, count in zip("abc", draws._share_out(0.3, np.array(sizes)), strict=True):
+        own = np.flatnonzero(labels[row] == label)
+        np.add.at(expected, row[own[np.argsort(units.keys[own])[:count]]], 1)
+    np.testing.assert_array_equal(units.held_out(0.3, labels), expected)
+    assert expected.sum() == int(np.ceil(0.3 * len(row)))
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_parts_of_a_sample_draw_and_hold_out_what_the_whole_does(size):
+    """Equal rows in several parts are copies of each other; and no part is sent all rows."""
+    X, y = table(copies=True)
+    weights = np.where(np.arange(N) % 3, 1.0 + np.arange(N) % 2, 1.5)
+    whole = Units(3, X, y, weights)
+    edges = np.linspace(0, N, size + 1).astype(int)
+    largest = []
+
+    def part(place):
+        gather = circle().gather
+        circle().gather = lambda values: largest.append(len(values)) or gather(values)
+        own = slice(edges[place], edges[place + 1])
+        units = Units(3, X[own], y[own], weights[own])
+        return units.drawn(0.4, 9)[0], units.held_out(0.2, y[own])
+
+    drawn, held_out = (np.concatenate(found) for found in zip(*in_circle(part, size), strict=True))
+    for found, expected in ((drawn, whole.drawn(0.4, 9)[0]), (held_out, whole.held_out(0.2, y))):
+        one, other = (drawn_by_content(X, y, whole.weights, drawn) for drawn in (found, expected))
+        np.testing.assert_array_equal(one, other)
+    assert max(largest) <= 2  # the classes
 
 
 def test_queries_are_held_out_by_their_labels_alone():

@@ -111,17 +111,16 @@ class Units:
 
         One unit at least, where any stratum has two; in each stratum one stays.
         """
-        row, stratum, keys, own = self._strata(strata)
-        order = np.lexsort((keys, stratum))
-        sizes = np.bincount(stratum)
-        firsts = np.cumsum(sizes) - sizes
-        chosen = [
-            order[first : first + count]
-            for first, count in zip(firsts, _share_out(share, sizes), strict=True)
-        ]
-        held_out = np.zeros(len(keys), dtype=np.bool_)
-        held_out[np.concatenate(chosen)] = True
-        return np.bincount(row[held_out[own]], minlength=self.n)
+        from anyboost.backends.draws import count_smallest
+
+        n_strata, stratum = 1, np.empty(0, dtype=np.int64)
+        if strata is not None:
+            labels, stratum = distinct(strata)
+            n_strata = len(labels)
+        own = np.bincount(stratum, self.counts, n_strata) if strata is not None else [self.counts.sum()]
+        sizes = self.rows.add(np.array(own, dtype=np.int64))
+        wanted = np.array(_share_out(share, sizes), dtype=np.int64)
+        return count_smallest(self.keys, self._owners, stratum, wanted, self.n, self.rows)
 
     def folds(self, count: int, strata: np.ndarray | None = None) -> np.ndarray:
         """(count, n): how many units of each row each fold holds out; by their keys, of each stratum in turn.
@@ -195,16 +194,40 @@ def unit_counts(weights: np.ndarray, rows: Rows) -> np.ndarray:
 def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None, rows: Rows) -> np.ndarray:
     """How many units of equal rows, of all parts, come before those of each row.
 
+    Rows of several parts meet in the part that their word names: each part looks at a share of the words.
+    """
+    others = circle()
+    if others.size == 1:
+        return _copies_here(words, counts, weights)
+    owner = ((words[:, 0] >> np.uint64(32)) * np.uint64(others.size)) >> np.uint64(32)
+    order = np.argsort(owner, kind="stable")
+    edges = np.searchsorted(owner[order], np.arange(1, others.size, dtype=np.uint64))
+
+    def sent(values: np.ndarray) -> list[np.ndarray]:
+        return others.trade(np.split(values[order], edges))
+
+    met = sent(words)
+    there = np.concatenate(met)
+    if not rows.most(int(_any_equal(there))):
+        return np.zeros(len(words), dtype=np.int64)
+    counts = np.concatenate(sent(counts))
+    weights = None if weights is None else np.concatenate(sent(weights))
+    ends = np.cumsum([len(part) for part in met])[:-1]
+    copies = np.empty(len(words), dtype=np.int64)
+    copies[order] = np.concatenate(others.trade(np.split(_copies_here(there, counts, weights), ends)))
+    return copies
+
+
+def _copies_here(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The same where all rows that may be equal are here.
+
     Who comes first makes no difference among rows of whole weight, for their units are alike. Rows of other weights
     come after those, the lighter ones first: else it would hang on the order of the rows which of them is drawn. Rows
     are equal where both words are (see `backends.draws`).
     """
-    n, words = len(words), rows.gather(words)
-    high = np.sort(words[:, 0])
-    if (high[1:] > high[:-1]).all():
-        return np.zeros(n, dtype=np.int64)
-    counts, weights = rows.gather(counts), None if weights is None else rows.gather(weights)
-    copies = np.zeros(len(words), dtype=np.int64)
+    copies = mapped.zeros((len(words),), np.int64, beside=words)
+    if not _any_equal(words):
+        return copies
     order = np.argsort(words[:, 0])
     high = words[order, 0]
     same = high[1:] == high[:-1]
@@ -217,7 +240,14 @@ def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None, r
     before = np.cumsum(own) - own
     begins = np.append(True, (words[some[1:]] != words[some[:-1]]).any(axis=1))
     copies[some] = before - np.maximum.accumulate(np.where(begins, before, 0))
-    return copies[rows.own]
+    return copies
+
+
+def _any_equal(words: np.ndarray) -> bool:
+    high = mapped.zeros((len(words),), np.uint64, beside=words)
+    high[:] = words[:, 0]
+    high.sort()
+    return any((high[part][1:] == high[part][:-1]).any() for part in mapped.blocks(len(high), overlap=1))
 
 
 def _share_out(share: float, sizes: np.ndarray) -> list[int]:

@@ -6,6 +6,8 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from processes import Processes
+
 
 @pytest.fixture(scope="session")
 def client():
@@ -17,3 +19,16 @@ def client():
         cluster = LocalCluster(n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0")
         with cluster, Client(cluster) as client:
             yield client
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    found = Processes()
+    with found.stack:
+        yield found
+
+
+@pytest.fixture
+def processes(cluster):
+    """Two workers in processes of their own, which may be killed."""
+    return cluster.ready()

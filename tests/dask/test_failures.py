@@ -5,7 +5,6 @@ import random
 import signal
 import threading
 import time
-from contextlib import ExitStack
 
 import dask
 import dask.array as da
@@ -14,6 +13,7 @@ import pytest
 
 import anyboost as ab
 from models import model_of
+from processes import children, left_behind, nothing_left, pids
 
 FULL = pytest.mark.full
 ROWS, COLUMNS, PARTS = 6000, 6, 6
@@ -38,55 +38,6 @@ def whole():
     return ab.boost(np.concatenate([X for X, _ in made]), np.concatenate([y for _, y in made]), **HOW)
 
 
-class Processes:
-    """Two workers in processes of their own, which a nanny starts again when they die."""
-
-    def __init__(self):
-        self.stack, self.client = ExitStack(), None
-
-    def ready(self):
-        """A client of two workers: of a new cluster, where the nanny has given up on one that was slow to start."""
-        from distributed import Client, LocalCluster
-
-        if self.client is not None:
-            try:
-                self.client.wait_for_workers(2, timeout=60)
-                return self.client
-            except TimeoutError:
-                self.stack.close()
-        settings = {
-            "distributed.scheduler.allowed-failures": 1000,
-            "distributed.comm.timeouts.connect": "30s",
-        }
-        self.stack.enter_context(dask.config.set(settings))
-        workers = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
-        cluster = self.stack.enter_context(LocalCluster(**workers, dashboard_address=":0"))
-        self.client = self.stack.enter_context(Client(cluster))
-        return self.client
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    found = Processes()
-    with found.stack:
-        yield found
-
-
-@pytest.fixture
-def processes(cluster):
-    return cluster.ready()
-
-
-def pids(client):
-    return client.run(os.getpid)
-
-
-def left_behind(client):
-    """Seats that were not given up, by worker."""
-    count = lambda: len(__import__("anyboost.dask.workers", fromlist=["_"])._seats)  # noqa: E731
-    return client.run(count, on_error="ignore")  # one may be dying
-
-
 class Killer(threading.Thread):
     """Kills a worker after some seconds."""
 
@@ -103,40 +54,29 @@ class Killer(threading.Thread):
 
 @pytest.mark.parametrize("kill", [0, *(pytest.param(number, marks=FULL) for number in range(1, 100))])
 def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
-    chance = random.Random(kill)
+    chance, before = random.Random(kill), children()
     killer = Killer(processes, chance.uniform(0.1, 2.0), kill)
     killer.start()
     run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
     assert model_of(run) == model_of(whole)
     killer.join(30)
-    assert not any(left_behind(processes).values())
+    assert nothing_left(processes, before)
 
 
 def test_known_trees_are_not_grown_again(monkeypatch, whole):
-    from anyboost.dask.journal import Journal
     from anyboost.trees import grower
-    from parts import Member, in_circle
+    from anyboost.trees.journal import Journal
+    from anyboost.trees.parts import circle
+    from parts import in_circle
 
     made = [rows(seed) for seed in range(PARTS)]
     journals = {}
 
     def fit(place, edges, known, rounds):
-        journal = journals[place] = Journal(known)
-        circle = _with(journal)
+        journals[place] = circle().journal = Journal(known)
         own = made[edges[place] : edges[place + 1]]
         X, y = (np.concatenate([part[number] for part in own]) for number in (0, 1))
-        circle()
         return ab.boost(X, y, **{**HOW, "rounds": rounds}, n_threads=1)
-
-    def _with(journal):
-        def begin():
-            from anyboost.trees.parts import circle
-
-            member = circle()
-            assert isinstance(member, Member)
-            member.recall, member.remember = journal.recall, journal.remember
-
-        return begin
 
     in_circle(lambda place: fit(place, (0, 1, 6), (), 40), 2)
     known = journals[0].kept

@@ -99,6 +99,13 @@ def sample(kind, n=40, seed=0):
     return X, y, {"groups": random.integers(0, 3, n)} if "grouped" in kind else {}
 
 
+def keep_trees(step, run):
+    """A callback for which a run keeps its trees."""
+
+
+keep_trees.keeps_trees = True
+
+
 def fit(loss, learner, descent, rounds, watch=True, **options):
     loss, kind = LOSSES[loss]
     X, y, given = sample(kind)

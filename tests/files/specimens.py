@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anyboost as ab
+from anyboost.boosting.resuming import without_rows
 from anyboost.ensemble import Ensemble
 from anyboost.mirror import FixedShare, MirrorAverager, Octahedron, SecondOrder, StumpAverager
 from files.keep_kinds import ask
-from files.samples import LEARNERS, fit, sample
+from files.samples import LEARNERS, fit, keep_trees, sample
 from reference import files as reference
 
 HERE = Path(__file__).parent
@@ -52,6 +53,7 @@ def _sums() -> list[Any]:
         "atoms": fit("coupled sum", "tree", "hull", 3),
         "mine": fit("pointwise", "stump", "my step", 3),
         "columns": fit("cvar of a sum", "dictionary", "search", 3, watch=False),
+        "grown": without_rows(fit("softmax", "ruled tree", "hull", 3, callbacks=[keep_trees])),
     }
     table, y, _ = sample("class")
     table = np.column_stack([table[:, 0], np.abs(table[:, 1]), table[:, 2:]])

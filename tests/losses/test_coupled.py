@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anyboost import losses
+from anyboost.losses import risk
 from anyboost.space import Space
 from reference import coupled, mean_loss, resolve
 
@@ -86,6 +87,21 @@ def test_cvar_equals_filling_the_tail(base, alpha, seed, n, ties, weighted):
     assert factors.max() <= 1 / (1 - alpha) + 1e-12
     for tied in np.unique(rows):
         assert np.ptp(factors[np.array(rows) == tied]) == 0  # rows that tie share
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.75, 0.99])
+@quick
+@cases
+def test_the_tail_counted_is_the_tail_sorted(alpha, seed, n, ties, weighted):
+    """Of many rows only sums are taken: who counts on a cluster has the bits of who sorts in one place."""
+    random, f, y, _, weights = draw(seed, n, ties, weighted)
+    loss, space = losses.CVaR("absolute", alpha), space_of(y, weights)
+    far = random.choice([0.0, -0.0, 1e300, np.inf], n)
+    rows = np.where(random.random(n) < 0.7, np.abs(f - y), far)
+    found = loss.on(y, space).factors(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(risk, "FEW", 0)
+        np.testing.assert_array_equal(loss.on(y, space).factors(rows), found)
 
 
 @quick

@@ -1,16 +1,18 @@
 """`boost` by members of a circle, each with its own rows: the model of all rows in one place, byte for byte."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 
 import anyboost as ab
 import fingerprints
+from anyboost.losses import risk
 from anyboost.trees.binning import column_thresholds
 from anyboost.trees.cuts import OF_PARTS, thresholds
 from models import model_of
-from parts import in_circle, in_parts
+from parts import Member, in_circle, in_parts
 
 FULL = pytest.mark.full
 EDGES = {
@@ -43,7 +45,7 @@ MATTER = (  # one a kind of sum, every kind of partition
 
 
 def run_of(name, order=None, part=slice(None), **more):
-    case = CASES[name] | more
+    case = CASES[name] | {"rounds": 5} | more
     X, y, groups = fingerprints.data(getattr(case["loss"], "name", case["loss"]), case.pop("missing", False))
     X = X.astype(case.pop("dtype", np.float64))
     order = np.arange(len(y)) if order is None else order
@@ -55,11 +57,29 @@ def run_of(name, order=None, part=slice(None), **more):
         return ab.boost(
             X[order][part],
             y[order][part],
-            **{**case, "rounds": 5},
+            **case,
             **given,
             n_threads=1,
             random_state=3,
         )
+
+
+def test_the_tail_of_many_rows_is_found_by_sums(monkeypatch):
+    """No part is sent the losses of all in a round."""
+    asked, gather, edges = [], Member.gather, (0, 0, 150, 300, 450)
+    monkeypatch.setattr(Member, "gather", lambda self, values: asked.append(1) or gather(self, values))
+
+    def times(rounds):
+        asked.clear()
+        whole = run_of("cvar", rounds=rounds)
+        parts = partial(run_of, "cvar", None, rounds=rounds)
+        for run in in_circle(lambda place: parts(part=slice(*edges[place : place + 2])), 4):
+            assert model_of(run) == model_of(whole)
+        return len(asked)
+
+    assert times(5) > times(2)  # where few are sorted
+    monkeypatch.setattr(risk, "FEW", 0)
+    assert times(5) == times(2)
 
 
 def compare(name, edges, order=None, **more):

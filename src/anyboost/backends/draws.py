@@ -5,6 +5,7 @@ any order and zeros need not be stored. Two rows are taken for equal where both 
 mistaken for each other with a chance of n^2 / 2^129.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.sums import Parts
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -20,6 +22,7 @@ _NAN = np.uint64(0x7FF8000000000000)
 _AT_ONCE = (
     512  # rows whose columns are read together: a table by rows and one by columns are both read in order
 )
+_COUNTERS = 2**16  # of digits at a time
 _SHORT = 50_000  # rows that one thread has mixed before another has begun
 
 
@@ -173,8 +176,58 @@ def draw(
 
     n = len(ends) - 1 if len(ends) else len(keys)
     counts, rows = arrays.empty(n, np.int64), arrays.empty(n, np.uint32)
-    found = threads.over_blocks(some, n, n_threads, _SHORT)
-    return counts, found[0] if len(found) == 1 else np.concatenate(found)
+    end = 0
+    for part in threads.over_blocks(some, n, n_threads, _SHORT):
+        rows[end : end + len(part)] = part  # one after another, in place
+        end += len(part)
+    return counts, rows[:end]
+
+
+@kernel
+def _count_digits(keys, owners, stratum, prefixes, above, left, counts):
+    # Of the keys that begin with the prefix of their stratum, the next digits.
+    mask = np.uint64(counts.shape[1] - 1)
+    for unit in range(keys.size):
+        s = 0
+        if stratum.size:
+            s = stratum[np.int64(owners[unit]) if owners.size else unit]
+        if above == np.uint64(64) or keys[unit] >> above == prefixes[s]:
+            counts[s, (keys[unit] >> left) & mask] += 1
+
+
+@kernel
+def _count_up_to(keys, owners, stratum, limits, wanted, counts):
+    for unit in range(keys.size):
+        row = np.int64(owners[unit]) if owners.size else unit
+        s = stratum[row] if stratum.size else 0
+        counts[row] += np.int64(wanted[s] > 0 and keys[unit] <= limits[s])
+
+
+def count_smallest(
+    keys: np.ndarray, owners: np.ndarray, stratum: np.ndarray, wanted: np.ndarray, n: int, rows: Parts
+) -> np.ndarray:
+    """How many units of each of n rows are among those of smallest key, `wanted` of each stratum over all parts.
+
+    Nothing is sorted: the last key of each stratum is found digit by digit, from counts of the units that share the
+    digits before. Units of equal keys, which are as rare as unequal rows with equal words, go together. An empty
+    `stratum` (rows,) says that all are in the first; `owners` as in `draw`.
+    """
+    width = min(max(int(math.log2(_COUNTERS / len(wanted))), 4), 16)
+    limits, before = np.zeros(len(wanted), dtype=np.uint64), np.zeros(len(wanted), dtype=np.int64)
+    each, left = np.arange(len(wanted)), 64
+    while left > 0:
+        above, taken = left, min(width, left)
+        left -= taken
+        counts = np.zeros((len(wanted), 1 << taken), dtype=np.int64)
+        _count_digits(keys, owners, stratum, limits, np.uint64(above), np.uint64(left), counts)
+        counts = rows.add(counts)
+        sums = before[:, None] + np.cumsum(counts, axis=1)
+        digit = (sums < wanted[:, None]).sum(axis=1)
+        before = (sums - counts)[each, digit]
+        limits = (limits << np.uint64(taken)) | digit.astype(np.uint64)
+    found = mapped.zeros((n,), np.int64, beside=keys)
+    _count_up_to(keys, owners, stratum, limits, wanted, found)
+    return found
 
 
 @kernel

@@ -78,9 +78,9 @@ def doubled(values: Any) -> Any:
     return out
 
 
-def blocks(n: int) -> Iterator[slice]:
-    """Rows a portion at a time."""
-    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+def blocks(n: int, overlap: int = 0) -> Iterator[slice]:
+    """Rows a portion at a time; each has the first ones of the next, too, where they overlap."""
+    return (slice(start, min(start + BLOCK + overlap, n)) for start in range(0, n, BLOCK))
 
 
 def take(values: Any, rows: Any) -> Any:

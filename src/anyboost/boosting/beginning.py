@@ -1,29 +1,41 @@
 """Where a run stands before its next round: at the start, or where the run to resume ended."""
 
 import math
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 
+from anyboost.boosting import resuming
 from anyboost.boosting.asked import Method
-from anyboost.boosting.run import Options, Run
+from anyboost.boosting.run import Callback, Options, Run
 from anyboost.certificates import Evidence
 from anyboost.descent import State
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional
 from anyboost.samples import Sample
 from anyboost.space import Space
+from anyboost.trees.journal import Journal
 from anyboost.watching import Monitor, Patience, Watch
+from anyboost.weak import Tree
 
 
-def begin(method: Method, sample: Sample, seed: int, options: Options, n_threads: int) -> Run:
+def begin(
+    method: Method,
+    sample: Sample,
+    seed: int,
+    options: Options,
+    n_threads: int,
+    constant: np.ndarray | None = None,
+) -> Run:
+    """A run before its first round; at a `constant` where one is known."""
     space = _space(sample, options, n_threads)
     functional = method.loss.on(sample.y, space, sample.groups)
     offset_given = isinstance(sample.start, np.ndarray)
-    if sample.start is None:
+    if constant is None and sample.start is None:
         constant = np.atleast_1d(functional.best_constant())
-    else:
+    elif constant is None:
         constant = np.full(sample.outputs, 0.0 if offset_given else sample.start)
     start = sample.scores(constant)
     start_loss = functional.value(start)
@@ -52,9 +64,7 @@ def begin(method: Method, sample: Sample, seed: int, options: Options, n_threads
     )
 
 
-def go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor | None, n_threads: int) -> Run:
-    space = _space(sample, resume.options, n_threads)
-    functional = resume.loss.on(sample.y, space, sample.groups)
+def admit_resumed(resume: Run, rounds: int, watched: Sample | Monitor | None) -> None:
     done = len(resume.steps)
     if rounds < done:
         raise ValueError(
@@ -62,6 +72,36 @@ def go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor | 
         )
     if isinstance(watched, Sample) != (resume.watch is not None):
         raise ValueError("valid must be given again, or left out again, as in the run to resume")
+
+
+def begin_again(resume: Run, sample: Sample, options: Options, n_threads: int) -> Run:
+    """A run that has come as far as the start of an earlier one."""
+    resuming.admit_replay(resume, sample.X.shape[1], isinstance(sample.start, np.ndarray))
+    method = Method(resume.loss, resume.learner, resume.descent)
+    run = begin(method, sample, resume.seed, options, n_threads, resume.ensemble.start)
+    if run.start_loss != resume.start_loss:
+        raise ValueError(resuming.OTHER_DATA)
+    return run
+
+
+def keep_trees(run: Run, replayed: Run | None, callbacks: Sequence[Callback]) -> None:
+    """Have the run keep its trees, where it is on a cluster, or anybody asks for them; and know those of a replay."""
+    assert run.space is not None
+    rows = run.space.rows
+    asked = replayed is not None or any(getattr(callback, "keeps_trees", False) for callback in callbacks)
+    if not isinstance(run.learner, Tree) or (run.steps and run.trees is None):
+        return
+    if rows.journal is None and (asked or run.trees is not None):
+        rows.journal = Journal()
+    if rows.journal is not None:
+        run.trees = [] if run.trees is None else run.trees
+        if replayed is not None:
+            rows.journal.expect(replayed.trees or ())
+
+
+def go_on(resume: Run, sample: Sample, n_threads: int) -> Run:
+    space = _space(sample, resume.options, n_threads)
+    functional = resume.loss.on(sample.y, space, sample.groups)
     state = replace(
         resume.state,
         ensemble=resume.ensemble.copy(),
@@ -69,7 +109,7 @@ def go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor | 
         geometry=resume.state.geometry[:],
     )
     if not fits(state, space, functional):
-        raise ValueError("resume was run on other data: pass the X, y, sample_weight and groups of that run")
+        raise ValueError(resuming.OTHER_DATA)
     return replace(
         resume,
         space=space,
@@ -77,6 +117,7 @@ def go_on(resume: Run, rounds: int, sample: Sample, watched: Sample | Monitor | 
         state=state,
         steps=resume.steps[:],
         infimum=functional.infimum,
+        trees=None if resume.trees is None else resume.trees[:],
     )
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from anyboost import checks, keywords, losses, weak
 from anyboost import descent as descents
 from anyboost.backends import threads
+from anyboost.boosting import resuming
 from anyboost.boosting.asked import Method, options_of, seed_of, watched_set
-from anyboost.boosting.beginning import begin, go_on, monitor_of
+from anyboost.boosting.beginning import admit_resumed, begin, begin_again, go_on, keep_trees, monitor_of
 from anyboost.boosting.run import Callback, Run
 from anyboost.descent import Descent, Step, descend
 from anyboost.draws import Units
@@ -131,23 +132,46 @@ def boost(
     seed = seed_of(random_state, resume)
     watched = watched_set(method, valid, patience, sample)
 
+    if resume is not None:
+        admit_resumed(resume, rounds, watched)
+    known = 0  # rounds that are replayed
     if resume is None:
         run = begin(method, sample, seed, options, n_threads)
+    elif resuming.by_trees(resume):
+        run, known = begin_again(resume, sample, options, n_threads), len(resume.steps)
     else:
-        run = go_on(resume, rounds, sample, watched, n_threads)
+        run = go_on(resume, sample, n_threads)
+    keep_trees(run, resume if known else None, callbacks)
     monitor = monitor_of(run, watched, patience, n_threads)
 
     progress = _descend(run, sample)
     while len(run.steps) < rounds:
-        step = next(progress)
+        step = _next(run, progress)
         if monitor is not None:
             step = step._replace(valid_loss=monitor.follow(run.ensemble))
         run.steps.append(step)
+        if len(run.steps) <= known:
+            if resume is not None and len(run.steps) == known:
+                resuming.check_replayed(run, resume)
+                run.steps = resume.steps[:]
+            continue
         stops = [callback(step, run) for callback in callbacks]
         if any(stops) or (monitor is not None and monitor.patience.over):
             break
     _warn_if_above_start(run)
     return run
+
+
+def _next(run: Run, progress: Iterator[Step]) -> Step:
+    """The next round. What callbacks and certificates grow between rounds is no part of the run."""
+    assert run.space is not None
+    journal = run.space.rows.journal
+    if run.trees is None or journal is None:
+        return next(progress)
+    place = journal.place
+    step = next(progress)
+    run.trees += journal.since(place)
+    return step
 
 
 def _descend(run: Run, sample: Sample) -> Iterator[Step]:

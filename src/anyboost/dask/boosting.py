@@ -8,11 +8,10 @@ import numpy as np
 from distributed import Client, default_client
 
 from anyboost import boosting, checks, weak
-from anyboost.boosting import Run
+from anyboost.boosting import Run, resuming
 from anyboost.dask import fits
 from anyboost.dask.collections import Partition, joined, partitions
 from anyboost.dask.reports import Audience
-from anyboost.dask.stripped import without_rows
 from anyboost.dask.workers import Sets, Surroundings
 from anyboost.samples import valid_parts
 from anyboost.trees.parts import circle
@@ -34,6 +33,7 @@ def boost(
     start: Any = None,
     valid: Any = None,
     callbacks: Sequence[boosting.Callback] = (),
+    resume: Run | None = None,
     timeout: float = TIMEOUT,
     **options: Any,
 ) -> Run:
@@ -65,7 +65,10 @@ def boost(
         A set to watch, as for `ab.boost`, of dask collections; partitioned as it may be.
     callbacks : sequence of callables, default ()
         Called at the client as `callback(step, run)` after each round, which then waits for them; a true answer stops
-        the fit. The run is that of the round, without what it keeps of each row.
+        the fit. The run is that of the round, without what it keeps of each row. `ab.Checkpoint` is one.
+    resume : Run or None, default None
+        An earlier run on the same data, or its file's, to continue, on any number of workers: one of a cluster, or one
+        of `ab.boost` that keeps its trees, `ab.Checkpoint(keep="trees")`.
     timeout : float, default 300.0
         Seconds to wait for a worker that gives no sign, and for partitions that have to be brought back.
     **options : Any
@@ -75,7 +78,8 @@ def boost(
     Returns
     -------
     Run
-        As of `ab.boost`, without what it keeps of each row: `scores` is empty, and it cannot be resumed.
+        As of `ab.boost`, without what it keeps of each row: `scores` is empty. It can be resumed, here and in one
+        place.
 
     Examples
     --------
@@ -90,9 +94,8 @@ def boost(
     >>> client.close()
     """
     client = default_client() if client is None else client
-    if options.get("resume") is not None:
-        raise ValueError("resume is not for fits on a cluster: leave it out")
     admit(learner)
+    options["resume"] = admit_resumed(resume)
     checks.positive(timeout, "timeout")
     given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
     if start is not None and np.ndim(start) == 0 and not hasattr(start, "to_delayed"):
@@ -119,6 +122,17 @@ def admit(learner: Any) -> None:
         )
 
 
+def admit_resumed(run: Any) -> Run | None:
+    """What of a run goes to the workers; those that cannot be resumed there are refused."""
+    if run is None:
+        return None
+    if not isinstance(run, Run):
+        raise TypeError(f"resume must be a Run, e.g. anyboost.load(path), got {type(run).__name__}")
+    found = resuming.without_rows(run)
+    resuming.by_trees(found)
+    return found
+
+
 def _boost(
     empty: Mapping[str, Partition], options: Mapping[str, Any], sets: Sets, here: Surroundings
 ) -> Run | None:
@@ -132,7 +146,7 @@ def _boost(
         given.pop("X"), given.pop("y"), valid=rows.get("valid"), callbacks=here.callbacks, **given, **options
     )
     run.witnesses  # noqa: B018 - needs the rows of all
-    return without_rows(run) if here.place == 0 else None
+    return resuming.without_rows(run) if here.place == 0 else None
 
 
 def as_numbers(rows: Partition) -> Partition:

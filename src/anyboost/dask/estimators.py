@@ -13,8 +13,9 @@ from distributed import Client, default_client
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from anyboost.boosting import Run
 from anyboost.dask import fits
-from anyboost.dask.boosting import TIMEOUT, admit
+from anyboost.dask.boosting import TIMEOUT, admit, admit_resumed
 from anyboost.dask.collections import Partition, is_spread, joined, partitions
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Sets, Surroundings
@@ -41,7 +42,8 @@ class OnCluster(BaseEstimator):
 
     def _fit_on_cluster(self, given: Mapping[str, Any]) -> Self:
         """Fit to what the `fit` of the local estimator is given, in dask collections."""
-        self._refuse(given)
+        self._refuse()
+        resume = admit_resumed(given.get("resume"))
         groups = self.local._groups_name
         rows = ("X", "y", "sample_weight", groups, "offset")
         more = {"qid": given.get("qid_val")} if groups == "qid" else {}
@@ -55,7 +57,7 @@ class OnCluster(BaseEstimator):
         client = default_client() if self.client is None else self.client
         held = fits.hold(client, sets, TIMEOUT)
         local = self._as_local().set_params(callbacks=None)  # they stay here
-        work = partial(_fit, local, held.empty, tuple(watched))
+        work = partial(_fit, local, held.empty, tuple(watched), resume)
         fitted = fits.run(client, work, held, TIMEOUT, self._audience())
         known = self.get_params(deep=False)
         for name in [name for name in vars(self) if name.endswith("_") and name not in known]:
@@ -70,7 +72,7 @@ class OnCluster(BaseEstimator):
             callbacks.append(Narrator(int(self.verbose), lambda: ""))
         return Audience(callbacks) if callbacks else None
 
-    def _refuse(self, given: Mapping[str, Any]) -> None:
+    def _refuse(self) -> None:
         """Say, before any work, what a fit on a cluster cannot do."""
         parameters.check(self)
         what = "cannot be used by fits on a cluster"
@@ -80,8 +82,6 @@ class OnCluster(BaseEstimator):
             raise ValueError(f"init as an estimator {what}: give its scores as offset")
         if any(not isinstance(part, str) for _, part in measures.check_scoring(self.scoring)):
             raise ValueError(f'scoring other than "loss" {what}: use "loss"')
-        if given.get("resume") is not None:
-            raise ValueError(f"resume {what}: leave it out")
         admit(self.learner or "stump")
 
     def _as_local(self) -> Any:
@@ -114,7 +114,12 @@ class OnCluster(BaseEstimator):
 
 
 def _fit(
-    local: Any, empty: Mapping[str, Partition], watched: tuple[str, ...], sets: Sets, here: Surroundings
+    local: Any,
+    empty: Mapping[str, Partition],
+    watched: tuple[str, ...],
+    resume: Run | None,
+    sets: Sets,
+    here: Surroundings,
 ) -> Any:
     """The work of one member."""
     rows = {name: joined(parts, empty[name]) for name, parts in sets.items()}
@@ -122,7 +127,7 @@ def _fit(
     threads = here.n_threads if local.n_jobs is None else local.n_jobs
     local = clone(local).set_params(n_jobs=threads, callbacks=list(here.callbacks), verbose=0)
     valid = {name: rows[f"valid {name}"] for name in watched} or None
-    fitted = local.fit(**train, valid=valid)
+    fitted = local.fit(**train, valid=valid, resume=resume)
     return fitted if here.place == 0 else None
 
 

@@ -17,8 +17,7 @@ import numpy as np
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from anyboost.dask.journal import Journal
-from anyboost.trees.grown import Grown
+from anyboost.trees.journal import Journal
 from anyboost.trees.parts import Circle
 
 POLL = 100  # milliseconds between looks at whether the fit is called off
@@ -153,7 +152,7 @@ class Mesh(Circle):
         self.place, self.size = place, len(addresses)
         self._door, self._names, self._patience, self._called_off = door, list(names), patience, called_off
         self._out = {other: door.knock(address) for other, address in enumerate(addresses) if other != place}
-        self._journal = journal or Journal()
+        self.journal = Journal() if journal is None else journal
         self._stopped = False
         self._turn = 0
         self._early: dict[tuple[int, int], np.ndarray] = {}
@@ -217,12 +216,6 @@ class Mesh(Circle):
             raise Stopped(reason)
         if turn >= self._turn and array.dtype.kind in _KINDS:
             self._early[turn, place] = array.astype(object) if words else array
-
-    def recall(self) -> Grown | None:
-        return self._journal.recall()
-
-    def remember(self, grown: Grown) -> None:
-        self._journal.remember(grown)
 
     def stop(self, reason: str) -> None:
         """Tell the others that the fit has ended here.

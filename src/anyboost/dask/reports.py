@@ -12,8 +12,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from anyboost.boosting import Run
-from anyboost.dask.stripped import without_rows
-from anyboost.descent import Step
+from anyboost.boosting.resuming import without_rows
+from anyboost.certificates import Witness
+from anyboost.descent import Geometry, Step
+from anyboost.trees.journal import Kept
 from anyboost.trees.parts import circle
 
 _LOOK = 0.1  # seconds between looks at whether the fit is called off
@@ -52,7 +54,10 @@ class Told(NamedTuple):
     run: Run | None
     shrink: float
     pieces: list[tuple[float, Any]]
+    trees: list[Kept]
     norm: float
+    geometry: Geometry | None
+    witnesses: list[Witness]
 
 
 class Reporter:
@@ -60,7 +65,7 @@ class Reporter:
 
     def __init__(self, post: Post, place: int, waits: bool, called_off: Callable[[], Any]) -> None:
         self._post, self._place, self._waits, self._called_off = post, place, waits, called_off
-        self._terms = 0
+        self._terms = self._trees = 0
 
     def __call__(self, step: Step, run: Run) -> bool:
         stop = False
@@ -73,10 +78,20 @@ class Reporter:
         return bool(circle().most(stop)) if self._waits else False
 
     def _told(self, step: Step, run: Run) -> Told:
-        first, ensemble = self._terms == 0, run.ensemble
-        pieces = list(zip(ensemble.added, ensemble.hypotheses, strict=True))[self._terms :]
-        self._terms = max(1, len(ensemble.hypotheses))
-        return Told(step, without_rows(run) if first else None, ensemble.shrinks[-1], pieces, run.state.norm)
+        first, ensemble, state, trees = self._terms == 0, run.ensemble, run.state, run.trees or []
+        added, hypotheses = ensemble.added[self._terms :], ensemble.hypotheses[self._terms :]
+        pieces, new = list(zip(added, hypotheses, strict=True)), trees[self._trees :]
+        self._terms, self._trees = max(1, len(ensemble.hypotheses)), len(trees)
+        return Told(
+            step,
+            without_rows(run) if first else None,
+            ensemble.shrinks[-1],
+            pieces,
+            new,
+            state.norm,
+            state.geometry[-1] if state.geometry else None,
+            state.evidence.witnesses,
+        )
 
 
 class Audience:
@@ -102,15 +117,25 @@ class Audience:
             assert found.run is not None
             run = found.run
         else:
-            run.ensemble.add_round(found.shrink, found.pieces)
-            run.steps.append(found.step)
-            state = replace(run.state, loss=found.step.loss, round=found.step.round, norm=found.norm)
-            run = replace(run, state=state)
-            if run.watch is not None and found.step.valid_loss is not None:
-                run.watch.losses.append(found.step.valid_loss)
+            run = _with(run, found)
         self._run = run
         answers = [callback(found.step, run) for callback in self._callbacks]
         return any(answers)
+
+
+def _with(run: Run, told: Told) -> Run:
+    """The run after one more round."""
+    step, evidence = told.step, run.state.evidence
+    run.ensemble.add_round(told.shrink, told.pieces)
+    run.steps.append(step)
+    assert run.trees is not None
+    run.trees += told.trees
+    if told.geometry is not None:
+        run.state.geometry.append(told.geometry)
+    evidence.rounds, evidence.witnesses, evidence.latest = step.round, told.witnesses, (step.round, [])
+    if run.watch is not None and step.valid_loss is not None:
+        run.watch.losses.append(step.valid_loss)
+    return replace(run, state=replace(run.state, loss=step.loss, round=step.round, norm=told.norm))
 
 
 async def fresh(post: Post | None, heard: int, seconds: float) -> list[bytes]:

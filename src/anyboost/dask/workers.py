@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from distributed import Worker, get_worker, secede
 from distributed.comm.addressing import get_address_host
 
-from anyboost.dask.journal import Journal, Kept
 from anyboost.dask.mesh import Door, Mesh, Stopped
 from anyboost.dask.reports import Post, Reporter, fresh
+from anyboost.trees.journal import Journal, Kept
 from anyboost.trees.parts import within
 
 LISTEN = 0.5  # seconds that a question for news waits for some

@@ -204,9 +204,12 @@ class Fitting:
             )
         if repr(self.learner) != repr(run.learner):
             evidence = run.state.evidence.of_another_class()
-            run = replace(run, learner=self.learner, state=replace(run.state, evidence=evidence))
+            state = replace(run.state, evidence=evidence)
+            run = replace(
+                run, learner=self.learner, state=state, trees=None
+            )  # which another learner has grown
         same = descents.stands_for(self.descent, run.descent)
-        return run if same else replace(run, descent=self.descent)
+        return run if same else replace(run, descent=self.descent, trees=None)
 
     def _fixed(self, run: Run) -> list[tuple[str, Any, Any]]:
         """The parameters that a warm start cannot change, as they were and as they are."""

@@ -50,7 +50,7 @@ class Labelled:
         others = (self.sample_weight, self.groups, self.offset, self.given)
         return Labelled(
             mapped.take(self.X, rows),
-            self.y[rows],
+            mapped.take(self.y, rows),
             *(None if part is None else tables.take(part, rows) for part in others),
         )
 

@@ -24,6 +24,10 @@ class Checkpoint:
         Write every so many rounds.
     every_seconds : float or None, default None
         Write when that long has passed since it wrote last. With both, whenever either asks for it; one must be given.
+    keep : str, default "rows"
+        "rows": what the run has for each row, from which it goes on at once. "trees": its trees as they were grown, for
+        learners that are trees; the file does not grow with the rows, and the run goes on wherever these lie, also on a
+        cluster, after a replay of its rounds. Runs on a cluster always keep their trees.
 
     Examples
     --------
@@ -37,7 +41,11 @@ class Checkpoint:
     """
 
     def __init__(
-        self, path: Any, every_rounds: int | None = None, every_seconds: float | None = None
+        self,
+        path: Any,
+        every_rounds: int | None = None,
+        every_seconds: float | None = None,
+        keep: str = "rows",
     ) -> None:
         if every_rounds is None and every_seconds is None:
             raise ValueError("every_rounds or every_seconds must be given: try every_rounds=50")
@@ -45,9 +53,15 @@ class Checkpoint:
             checks.count(every_rounds, "every_rounds", least=1)
         if every_seconds is not None:
             checks.positive(every_seconds, "every_seconds")
-        self.path, self.every_rounds, self.every_seconds = path, every_rounds, every_seconds
+        checks.choice(keep, "keep", ("rows", "trees"))
+        self.path, self.every_rounds, self.every_seconds, self.keep = path, every_rounds, every_seconds, keep
         self._wrote = monotonic()
         self._checked: Any = None
+
+    @property
+    def keeps_trees(self) -> bool:
+        """Whether `boost` is to keep the trees as they are grown."""
+        return self.keep == "trees"
 
     def __call__(self, step: "Step", run: "Run") -> None:
         if self._checked is not run.learner:  # said in the first round, not after an hour
@@ -55,12 +69,22 @@ class Checkpoint:
 
             container.check(self.path)
             runs.check(run)
+            self._admit(step, run)
             self._checked = run.learner
         if self._due(step.round):
+            from anyboost.boosting.resuming import without_rows
             from anyboost.files import save
 
-            save(run, self.path)
+            save(without_rows(run) if self.keeps_trees else run, self.path)
             self._wrote = monotonic()
+
+    def _admit(self, step: "Step", run: "Run") -> None:
+        if self.keeps_trees and run.trees is None:
+            because = "goes on from one that kept rows" if step.round > 1 else "has another learner"
+            raise ValueError(
+                f'keep="trees" is for runs of trees that keep them from their first round, and this one {because}: '
+                'use keep="rows"'
+            )
 
     def _due(self, round: int) -> bool:
         if self.every_rounds is not None and round % self.every_rounds == 0:

@@ -1,4 +1,7 @@
-"""The part of a file that is a run: all that `resume` continues from and `floor` rests on, without the sample."""
+"""The part of a file that is a run: all that `resume` continues from and `floor` rests on, without the sample.
+
+A run of which nothing is kept for each row has its trees instead, as they were grown.
+"""
 
 from typing import Any
 
@@ -8,7 +11,7 @@ from anyboost.boosting import Options, Run
 from anyboost.certificates import SUMMED, WEIGHTINGS, Evidence
 from anyboost.descent import Geometry, State
 from anyboost.ensemble import Ensemble
-from anyboost.files import certificates, ensembles, history, parts
+from anyboost.files import certificates, ensembles, history, journals, parts
 from anyboost.files.codec import Place, Record
 from anyboost.files.fields import Fault, Fields, bounded, choice, count, items, real, record, refusal
 from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
@@ -28,7 +31,9 @@ _OPTIONS = Record(
     categorical=Place(items(each=count()), default=()),
     record=Place(choice("light"), default="full"),
 )
-_WATCHED = Record("valid.", scores=Floats(None, "outputs"), losses=Floats("losses", nan=True))
+_KEEPS = Record(keeps=Place(choice("trees"), default="rows"))
+_WATCHED = Record("valid.", losses=Floats("losses", nan=True))
+_SEEN = Record("valid.", scores=Floats(None, "outputs"))
 
 
 def _sample(shape: tuple[int, ...], offset: bool) -> Record:
@@ -56,6 +61,13 @@ def _evidence(rounds: int) -> Record:
     )
 
 
+def _proofs(rounds: int) -> Record:
+    """What is proved, without what a replay sums up again."""
+    return Record(
+        witnesses=items(certificates.MOST_WITNESSES + len(WEIGHTINGS), certificates.witness(rounds))
+    )
+
+
 _GEOMETRY = Record(geometry=Floats("rounds", len(Geometry._fields), what="norms"))
 
 
@@ -63,9 +75,11 @@ def pack(run: Run) -> Packed:
     """Entries and tensors of a run."""
     state, method = run.state, _METHOD.pack(run)
     found = ensembles.pack(run.ensemble).within("ensemble") | method | entries(needs=_needs(method))
-    found |= _NUMBERS.pack(run) | _OPTIONS.pack(run.options).within("options") | _pack_evidence(run)
-    found |= _sample(state.scores.shape, state.ensemble.needs_offset).pack(state)
+    found |= _NUMBERS.pack(run) | _OPTIONS.pack(run.options).within("options")
+    found |= _pack_rows(run) if len(state.scores) else _pack_trees(run)
     found |= history.pack(run.steps, _OF_STEPS, complete=False)
+    if not state.evidence.light:
+        found |= _GEOMETRY.pack(state)
     return found if run.watch is None else found | _WATCHED.pack(run.watch)
 
 
@@ -77,6 +91,21 @@ def check(run: Run) -> None:
 def _needs(method: Packed) -> list[str]:
     """What `load` has to be given before training can go on."""
     return [name for name in ("loss", "descent") if parts.is_yours(method.header[name])]
+
+
+def _pack_rows(run: Run) -> Packed:
+    """What is kept for each row, and the sums over them that a certificate is taken from."""
+    state = run.state
+    found = _pack_evidence(run) | _sample(state.scores.shape, state.ensemble.needs_offset).pack(state)
+    return found if run.watch is None else found | _SEEN.pack(run.watch)
+
+
+def _pack_trees(run: Run) -> Packed:
+    """What is kept where rows may lie elsewhere later."""
+    if run.trees is None:
+        raise ValueError("model cannot be saved: it has neither rows nor trees, for another version made it")
+    proofs = _proofs(run.state.evidence.rounds).pack(run).within("evidence")
+    return _KEEPS.pack(keeps="trees") | proofs | journals.pack(run.trees)
 
 
 def _pack_evidence(run: Run) -> Packed:
@@ -94,7 +123,7 @@ def _pack_evidence(run: Run) -> Packed:
         return packed
     gradients = dict(zip(SUMMED, evidence.gradient.reshape(-1, *evidence.shape), strict=True))
     gradients["last"] = evidence.last_gradient
-    return packed | _sums(evidence.shape, evidence.rounds).pack(**gradients) | _GEOMETRY.pack(run.state)
+    return packed | _sums(evidence.shape, evidence.rounds).pack(**gradients)
 
 
 def unpack(part: Fields, loss: Any = None, descent: Any = None) -> Run:
@@ -107,25 +136,19 @@ def unpack(part: Fields, loss: Any = None, descent: Any = None) -> Run:
     options = part.part("options", _OPTIONS.take)
     options = Options(**options | {"categorical": tuple(options["categorical"])})
     ensemble: Ensemble = part.part("ensemble", ensembles.unpack)
-    rounds, k = ensemble.n_rounds, ensemble.outputs
-    n = part.tensors.length("scores")
-    if n == 0:
-        raise Fault("it is a run on no rows")
-    shape = (n,) if k == 1 else (n, k)
-    sample = _sample(shape, ensemble.needs_offset).take(part)
-    sample.setdefault("start", np.broadcast_to(ensemble.start, (n, k)).reshape(shape).copy())
-    watch = None
-    if part.tensors.has("valid.scores"):
-        watched = _WATCHED.take(part, outputs=k, losses=rounds + 1)
-        # A validation loss may overflow where the training loss does not.
-        watch = Watch(None, None, np.zeros((0, k)), watched["scores"], watched["losses"].tolist())
+    by_rows, rounds = _KEEPS.take(part)["keeps"] == "rows", ensemble.n_rounds
+    trees = None if by_rows else journals.unpack(part, ensemble.n_features)
+    sample = _unpack_sample(part, ensemble, by_rows)
+    watch = _unpack_watch(part, ensemble, by_rows)
     # What the ensemble and the validation losses say already is not stored twice.
     learners = np.searchsorted(ensemble.rounds, np.arange(1, rounds + 1), side="right").tolist()
     valid = [None] * rounds if watch is None else watch.losses[1:]
     steps = history.unpack(part, _OF_STEPS, rounds, learners=learners, valid_loss=valid)
-    evidence = part.part("evidence", _unpack_evidence, rounds, shape, options.record == "light")
+    unpack_evidence = _unpack_evidence if by_rows else _unpack_proofs
+    shape, light = sample["scores"].shape, options.record == "light"
+    evidence = part.part("evidence", unpack_evidence, rounds, shape, light)
     geometry = []
-    if not evidence.light:
+    if not light:
         geometry = [Geometry(*row) for row in _GEOMETRY.take(part, rounds=rounds)["geometry"].tolist()]
     state = State(
         **sample,
@@ -137,9 +160,39 @@ def unpack(part: Fields, loss: Any = None, descent: Any = None) -> Run:
         norm=norm,
         geometry=geometry,
     )
-    return Run(
-        loss, method["learner"], descent, seed, start_loss, None, None, state, watch, steps, options, infimum
-    )
+    made = (loss, method["learner"], descent, seed, start_loss)
+    return Run(*made, None, None, state, watch, steps, options, infimum, trees)
+
+
+def _unpack_sample(part: Fields, ensemble: Ensemble, by_rows: bool) -> dict[str, np.ndarray]:
+    """What a State has for each training row; empty arrays where the file has nothing for rows."""
+    n, k = part.tensors.length("scores") if by_rows else 0, ensemble.outputs
+    shape = (n,) if k == 1 else (n, k)
+    if not by_rows:
+        return dict.fromkeys(("start", "scores", "residual"), np.empty(shape))
+    if n == 0:
+        raise Fault("it is a run on no rows")
+    sample = _sample(shape, ensemble.needs_offset).take(part)
+    sample.setdefault("start", np.broadcast_to(ensemble.start, (n, k)).reshape(shape).copy())
+    return sample
+
+
+def _unpack_watch(part: Fields, ensemble: Ensemble, by_rows: bool) -> Watch | None:
+    """What was seen of a validation set; None without one."""
+    if not part.tensors.has("valid.losses"):
+        return None
+    # A validation loss may overflow where the training loss does not.
+    losses = _WATCHED.take(part, losses=ensemble.n_rounds + 1)["losses"].tolist()
+    none = np.zeros((0, ensemble.outputs))
+    scores = _SEEN.take(part, outputs=ensemble.outputs)["scores"] if by_rows else none
+    return Watch(None, None, none, scores, losses)
+
+
+def _unpack_proofs(part: Fields, rounds: int, shape: tuple[int, ...], light: bool) -> Evidence:
+    evidence = Evidence(shape, light)
+    evidence.rounds, evidence.witnesses = rounds, _proofs(rounds).take(part)["witnesses"]
+    evidence.latest = (rounds, [])
+    return evidence
 
 
 def _unpack_evidence(part: Fields, rounds: int, shape: tuple[int, ...], light: bool) -> Evidence:

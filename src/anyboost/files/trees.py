@@ -114,18 +114,18 @@ def unpack(part: Fields, count: int, features: int, outputs: int) -> list[TreeFu
     _check_parents(left, right, starts, np.repeat(ends, sizes)[place], total)
     first = np.repeat(starts, sizes)[place]
     nodes = {
-        "feature": _spread(own["feature"].astype(np.int32), split, -1),
-        "threshold": _spread(own["threshold"], split),
-        "left": _spread((left - first).astype(np.int32), split),
-        "right": _spread((right - first).astype(np.int32), split),
-        "missing_left": _spread(own["missing_left"], split),
-        "value": _spread(leaves["value"], ~split),
+        "feature": spread(own["feature"].astype(np.int32), split, -1),
+        "threshold": spread(own["threshold"], split),
+        "left": spread((left - first).astype(np.int32), split),
+        "right": spread((right - first).astype(np.int32), split),
+        "missing_left": spread(own["missing_left"], split),
+        "value": spread(leaves["value"], ~split),
     }
     if leaves["cover"] is not None:
-        nodes["cover"], nodes["gain"] = _spread(leaves["cover"], ~split), _spread(own["gain"], split)
+        nodes["cover"], nodes["gain"] = spread(leaves["cover"], ~split), spread(own["gain"], split)
         _add_up(nodes["cover"], place, left, right, split)
     on_set, sets, categories = _unpack_categories(part, own, features)
-    numbers = _spread(np.where(on_set, np.cumsum(on_set) - 1, -1), split, -1)
+    numbers = spread(np.where(on_set, np.cumsum(on_set) - 1, -1), split, -1)
     slopes = _unpack_slopes(part, starts, split, features, outputs)
     found = []
     for tree, own_slopes in zip(map(slice, starts.tolist(), ends.tolist()), slopes, strict=True):
@@ -183,7 +183,7 @@ def _unpack_categories(
     return on_set, bits.view("<u4").astype(np.uint32), Categories(first, size, bins.astype(np.uint8))
 
 
-def _spread(values: np.ndarray, where: np.ndarray, blank: int = 0) -> np.ndarray:
+def spread(values: np.ndarray, where: np.ndarray, blank: int = 0) -> np.ndarray:
     """An array of all nodes with values at some of them."""
     spread = np.full((len(where), *values.shape[1:]), blank, dtype=values.dtype)
     spread[where] = values

@@ -26,6 +26,7 @@ from anyboost.losses.names import get
 from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.trees.parts import distinct
 
+FEW = 2**16  # rows whose losses are sorted sooner than counted, and gathered sooner than their digits
 _TIE = 1e-12  # group means this close, relatively, are equal
 
 
@@ -196,25 +197,46 @@ class TailFunctional(_ReweightedFunctional):
     def __init__(self, loss: RowwiseLoss, y: Array, space: Measure, outputs: int, alpha: float) -> None:
         super().__init__(loss, y, space, outputs)
         self.alpha = alpha
-        # Of the rows of all parts, as their losses below: which of them are the worst is seen in all together. Whole
-        # numbers: the order of rows cannot matter.
-        self._masses = space.rows.gather(space.fixed_mass[0])
+        self._masses = space.fixed_mass[0]  # whole numbers: the order of rows cannot matter
+        self._total = int(space.rows.add(self._masses.sum()))
+        self._few = space.rows.gather(self._masses) if space.rows.n <= FEW else None
 
     def factors(self, losses: Floats) -> Floats:
-        border, part = self._border(self.space.rows.gather(losses))
+        border, part = self._border(losses)
         return ((losses > border) + part * (losses == border)) / (1.0 - self.alpha)
 
     def _border(self, losses: Floats) -> tuple[float, float]:
         """The least loss in the tail, and the part of its rows that is in it."""
-        masses = self._masses
-        worst_first = np.argsort(-losses, kind="stable")
-        reached = np.cumsum(masses[worst_first])
-        tail = (1.0 - self.alpha) * float(reached[-1])
-        # Sums of weights equal to the tail up to rounding fill it.
-        place = int(np.searchsorted(reached, tail * (1 - 1e-12)))
-        border = losses[worst_first[min(place, len(losses) - 1)]]
-        left = tail - float(masses[losses > border].sum())
-        return border, min(max(left / float(masses[losses == border].sum()), 0.0), 1.0)
+        rows, masses, tail = self.space.rows, self._masses, (1.0 - self.alpha) * float(self._total)
+        filled = tail * (1 - 1e-12)  # sums of weights equal to the tail up to rounding fill it
+        if self._few is None:
+            border = self._least(losses, filled)
+        else:
+            border = _least_of_few(rows.gather(losses), self._few, filled)
+        above, equal = rows.add(
+            np.array([masses[losses > border].sum(), masses[losses == border].sum()])
+        ).tolist()
+        return border, min(max((tail - float(above)) / float(max(equal, 1)), 0.0), 1.0)
+
+    def _least(self, losses: Floats, filled: float) -> float:
+        """The largest loss at which so much mass is as large, by the digits of all losses: only sums over rows."""
+        from anyboost.trees import cuts
+
+        # Losses that are no numbers are not counted
+        keys, _ = cuts.reached(
+            lambda: [(-losses, self._masses)],
+            lambda counted: np.array([min(filled, counted)]),
+            0,
+            self.space.rows,
+        )
+        return -float(cuts.values_of(keys)[0])
+
+
+def _least_of_few(losses: Floats, masses: Array, filled: float) -> float:
+    """The same of few rows, which are sorted sooner than counted."""
+    worst_first = np.argsort(-losses, kind="stable")
+    place = int(np.searchsorted(np.cumsum(masses[worst_first]), filled))
+    return float(losses[worst_first[min(place, len(losses) - 1)]])
 
 
 class GroupFunctional(_ReweightedFunctional):

@@ -76,14 +76,14 @@ def thresholds(
         found = found.astype(np.float64)
         return midpoints(found[:-1], found[1:]), missing
     drop = _unused(dtype)
-    reached, missing = _reached(portions, max_bins, drop, rows, digit)
+    found, missing = reached(portions, lambda total: goals(total, max_bins), drop, rows, digit)
     padded, beyond = np.full((2, 256), _NOTHING)
-    padded[: len(reached)] = reached
+    padded[: len(found)] = found
     for values, _ in portions():
         _follow(values, np.uint64(drop), padded, beyond)
-    following = ~rows.most(~beyond)[1 : len(reached) + 1]
+    following = ~rows.most(~beyond)[1 : len(found) + 1]
     some = following != _NOTHING  # nothing follows the largest value
-    return midpoints(_values(reached[some], drop), _values(following[some], drop)), missing
+    return midpoints(values_of(found[some], drop), values_of(following[some], drop)), missing
 
 
 def _unused(dtype: Any) -> int:
@@ -91,14 +91,20 @@ def _unused(dtype: Any) -> int:
     return 29 if np.dtype(dtype) == np.float32 else 0
 
 
-def _values(keys: np.ndarray, drop: int) -> np.ndarray:
+def values_of(keys: np.ndarray, drop: int = 0) -> np.ndarray:
+    """The values that have these keys."""
     keys = keys << np.uint64(drop)
     positive = keys >> np.uint64(63) == 1
     return floats(np.where(positive, keys, keys | np.uint64((1 << drop) - 1)))
 
 
-def _reached(portions: Portions, max_bins: int, drop: int, rows: Parts, bits: int) -> tuple[np.ndarray, bool]:
-    """The keys of the values at which the mass reaches the goals, each once, and whether values are missing."""
+def reached(
+    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, rows: Parts, bits: int = OF_PARTS
+) -> tuple[np.ndarray, bool]:
+    """The keys of the values at which the mass reaches the goals, each once, and whether values are missing.
+
+    `goals_of` tells of a total which masses are to be reached, counted from the smallest value on, and none above it.
+    """
     width = 64 - drop
     left = width - _FIRST
     counts, missing = np.zeros((1, 1 << _FIRST), dtype=np.int64), False
@@ -112,7 +118,7 @@ def _reached(portions: Portions, max_bins: int, drop: int, rows: Parts, bits: in
         counts = rows.add(counts)
         sums = below[:, None] + np.cumsum(counts, axis=1)
         if not len(wanted):
-            wanted = goals(float(sums[0, -1]), max_bins)
+            wanted = goals_of(float(sums[0, -1]))
         passed = sums.astype(np.float64)  # as sums of masses in memory are compared with their goals
         slot = np.searchsorted(passed[:, -1], wanted)
         digit = np.array([np.searchsorted(passed[s], goal) for s, goal in zip(slot, wanted, strict=True)])

@@ -59,7 +59,7 @@ def grow(
 
     `masses` are those of all rows, where some are drawn: the tree keeps the cover of its nodes.
     """
-    known = rows.recall()
+    known = None if rows.journal is None else rows.journal.recall()
     if known is not None:
         return known._replace(leaf=leaves_of(known.shape, bins.words, rows.n_threads))
     most = _most_leaves(growth, rows.n)
@@ -95,7 +95,8 @@ def grow(
         under = cover(leaf, masses, shape.leaf_nodes, shape.left, rows.add)
     bounds = None if rules is None else rules.bounds[shape.leaf_nodes]
     grown = Grown(shape, sums, weights, held, bounds, leaf, under)
-    rows.remember(grown)
+    if rows.journal is not None:
+        rows.journal.remember(grown)
     return grown
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anyboost.trees.grown import Grown, Plan
+from anyboost.trees.grown import Plan
+from anyboost.trees.journal import Journal
 from anyboost.trees.rows import ELSEWHERE, GroundHere, Here, Inside, Rows
 from anyboost.trees.table import BINS, GROUP, MISSING, Bins
 
@@ -30,6 +31,7 @@ class Circle(ABC):
 
     place = 0
     size = 1
+    journal: Journal | None = None  # of the trees that its members grow, where it is kept
 
     @abstractmethod
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -58,14 +60,6 @@ class Circle(ABC):
     def all_of(self, values: np.ndarray) -> list[np.ndarray]:
         """What each member has."""
         return self.trade([values] * self.size)
-
-    def recall(self) -> Grown | None:
-        """The tree that is grown next, where it is known from an earlier attempt: its `leaf` is empty."""
-        return None
-
-    def remember(self, grown: Grown) -> None:
-        """Take note of a tree."""
-        return
 
 
 def _sum(parcels: list[np.ndarray]) -> np.ndarray:
@@ -129,7 +123,7 @@ def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def rows_of(n: int, n_threads: int = 1, folder: Any = None) -> Rows:
     """So many rows here, with those that the other members have; all members have to ask."""
     others = circle()
-    return Here(n, n_threads, folder) if others.size == 1 else Part(n, n_threads, others)
+    return Here(n, n_threads, folder, others.journal) if others.size == 1 else Part(n, n_threads, others)
 
 
 class Part(Here):
@@ -137,7 +131,7 @@ class Part(Here):
 
     def __init__(self, here: int, n_threads: int, others: Circle) -> None:
         counts = [int(count) for count in others.all_of(np.array(here))]
-        super().__init__(sum(counts), n_threads)
+        super().__init__(sum(counts), n_threads, journal=others.journal)
         first = sum(counts[: others.place])
         self.own, self.others = slice(first, first + here), others
 
@@ -149,12 +143,6 @@ class Part(Here):
 
     def gather(self, values: np.ndarray) -> np.ndarray:
         return self.others.gather(values)
-
-    def recall(self) -> Grown | None:
-        return self.others.recall()
-
-    def remember(self, grown: Grown) -> None:
-        self.others.remember(grown)
 
     def apart(self) -> list[Rows]:
         return [self]  # members agree on what they ask in one order

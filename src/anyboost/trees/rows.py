@@ -18,7 +18,8 @@ import numpy as np
 
 from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
-from anyboost.trees.grown import Grown, Plan, Shape
+from anyboost.trees.grown import Plan, Shape
+from anyboost.trees.journal import Journal
 from anyboost.trees.table import GROUP, Bins
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Rows(Protocol):
     n_threads: int
     arrays: ArrayPool
     own: slice  # where those of this part lie among the gathered ones
+    journal: Journal | None  # of the trees that are grown on them, where it is kept
 
     def add(self, counts: Any) -> Any:
         """Whole numbers, summed over the parts."""
@@ -133,12 +135,6 @@ class Rows(Protocol):
     def ground(self, bins: Bins, fixed: "Fixed", plan: Plan) -> Ground:
         """Rows to grow a tree on."""
 
-    def recall(self) -> Grown | None:
-        """The tree that is grown next, where it is known already, but for the leaves of rows."""
-
-    def remember(self, grown: Grown) -> None:
-        """Take note of a tree."""
-
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What `compute` gave the first time: memory to use again from tree to tree."""
 
@@ -151,8 +147,10 @@ class Here:
 
     own = slice(None)
 
-    def __init__(self, n: int, n_threads: int = 1, folder: Path | None = None) -> None:
-        self.n = n
+    def __init__(
+        self, n: int, n_threads: int = 1, folder: Path | None = None, journal: Journal | None = None
+    ) -> None:
+        self.n, self.journal = n, journal
         self.n_threads = n_threads
         self.arrays = ArrayPool(folder)
         self._kept: dict[Hashable, Any] = {}
@@ -217,15 +215,11 @@ class Here:
         return self._kept[key]
 
     def apart(self) -> "list[Rows]":
+        if self.journal is not None:  # its trees have an order
+            return [self]
         return self.once(
             "apart", lambda: [Here(self.n, 1, self.arrays.folder) for _ in range(self.n_threads)]
         )
-
-    def recall(self) -> Grown | None:
-        return None
-
-    def remember(self, grown: Grown) -> None:
-        pass
 
     def bins(
         self, X: np.ndarray, masses: np.ndarray | None, max_bins: int, categorical: tuple[int, ...]

@@ -1,0 +1,113 @@
+"""Small fits that together come to every kind of collective: on a cluster where one is given, else in one place."""
+
+from functools import partial
+from itertools import pairwise
+
+import dask
+import numpy as np
+import pandas as pd
+
+import anyboost as ab
+from models import model_of
+
+ROWS, PARTS = 400, 5
+random = np.random.default_rng(11)
+X = np.round(random.normal(size=(ROWS, 3)), 2)
+X[:, 2] += random.normal(size=ROWS)  # more values than bins
+Y = np.round(X[:, 0] * X[:, 1] + random.normal(size=ROWS) / 3, 3)
+WEIGHTS = random.uniform(0.5, 2.0, ROWS)
+GROUPS = random.integers(0, 40, ROWS)
+CITY = np.where(Y + random.normal(size=ROWS) > 0, "Oslo", random.choice(["Rome", "Lima", "Bern"], ROWS))
+FRAME = pd.DataFrame(X, columns=list("abc")).assign(city=CITY)
+FRAME.loc[::9, "b"] = np.nan
+
+
+def parts_of(values):
+    return np.array_split(values, PARTS) if isinstance(values, np.ndarray) else _frames(values)
+
+
+def _frames(values):
+    edges = np.linspace(0, ROWS, PARTS + 1).astype(int)
+    return [values.iloc[begin:end] for begin, end in pairwise(edges)]
+
+
+def spread(client, values):
+    """Parts that a worker can make again, where there is a cluster."""
+    return values if client is None else [dask.delayed(part) for part in parts_of(values)]
+
+
+def boost(client, y, X=X, **options):
+    rows = {name: options.pop(name) for name in ("sample_weight", "groups") if name in options}
+    valid = options.pop("valid", None)
+    if valid is not None:
+        options["valid"] = tuple(spread(client, part) for part in valid)
+    rows = {name: spread(client, values) for name, values in rows.items()}
+    given = spread(client, X), spread(client, y)
+    if client is None:
+        return ab.boost(*given, rounds=4, **rows, **options)
+    return ab.dask.boost(client, *given, rounds=4, timeout=60.0, **rows, **options)
+
+
+def estimator(name, client, y, X=FRAME, given=(), **parameters):
+    local = getattr(ab, f"Boosting{name}")
+    model = (
+        local(**parameters)
+        if client is None
+        else getattr(ab.dask, f"DaskBoosting{name}")(**parameters, client=client)
+    )
+    return model.fit(spread(client, X), spread(client, y), **{key: spread(client, own) for key, own in given})
+
+
+def answer(model):
+    """The bytes of a model."""
+    if hasattr(model, "steps"):
+        return model_of(model), model.floor(2.0)
+    return model.ensemble_.coefficients.tobytes(), model.ensemble_.predict(_table(model)).tobytes()
+
+
+def _table(model):
+    return np.nan_to_num(np.resize(X, (50, model.ensemble_.n_features)))
+
+
+LABELS = np.where(Y > 0.2, "high", np.where(Y < -0.3, "low", "middle"))
+FITS = {
+    "weights, draws and a set to watch": partial(
+        boost,
+        y=Y,
+        loss="absolute",
+        learner=ab.weak.Tree(6, leaf="exact", l2=0.1),
+        sample_weight=WEIGHTS,
+        row_fraction=0.6,
+        valid=(X[:100].repeat(4, axis=0), Y[:100].repeat(4)),
+        patience=3,
+    ),
+    "told to callbacks": partial(boost, y=Y, callbacks=(lambda step, run: False,)),
+    "logistic, exact": partial(
+        boost, y=np.sign(Y + 0.001), loss="logistic", learner=ab.weak.Tree(4, leaf="exact")
+    ),
+    "cvar": partial(boost, y=Y, loss=ab.losses.CVaR(ab.losses.Absolute(), 0.8)),
+    "worst group": partial(boost, y=Y, loss=ab.losses.WorstGroup(ab.losses.Squared()), groups=GROUPS % 3),
+    "ranking": partial(boost, y=np.floor(Y), loss="rank_logistic", groups=GROUPS),
+    "survival": partial(boost, y=np.abs(Y) + 0.1, loss="cox"),
+    "counts": partial(boost, y=np.floor(np.abs(Y) * 3), loss="poisson"),
+    "linear leaves": partial(boost, y=Y, learner=ab.weak.Tree(4, leaf="linear")),
+    "joint quantiles": partial(
+        boost, y=Y, loss=ab.losses.MultiQuantile((0.1, 0.9)) + ab.losses.Crossing(0.1)
+    ),
+    "categories": partial(boost, y=Y, X=np.column_stack([X, GROUPS % 7]), categorical=[3]),
+    "a regressor": partial(
+        estimator,
+        "Regressor",
+        y=Y,
+        max_iter=20,
+        early_stopping=True,
+        validation_fraction=0.3,
+        given=(("sample_weight", WEIGHTS),),
+    ),
+    "a classifier": partial(
+        estimator, "Classifier", y=LABELS, max_iter=20, early_stopping=True, class_weight="balanced"
+    ),
+    "target statistics": partial(estimator, "Regressor", y=Y, max_iter=4, categorical_encoding="target"),
+    "intervals": partial(estimator, "Regressor", y=Y, max_iter=4, loss=ab.losses.MultiQuantile((0.05, 0.95))),
+    "a ranker": partial(estimator, "Ranker", y=np.floor(Y - Y.min()), max_iter=20, given=(("qid", GROUPS),)),
+}

@@ -1,0 +1,49 @@
+"""Kinds of collective: who asks something of all parts of the rows. A worker may be told to die where it meets one."""
+
+import os
+import signal
+import sys
+from functools import wraps
+from pathlib import Path
+
+from distributed.diagnostics.plugin import WorkerPlugin
+
+_ON_THE_WAY = ("trees/parts.py", "trees/rows.py", "dask/mesh.py")  # those who ask for others
+
+
+def asking():
+    """Who asks, as room.module.function."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file, name = frame.f_code.co_filename.replace(os.sep, "/"), frame.f_code.co_name
+        if "/anyboost/" in file and not file.endswith(_ON_THE_WAY) and not name.startswith("<"):
+            return f"{frame.f_globals['__name__'].removeprefix('anyboost.')}.{name}"
+        frame = frame.f_back
+    return "nobody"
+
+
+class Assassin(WorkerPlugin):
+    """Kills the first worker that meets the kind whose name is in a file, which is gone then."""
+
+    name = "assassin"
+
+    def __init__(self, order):
+        self.order = str(order)
+
+    def setup(self, worker):
+        from anyboost.dask.mesh import Mesh
+
+        order, trade = Path(self.order), getattr(Mesh.trade, "__wrapped__", Mesh.trade)
+
+        @wraps(trade)
+        def obey(mesh, parcels):
+            if order.exists() and order.read_text() == asking():
+                try:
+                    order.rename(order.with_suffix(".done"))
+                except FileNotFoundError:
+                    pass  # another worker was first
+                else:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return trade(mesh, parcels)
+
+        Mesh.trade = obey

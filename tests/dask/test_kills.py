@@ -1,0 +1,123 @@
+"""A worker dies where it first comes to a kind of collective: the same bytes, and no process or port is left behind."""
+
+from functools import cache
+
+import pytest
+
+from anyboost.dask.mesh import Mesh
+from collective_fits import FITS, answer
+from collectives import Assassin, asking
+from processes import children, nothing_left
+
+FULL = pytest.mark.full
+KINDS = {  # who asks something of all workers, and a fit that comes to it
+    "backends.draws.count_smallest": "a regressor",
+    "backends.select.quantiles": "weights, draws and a set to watch",
+    "backends.fixed_point.fixed_mass": "weights, draws and a set to watch",
+    "backends.sums.largest": "weights, draws and a set to watch",
+    "backends.sums.leaf_sums": "told to callbacks",
+    "backends.sums.sum_at_own_scale": "weights, draws and a set to watch",
+    "checks.sample_weight": "weights, draws and a set to watch",
+    "dask.boosting.as_numbers": "weights, draws and a set to watch",
+    "dask.reports.__call__": "told to callbacks",
+    "draws.__init__": "weights, draws and a set to watch",
+    "draws._copies": "weights, draws and a set to watch",
+    "draws._strata": "target statistics",
+    "draws.drawn": "weights, draws and a set to watch",
+    "draws.held_out": "a regressor",
+    "draws.sent": "weights, draws and a set to watch",
+    "draws.unit_counts": "weights, draws and a set to watch",
+    "estimators.base._dials": "a regressor",
+    "estimators.base._splits": "a regressor",
+    "estimators.classifier._targets": "a classifier",
+    "estimators.encoding._dealt": "target statistics",
+    "estimators.encoding._tell": "target statistics",
+    "estimators.held_out._joined": "intervals",
+    "estimators.ranker._count_parts": "a ranker",
+    "losses.base.outputs": "a classifier",
+    "losses.combine._descend": "joint quantiles",
+    "losses.functionals._pass": "weights, draws and a set to watch",
+    "losses.functionals.best_shifts": "cvar",
+    "losses.leaves.__init__": "a classifier",
+    "losses.leaves.log_sums": "survival",
+    "losses.ranking.__init__": "ranking",
+    "losses.ranking.curvature": "a ranker",
+    "losses.ranking.subgradient": "ranking",
+    "losses.ranking.value": "ranking",
+    "losses.risk.__init__": "cvar",
+    "losses.risk._border": "cvar",
+    "losses.risk.infimum": "cvar",
+    "losses.risk.on": "worst group",
+    "losses.survival.__init__": "survival",
+    "samples._measure": "weights, draws and a set to watch",
+    "space.geometry.__init__": "weights, draws and a set to watch",
+    "space.masses.as_mass": "weights, draws and a set to watch",
+    "tables.reading._chosen": "a regressor",
+    "tables.levels.levels_of": "a regressor",
+    "trees.binning._category_masses": "categories",
+    "trees.cuts.reached": "weights, draws and a set to watch",
+    "trees.cuts.thresholds": "weights, draws and a set to watch",
+    "trees.grower._ask": "weights, draws and a set to watch",
+    "trees.grower.grow": "weights, draws and a set to watch",
+    "trees.linear._centers": "linear leaves",
+    "trees.linear._entries": "linear leaves",
+    "trees.linear._moments": "linear leaves",
+    "trees.linear._scale": "linear leaves",
+    "trees.partition.cover": "weights, draws and a set to watch",
+    "weak.tree.support": "weights, draws and a set to watch",
+}
+QUICK = ("trees.grower.grow", "losses.functionals._pass")
+
+
+@pytest.mark.full
+def test_every_kind_of_collective_is_listed(client, monkeypatch):
+    """One that is not would never be tried."""
+    met, trade = set(), Mesh.trade
+    monkeypatch.setattr(Mesh, "trade", lambda mesh, parcels: met.add(asking()) or trade(mesh, parcels))
+    for fit in FITS.values():
+        fit(client)
+    assert met == set(KINDS)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return tmp_path_factory.mktemp("kills") / "order"
+
+
+@pytest.fixture
+def order(processes, file):
+    """A file: where somebody is to be killed."""
+    processes.register_plugin(Assassin(file))  # the cluster may be a new one
+    return file
+
+
+@cache
+def whole(name):
+    return answer(FITS[name](None))
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind in QUICK else pytest.param(kind, marks=FULL) for kind in KINDS]
+)
+def test_a_worker_killed_at_a_kind_of_collective_changes_no_byte(processes, order, kind):
+    before = children()
+    order.with_suffix(".done").unlink(missing_ok=True)
+    order.write_text(kind)
+    try:
+        assert answer(FITS[KINDS[kind]](processes)) == whole(KINDS[kind])
+        assert order.with_suffix(".done").exists()  # somebody was killed
+    finally:
+        order.unlink(missing_ok=True)
+    assert nothing_left(processes, before)
+
+
+@FULL
+def test_a_worker_killed_under_two_fits_changes_neither(processes, order):
+    from concurrent.futures import ThreadPoolExecutor
+
+    before, names = children(), ("cvar", "worst group")
+    order.write_text("trees.grower.grow")
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda name: answer(FITS[name](processes)), names))
+    assert found == [whole(name) for name in names]
+    assert nothing_left(processes, before)
