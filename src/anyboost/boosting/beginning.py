@@ -74,8 +74,14 @@ def admit_resumed(resume: Run, rounds: int, watched: Sample | Monitor | None) ->
         raise ValueError("valid must be given again, or left out again, as in the run to resume")
 
 
-def begin_again(resume: Run, sample: Sample, options: Options, n_threads: int) -> Run:
-    """A run that has come as far as the start of an earlier one."""
+def go_on(resume: Run, sample: Sample, options: Options, n_threads: int) -> Run:
+    """Where the run to resume ended; at its start, where its rounds are to be replayed."""
+    if resuming.by_trees(resume):
+        return _begin_again(resume, sample, options, n_threads)
+    return _go_on(resume, sample, n_threads)
+
+
+def _begin_again(resume: Run, sample: Sample, options: Options, n_threads: int) -> Run:
     resuming.admit_replay(resume, sample.X.shape[1], isinstance(sample.start, np.ndarray))
     method = Method(resume.loss, resume.learner, resume.descent)
     run = begin(method, sample, resume.seed, options, n_threads, resume.ensemble.start)
@@ -84,10 +90,11 @@ def begin_again(resume: Run, sample: Sample, options: Options, n_threads: int) -
     return run
 
 
-def keep_trees(run: Run, replayed: Run | None, callbacks: Sequence[Callback]) -> None:
+def keep_trees(run: Run, resume: Run | None, callbacks: Sequence[Callback]) -> None:
     """Have the run keep its trees, where it is on a cluster, or anybody asks for them; and know those of a replay."""
     assert run.space is not None
     rows = run.space.rows
+    replayed = resume if resume is not None and len(run.steps) < len(resume.steps) else None
     asked = replayed is not None or any(getattr(callback, "keeps_trees", False) for callback in callbacks)
     if not isinstance(run.learner, Tree) or (run.steps and run.trees is None):
         return
@@ -99,7 +106,7 @@ def keep_trees(run: Run, replayed: Run | None, callbacks: Sequence[Callback]) ->
             rows.journal.expect(replayed.trees or ())
 
 
-def go_on(resume: Run, sample: Sample, n_threads: int) -> Run:
+def _go_on(resume: Run, sample: Sample, n_threads: int) -> Run:
     space = _space(sample, resume.options, n_threads)
     functional = resume.loss.on(sample.y, space, sample.groups)
     state = replace(

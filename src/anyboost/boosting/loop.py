@@ -9,7 +9,7 @@ from anyboost import descent as descents
 from anyboost.backends import threads
 from anyboost.boosting import resuming
 from anyboost.boosting.asked import Method, options_of, seed_of, watched_set
-from anyboost.boosting.beginning import admit_resumed, begin, begin_again, go_on, keep_trees, monitor_of
+from anyboost.boosting.beginning import admit_resumed, begin, go_on, keep_trees, monitor_of
 from anyboost.boosting.run import Callback, Run
 from anyboost.descent import Descent, Step, descend
 from anyboost.draws import Units
@@ -132,29 +132,20 @@ def boost(
     seed = seed_of(random_state, resume)
     watched = watched_set(method, valid, patience, sample)
 
-    if resume is not None:
-        admit_resumed(resume, rounds, watched)
-    known = 0  # rounds that are replayed
     if resume is None:
         run = begin(method, sample, seed, options, n_threads)
-    elif resuming.by_trees(resume):
-        run, known = begin_again(resume, sample, options, n_threads), len(resume.steps)
     else:
-        run = go_on(resume, sample, n_threads)
-    keep_trees(run, resume if known else None, callbacks)
+        admit_resumed(resume, rounds, watched)
+        run = go_on(resume, sample, options, n_threads)
+    keep_trees(run, resume, callbacks)
     monitor = monitor_of(run, watched, patience, n_threads)
 
-    progress = _descend(run, sample)
+    progress = _rounds(run, sample, monitor)
+    if resume is not None:
+        resuming.replay(run, resume, progress)
     while len(run.steps) < rounds:
-        step = _next(run, progress)
-        if monitor is not None:
-            step = step._replace(valid_loss=monitor.follow(run.ensemble))
+        step = next(progress)
         run.steps.append(step)
-        if len(run.steps) <= known:
-            if resume is not None and len(run.steps) == known:
-                resuming.check_replayed(run, resume)
-                run.steps = resume.steps[:]
-            continue
         stops = [callback(step, run) for callback in callbacks]
         if any(stops) or (monitor is not None and monitor.patience.over):
             break
@@ -162,16 +153,16 @@ def boost(
     return run
 
 
-def _next(run: Run, progress: Iterator[Step]) -> Step:
-    """The next round. What callbacks and certificates grow between rounds is no part of the run."""
+def _rounds(run: Run, sample: Sample, monitor: Monitor | None) -> Iterator[Step]:
+    """The rounds, followed by the monitor; a run that keeps its trees takes those of each, and none of callbacks."""
     assert run.space is not None
-    journal = run.space.rows.journal
-    if run.trees is None or journal is None:
-        return next(progress)
-    place = journal.place
-    step = next(progress)
-    run.trees += journal.since(place)
-    return step
+    progress, journal = _descend(run, sample), run.space.rows.journal
+    while True:
+        place = 0 if journal is None else journal.place
+        step = next(progress)
+        if run.trees is not None and journal is not None:
+            run.trees += journal.since(place)
+        yield step if monitor is None else step._replace(valid_loss=monitor.follow(run.ensemble))
 
 
 def _descend(run: Run, sample: Sample) -> Iterator[Step]:

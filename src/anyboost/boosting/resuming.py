@@ -4,12 +4,14 @@ A run that keeps its trees is brought back by a replay: its rounds are run again
 grown. Scores, what is left over of gradients, and certificates come out as they were, to the bit, wherever rows lie.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from anyboost.boosting.run import Run
 from anyboost.certificates import Evidence
+from anyboost.descent import Step
 from anyboost.trees.parts import alone
 from anyboost.watching import Watch
 
@@ -61,7 +63,16 @@ def admit_replay(run: Run, n_features: int, offset_given: bool) -> None:
         raise ValueError(f"start must be {again}, as in the run to resume")
 
 
-def check_replayed(run: Run, earlier: Run) -> None:
+def replay(run: Run, earlier: Run, progress: Iterator[Step]) -> None:
+    """Bring a run to where an earlier one ended, by the rounds that it lacks."""
+    if len(run.steps) < len(earlier.steps):
+        while len(run.steps) < len(earlier.steps):
+            run.steps.append(next(progress))
+        _check_replayed(run, earlier)
+        run.steps = earlier.steps[:]
+
+
+def _check_replayed(run: Run, earlier: Run) -> None:
     """Refuse data on which the rounds of an earlier run do not come out as they were."""
     same = [step.loss for step in run.steps] == [step.loss for step in earlier.steps]
     if not same or run.ensemble.added != earlier.ensemble.added or run.start_loss != earlier.start_loss:
