@@ -29,7 +29,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "draws.unit_counts": "weights, draws and a set to watch",
     "estimators.base._dials": "a regressor",
     "estimators.base._splits": "a regressor",
-    "estimators.classifier._targets": "a classifier",
+    "estimators.classes.targets_of": "a classifier",
     "estimators.encoding._dealt": "target statistics",
     "estimators.encoding._tell": "target statistics",
     "estimators.held_out._joined": "intervals",
@@ -66,7 +66,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "trees.partition.cover": "weights, draws and a set to watch",
     "weak.tree.support": "weights, draws and a set to watch",
 }
-QUICK = ("trees.grower.grow", "losses.functionals._pass")
+QUICK = ("trees.grower.grow",)
 
 
 @pytest.mark.full
