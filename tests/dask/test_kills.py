@@ -100,12 +100,15 @@ def whole(name):
     "kind", [kind if kind in QUICK else pytest.param(kind, marks=FULL) for kind in KINDS]
 )
 def test_a_worker_killed_at_a_kind_of_collective_changes_no_byte(processes, order, kind):
-    before = children()
-    order.with_suffix(".done").unlink(missing_ok=True)
+    before, done = children(), order.with_suffix(".done")
+    done.unlink(missing_ok=True)
     order.write_text(kind)
     try:
-        assert answer(FITS[KINDS[kind]](processes)) == whole(KINDS[kind])
-        assert order.with_suffix(".done").exists()  # somebody was killed
+        for _ in range(3):  # Dask may give all rows to one worker, who asks nobody
+            assert answer(FITS[KINDS[kind]](processes)) == whole(KINDS[kind])
+            if done.exists():
+                break
+        assert done.exists()  # somebody was killed
     finally:
         order.unlink(missing_ok=True)
     assert nothing_left(processes, before)
