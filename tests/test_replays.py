@@ -8,8 +8,12 @@ from models import model_of
 from parts import in_circle
 from resumed import FITS, ROUNDS, STOP, X, Y, checkpointed, given, same, whole
 
+QUICK = ("memory and exact leaves", "several outputs, curved")
 
-@pytest.mark.parametrize("name", FITS)
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.full) for name in FITS]
+)
 def test_a_run_of_one_place_goes_on_in_any_number_of_parts(tmp_path, name):
     run = checkpointed(tmp_path / "run", name)
     assert len(run.steps) == STOP

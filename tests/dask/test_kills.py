@@ -29,7 +29,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "draws.unit_counts": "weights, draws and a set to watch",
     "estimators.base._dials": "a regressor",
     "estimators.base._splits": "a regressor",
-    "estimators.classifier._targets": "a classifier",
+    "estimators.classes.targets_of": "a classifier",
     "estimators.encoding._dealt": "target statistics",
     "estimators.encoding._tell": "target statistics",
     "estimators.held_out._joined": "intervals",
@@ -66,7 +66,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "trees.partition.cover": "weights, draws and a set to watch",
     "weak.tree.support": "weights, draws and a set to watch",
 }
-QUICK = ("trees.grower.grow", "losses.functionals._pass")
+QUICK = ("trees.grower.grow",)
 
 
 @pytest.mark.full
@@ -100,12 +100,15 @@ def whole(name):
     "kind", [kind if kind in QUICK else pytest.param(kind, marks=FULL) for kind in KINDS]
 )
 def test_a_worker_killed_at_a_kind_of_collective_changes_no_byte(processes, order, kind):
-    before = children()
-    order.with_suffix(".done").unlink(missing_ok=True)
+    before, done = children(), order.with_suffix(".done")
+    done.unlink(missing_ok=True)
     order.write_text(kind)
     try:
-        assert answer(FITS[KINDS[kind]](processes)) == whole(KINDS[kind])
-        assert order.with_suffix(".done").exists()  # somebody was killed
+        for _ in range(3):  # Dask may give all rows to one worker, who asks nobody
+            assert answer(FITS[KINDS[kind]](processes)) == whole(KINDS[kind])
+            if done.exists():
+                break
+        assert done.exists()  # somebody was killed
     finally:
         order.unlink(missing_ok=True)
     assert nothing_left(processes, before)

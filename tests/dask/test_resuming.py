@@ -40,6 +40,7 @@ def test_a_run_of_one_place_goes_on_on_a_cluster_with_its_validation_set(client,
         ab.boost(X, y, resume=run, rounds=ROUNDS, valid=(WATCHED[0], WATCHED[1] + 1), **rows)
 
 
+@pytest.mark.full
 def test_an_estimator_goes_on_from_its_checkpoint(client, tmp_path):
     path = tmp_path / "run"
     table, targets = frames(X, Y)

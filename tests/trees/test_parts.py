@@ -64,6 +64,7 @@ def run_of(name, order=None, part=slice(None), **more):
         )
 
 
+@FULL
 def test_the_tail_of_many_rows_is_found_by_sums(monkeypatch):
     """No part is sent the losses of all in a round."""
     asked, gather, edges = [], Member.gather, (0, 0, 150, 300, 450)
