@@ -231,7 +231,9 @@ def _copies_here(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | No
     order = np.argsort(words[:, 0])
     high = words[order, 0]
     same = high[1:] == high[:-1]
-    some = order[np.append(same, False) | np.append(False, same)]
+    some = np.sort(
+        order[np.append(same, False) | np.append(False, same)]
+    )  # alike in all, they keep their order
     own = counts[some]
     unit = np.ones(len(some)) if weights is None else weights[some]
     # Of equal rows, those whose units weigh one come first
