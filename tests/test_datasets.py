@@ -42,6 +42,9 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
         FileNotFoundError, match=r"data set 'letter' not found: ANYBOOST_DATA has no letter.npz"
     ):
         datasets.load("letter")
+    monkeypatch.setenv("ANYBOOST_DATA", "")
+    with pytest.raises(FileNotFoundError, match="ANYBOOST_DATA is not set"):
+        datasets.load("letter")
     monkeypatch.delenv("ANYBOOST_DATA")
     with pytest.raises(FileNotFoundError, match="ANYBOOST_DATA is not set"):
         datasets.load("letter")

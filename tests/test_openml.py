@@ -182,7 +182,7 @@ def test_openml_is_not_asked_for_what_it_does_not_have():
         datasets.load("mq2008")
 
 
-@pytest.mark.skipif("ANYBOOST_DATA" not in os.environ, reason="needs the data sets")
+@pytest.mark.skipif(not os.environ.get("ANYBOOST_DATA"), reason="needs the data sets")
 @pytest.mark.parametrize("name", openml.SOURCES)
 def test_both_sources_have_the_same_columns_classes_and_levels(name):
     stored, source = datasets.load(name), openml.SOURCES[name]

@@ -88,9 +88,15 @@ def names() -> list[str]:
     >>> "letter" in ab.datasets.names()
     True
     """
-    folder = os.environ.get("ANYBOOST_DATA")
-    stored = [] if folder is None else [path.stem for path in Path(folder).glob("*.npz")]
+    folder = _folder()
+    stored = [] if folder is None else [path.stem for path in folder.glob("*.npz")]
     return sorted({*stored, *openml.SOURCES})
+
+
+def _folder() -> Path | None:
+    """Where ANYBOOST_DATA points; None where it is not set, or empty."""
+    named = os.environ.get("ANYBOOST_DATA")
+    return Path(named) if named else None
 
 
 class _Missing(Exception):
@@ -114,8 +120,9 @@ def _fetch(name: str) -> Dataset:
 
 def _stored(name: str) -> Path | None:
     """The file of a set in the folder, where there is one."""
-    path = Path(os.environ.get("ANYBOOST_DATA") or "") / f"{name}.npz"
-    return path if "ANYBOOST_DATA" in os.environ and path.is_file() else None
+    folder = _folder()
+    path = None if folder is None else folder / f"{name}.npz"
+    return path if path is not None and path.is_file() else None
 
 
 def load(name: str) -> Dataset:
@@ -203,7 +210,7 @@ def require(names: Iterable[str]) -> None:
 def _sentence(missing: dict[str, _Missing]) -> str:
     """What is missing, why OpenML did not help, and what to do."""
     files = ", ".join(f"{name}.npz" for name in missing)
-    where = f"has no {files}" if "ANYBOOST_DATA" in os.environ else "is not set"
+    where = "is not set" if _folder() is None else f"has no {files}"
     reasons = list(dict.fromkeys(found.reason for found in missing.values()))
     said, why = "data set", reasons[0]
     if len(missing) > 1:
@@ -309,8 +316,8 @@ def letor_folds(name: str) -> list[Path]:
     >>> ab.datasets.letor_folds("no such set")
     []
     """
-    folder = os.environ.get("ANYBOOST_DATA")
-    found = [] if folder is None else [Path(folder) / name / f"Fold{k}" for k in range(1, 6)]
+    folder = _folder()
+    found = [] if folder is None else [folder / name / f"Fold{k}" for k in range(1, 6)]
     return [fold for fold in found if fold.is_dir()]
 
 
