@@ -286,14 +286,13 @@ def for_one_row(
 
 def add_trees(X: np.ndarray, forest: Forest, out: np.ndarray, n_threads: int) -> None:
     """out (n, k) += the sum of the trees at X; the order of the sum is the order of the trees."""
-    X = as_kernel_input(X)
-    ranges = threads.blocks(len(X), n_threads, smallest=2_000)
-
-    def one(index: int) -> None:
-        part = slice(*ranges[index])
-        _add_trees(X[part], *forest, out[part])
-
-    threads.each(one, len(ranges), n_threads)
+    table = as_kernel_input(X)
+    threads.over_blocks(
+        lambda start, stop: _add_trees(table[start:stop], *forest, out[start:stop]),
+        len(X),
+        n_threads,
+        smallest=2_000,
+    )
 
 
 @kernel
