@@ -165,7 +165,7 @@ def test_an_old_result_stays_whole_where_the_new_one_cannot_be_made(tmp_path, in
     def fail(*_, **__):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("anyboost.files.container.os.replace", fail)
+    monkeypatch.setattr("anyboost.saving.os.replace", fail)
     for option, file in (("--figure", figure), ("--output", output)):
         result = invoke(path, "--target", "truth", option, file)
         assert "the disk is full" in result.stderr

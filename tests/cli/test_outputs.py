@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from anyboost import saving
 from anyboost.cli import build
-from anyboost.files import container
 
 COMMANDS = [
     ["stream", "table.csv", "--target", "y", "--save"],
@@ -52,14 +52,14 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
     file, link, pipe = tmp_path / "file", tmp_path / "link", tmp_path / "pipe"
     file.write_bytes(b"old")
     link.symlink_to(file)
-    container.write(link, b"new")
+    saving.write(link, b"new")
     assert file.read_bytes() == b"new"
     assert link.is_symlink()
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    container.write(pipe, b"new")
+    saving.write(pipe, b"new")
     assert os.read(reader, 10) == b"new"
     os.close(reader)
     assert pipe.is_fifo()
-    assert container.is_special("/dev/stdout")
-    assert not container.is_special("/dev/shm/model")  # a folder like others, in memory
+    assert saving.is_special("/dev/stdout")
+    assert not saving.is_special("/dev/shm/model")  # a folder like others, in memory

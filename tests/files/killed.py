@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import anyboost as ab
-from anyboost.files import container
+from anyboost import saving
 
 ROUNDS = 40
 MOMENTS = ("half written", "written", "flushed", "replaced")
@@ -111,7 +111,7 @@ def die_at(moment, save_number):
             kill()
 
     if moment == "half written":
-        container.open = half_open
+        saving.open = half_open
     elif moment == "written":
         os.fsync = fsync
     else:

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import load_file
 
 import anyboost as ab
-from anyboost.files import container
+from anyboost import saving
 from files.killed import report_of
 from files.samples import fit, sample
 from reference.files import split
@@ -92,7 +92,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
     def fail(*_, **__):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(container.os, broken, fail)
+    monkeypatch.setattr(saving.os, broken, fail)
     with pytest.raises(OSError, match="the disk is full"):
         ab.save(fit("absolute", "stump", "naive", 3).ensemble, path)
     monkeypatch.undo()
@@ -134,8 +134,8 @@ def test_the_file_and_its_folder_are_flushed_in_order(tmp_path, monkeypatch):
         assert os.path.dirname(source) == os.path.dirname(target)
         real_replace(source, target)
 
-    monkeypatch.setattr(container.os, "fsync", fsync)
-    monkeypatch.setattr(container.os, "replace", replace)
+    monkeypatch.setattr(saving.os, "fsync", fsync)
+    monkeypatch.setattr(saving.os, "replace", replace)
     ab.save(fit("absolute", "stump", "naive", 1).ensemble, tmp_path / "model")
     assert did == ["file", "rename", "folder"]
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from anyboost import saving
 from anyboost.cli.shared import paths
 from anyboost.cli.shared.console import fail
 
@@ -82,8 +83,6 @@ def command(
     Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out. Needs a checkout of
     the repository.
     """
-    from anyboost.files import container
-
     if name not in NAMES:
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
     paths.check_output(output)
@@ -105,7 +104,7 @@ def command(
     if output is not None:
         paths.write_json(output, results)
         if hasattr(race, "page"):
-            container.write(output.with_suffix(".md"), race.page(results).encode())
+            saving.write(output.with_suffix(".md"), race.page(results).encode())
 
 
 def _race(name: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from anyboost import saving
 from anyboost.cli.shared import paths
 from anyboost.cli.shared.console import explaining
 
@@ -52,7 +53,6 @@ def command(
         anyboost convert houses.anyboost /dev/stdout --to text | less
     """
     from anyboost import export, files
-    from anyboost.files import container
 
     with explaining(TypeError, ImportError, RuntimeError):
         form = to or _SUFFIXES.get(output.suffix.lower())
@@ -70,7 +70,7 @@ def command(
         elif form == "json":
             export.to_json(found, output)
         elif form == "text":
-            container.write(output, (export.to_text(found) + "\n").encode())
+            saving.write(output, (export.to_text(found) + "\n").encode())
         else:
             files.save(found, output)
         if output.is_file():

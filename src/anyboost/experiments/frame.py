@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 from anyboost import datasets
 from anyboost._version import __version__
 from anyboost.experiments import style
-from anyboost.files.container import write
 from anyboost.machine import machine
+from anyboost.saving import write
 
 NAMES = (  # in the order of the page that shows them all
     "planning",

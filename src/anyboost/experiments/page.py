@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from anyboost import saving
 from anyboost._version import __version__
 from anyboost.experiments import frame
-from anyboost.files import container
 
 TEMPLATE = "page.html.jinja"
 MARKS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗"}
@@ -35,7 +35,7 @@ def write(path: Path, names: Iterable[str], quick: bool, folder: Path, missed: M
     """The page of these experiments, from the records and figures in `folder`; `missed` says why some are not there."""
     records = {name: frame.found(name, folder) for name in names if name not in missed}
     pictures = {name: picture(folder / name) for name in records}
-    container.write(path, build(list(names), records, pictures, missed, quick).encode())
+    saving.write(path, build(list(names), records, pictures, missed, quick).encode())
 
 
 def build(

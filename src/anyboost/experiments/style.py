@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files.container import write
+from anyboost.saving import write
 
 WIDE = 5.6
 BLACK, ORANGE, BLUE, GREEN, PURPLE, SKY = "#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9"

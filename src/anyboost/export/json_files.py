@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost import files
+from anyboost import files, saving
 from anyboost.export import json_trees
 from anyboost.files import container
 from anyboost.files.container import DTYPES, Contents
@@ -39,8 +39,8 @@ def to_json(model: Any, path: Any) -> None:
     >>> len(ab.export.from_json("run.json").steps)
     5
     """
-    container.check(path)
-    container.write(path, as_text(model).encode())
+    saving.check(path)
+    saving.write(path, as_text(model).encode())
 
 
 def as_text(model: Any) -> str:

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from anyboost import checks
+from anyboost import checks, saving
 from anyboost.export.parts import parts_of
-from anyboost.files import container
 
 _DTYPES = {"float32": np.float32, "float64": np.float64}
 
@@ -40,7 +39,7 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float32", verify: bool = Tru
     >>> ab.export.to_onnx(ab.boost(X, y, rounds=5), "model.onnx")
     """
     checks.choice(dtype, "dtype", tuple(_DTYPES))
-    container.check(path)
+    saving.check(path)
     _need("onnx")
     if verify:
         _need("onnxruntime", ", or pass verify=False")
@@ -53,7 +52,7 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float32", verify: bool = Tru
             onnx_check.check(made, parts, places, kind)
         except onnx_check.Found as found:
             raise RuntimeError(f"the ONNX file is not the model, and was not written: {found}") from None
-    container.write(path, made.SerializeToString())
+    saving.write(path, made.SerializeToString())
 
 
 def _need(name: str, otherwise: str = "") -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
+from anyboost import saving
 from anyboost._version import __version__
 from anyboost.files import container
 from anyboost.files.checkpoint import Checkpoint
@@ -65,8 +66,8 @@ def save(model: Any, path: Any) -> None:
     5
     """
     kind = _kind_of(model)
-    container.check(path)
-    container.write(path, container.encode(*_packed(kind, model)))
+    saving.check(path)
+    saving.write(path, container.encode(*_packed(kind, model)))
 
 
 def packed(model: Any) -> Packed:

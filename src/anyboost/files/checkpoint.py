@@ -3,7 +3,7 @@
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from anyboost import checks
+from anyboost import checks, saving
 
 if TYPE_CHECKING:
     from anyboost.boosting import Run
@@ -65,9 +65,9 @@ class Checkpoint:
 
     def __call__(self, step: "Step", run: "Run") -> None:
         if self._checked is not run.learner:  # said in the first round, not after an hour
-            from anyboost.files import container, runs
+            from anyboost.files import runs
 
-            container.check(self.path)
+            saving.check(self.path)
             runs.check(run)
             self._admit(step, run)
             self._checked = run.learner

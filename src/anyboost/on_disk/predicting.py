@@ -1,6 +1,5 @@
 """Predictions of rows in files, a portion at a time: never more of them in memory than pyarrow reads at once."""
 
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost import tables
+from anyboost import saving, tables
 from anyboost.on_disk.files import Files
 
 
@@ -95,7 +94,7 @@ def predict_files(model: Any, paths: Any, output: Any, *, method: str = "predict
         if writer is None:
             raise ValueError("paths have no rows to predict: give at least one")
         writer.close()
-        os.replace(building, place)
+        saving.settle(building, place)
     finally:
         if writer is not None:
             writer.close()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from anyboost.files import container
+from anyboost import saving
 from anyboost.report.summary import summarize
 
 TEMPLATE = "page.html.jinja"
@@ -50,9 +50,9 @@ def write(
     >>> run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=5)
     >>> ab.report.write(run, "report.html")
     """
-    container.check(path)
+    saving.check(path)
     told = summarize(model, X, y, qid=qid, groups=groups, rows=rows, command=command, title=title)
-    container.write(path, render(told).encode())
+    saving.write(path, render(told).encode())
 
 
 def render(told: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
-from anyboost.files.container import is_special
+from anyboost import saving
 
 _BLOCK = 1 << 20
 
@@ -22,8 +22,8 @@ class Predictions:
     """Nothing is touched before `open`, and NAME not before `finish`. A pipe or a device is written to as it is."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path if is_special(path) else Path(os.path.realpath(path))
-        self._direct = is_special(path)
+        self.path = path if saving.is_special(path) else Path(os.path.realpath(path))
+        self._direct = saving.is_special(path)
         self._part = self.path if self._direct else Path(f"{self.path}.part")
         self._file: IO[bytes] | None = None
         self._bytes, self._digest = 0, hashlib.sha256()
@@ -87,9 +87,7 @@ class Predictions:
         self._file.close()
         self._file = None
         if not self._direct:
-            with contextlib.suppress(FileNotFoundError):  # a file that was not for everyone stays so
-                os.chmod(self._part, self.path.stat().st_mode & 0o7777)
-            os.replace(self._part, self.path)
+            saving.settle(self._part, self.path)
 
 
 def _blocks(file: IO[bytes], length: int) -> Iterable[bytes]:

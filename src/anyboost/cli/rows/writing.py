@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from anyboost import saving
 from anyboost.cli.rows import tables
 from anyboost.cli.rows.cells import TableError, arrow
 from anyboost.cli.rows.frames import to_arrow
 from anyboost.cli.shared import paths
-from anyboost.files.container import is_special
 
 STANDARD = "-"
 
@@ -36,7 +36,7 @@ class TableWriter:
 
     def __init__(self, path: str, format: str | None = None) -> None:
         self.path, self.form = path, tables.format_of(path, format)
-        self._direct = path == STANDARD or is_special(path)
+        self._direct = path == STANDARD or saving.is_special(path)
         self._part = Path(path) if self._direct else Path(f"{os.path.realpath(path)}.part")
         self._raw: Any = None
         self._sink: Any = None
@@ -100,12 +100,7 @@ class TableWriter:
         if self._direct:
             return
         self._raw.close()
-        with self._part.open("rb") as file:
-            os.fsync(file.fileno())
-        target = os.path.realpath(self.path)
-        with contextlib.suppress(FileNotFoundError):  # a file that was not for everyone stays so
-            os.chmod(self._part, os.stat(target).st_mode & 0o7777)
-        os.replace(self._part, target)
+        saving.settle(self._part, self.path)
 
     def _give_up(self) -> None:
         if self._sink is not None:

@@ -8,18 +8,18 @@ from typing import Any
 
 import typer
 
+from anyboost import saving
+
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def refusal(path: Path | None, endings: tuple[str, ...] = ()) -> str | None:
     """Why no file can be written at `path`, or None; `endings` are those of pictures, where it has to be one."""
-    from anyboost.files import container
-
     if path is None:
         return None
     if endings and path.suffix not in endings:
         return f"{path.name!r} names no picture format; end it with {', '.join(endings)}"
-    reason = container.refusal(path)
+    reason = saving.refusal(path)
     return None if reason is None else str(reason)
 
 
@@ -64,6 +64,4 @@ def check_apart(written: dict[str, Path | None], *read: str | Path | None) -> No
 
 def write_json(path: Path, found: Any) -> None:
     """Write it as a whole, or leave what is there."""
-    from anyboost.files import container
-
-    container.write(path, (json.dumps(found, indent=2) + "\n").encode())
+    saving.write(path, (json.dumps(found, indent=2) + "\n").encode())
