@@ -117,9 +117,9 @@ def test_probabilities_are_combined_as_log_odds(tmp_path, invoke):
         (
             ["--target", "price"],
             "",
-            "--target 'price' is not a column of the table: it has good, fair, bad, truth",
+            "--target names a column 'price' that",
         ),
-        (["--target", "truth", "--ignore", "x"], "", "--ignore 'x' is not a column"),
+        (["--target", "truth", "--ignore", "x"], "", "--ignore names a column 'x' that"),
         (["--target", "truth"], "1,2,3,\n", "line 72: the target is missing"),
         (["--target", "truth"], ",,,3\n", "line 72: no column has a forecast"),
         (["--target", "truth"], "1,x,3,4\n", "line 72: column 'fair' is 'x'"),

@@ -14,7 +14,7 @@ import typer
 
 from anyboost import saving
 from anyboost.cli.shared import paths
-from anyboost.cli.shared.console import fail
+from anyboost.cli.shared.console import explaining, fail
 
 NAMES = ("speed", "online", "combine", "accuracy", "streams")
 ACCURACY, BOTH = "With accuracy", "With accuracy and streams"
@@ -93,10 +93,8 @@ def command(
             plan = race.Comparison(*given, seeds, rows or race.ROWS, threads, judge, validate, tuned)
         else:
             plan = race.Plan(*given, rows or race.ROWS, judge)
-        try:
+        with explaining():
             race.race(race.quick(plan) if quick else plan, say=typer.echo)
-        except (FileNotFoundError, ValueError) as error:
-            fail(str(error))
         return
     for line in getattr(race, "HEAD", ()):
         typer.echo(line)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import fail
+from anyboost.cli.shared.console import explaining
 
 
 def command(
@@ -59,7 +59,7 @@ def command(
     from anyboost.cli.passes.combining import CombiningPass
     from anyboost.cli.rows.tables import format_of
 
-    try:
+    with explaining():
         paths.check_input(file)
         paths.check("--figure", figure, paths.PICTURES)
         paths.check("--save", save)
@@ -76,8 +76,6 @@ def command(
             files.save(combining.model, save)
         if output is not None:
             paths.write_json(output, results)
-    except (ValueError, OSError) as error:
-        fail(str(error))
 
 
 def _print(results: dict[str, Any]) -> None:

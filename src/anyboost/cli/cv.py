@@ -54,18 +54,12 @@ def command(
 
     with explaining(TypeError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **named)
+        asked = settings.gathered(config, set, type, categorical, ignore, **named)
         paths.check("--output", output)
         paths.check_apart({"--output": output}, *sources.found(data, format))
         fitting.check(asked)
-        known = fitting.task_of(asked)
         with sources.opened(data, format) as source:
-            whole = fitting.read(source, asked)
-        task = known or fitting.guess(asked, whole)
-        fitting.made(asked, task)
-        rows = fitting.rows_of(whole, asked, task)
-        for line in fitting.described(whole, asked, task, guessed=known is None):
-            say(line)
+            task, rows, _ = fitting.taken(source, asked, fitting, say)
         parts = _parts(rows, task, folds, seed)
         found = []
         for number, (train, held) in enumerate(parts, start=1):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining, say
+from anyboost.cli.shared.console import explaining
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Answers
@@ -60,20 +59,16 @@ def command(
             return
         paths.check_input(data)
         if output is not None:
-            writing.check("--output", output)
-            paths.check_apart({"--output": None if output == "-" else Path(output)}, model, data)
+            writing.check(output, None, model, data)
         answers = Answers(model, Wanted(explain=True))
         if output is None:
             with sources.opened(data, format, once=True) as source:
                 _print(_moved(answers, source, tuple(ignore or ())), top)
             return
-        rows = 0
         with writing.TableWriter(output) as table, sources.opened(data, format, once=True) as source:
-            for X, kept, count in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
+            for X, kept in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
                 table.write(kept | answers.why(X))
-                rows += count
-        if output != "-":
-            say(f"{output}: {rows:,} rows")
+        table.tell()
 
 
 def _importances(answers: Answers, kind: str) -> dict[str, float]:
@@ -90,9 +85,12 @@ def _moved(answers: Answers, source: Source, ignore: tuple[str, ...]) -> dict[st
 
     total: Any = 0.0
     rows = 0
-    for X, _, count in answers.batches(source, ignore, ()):
+    for X, _ in answers.batches(source, ignore, ()):
         values = np.abs(answers.model.explanation(X).values)
-        total, rows = total + values.reshape(*values.shape[:2], -1).mean(axis=2).sum(axis=0), rows + count
+        total, rows = (
+            total + values.reshape(*values.shape[:2], -1).mean(axis=2).sum(axis=0),
+            rows + len(values),
+        )
     if rows == 0:
         raise frames.no_rows(source)
     return dict(zip(answers.model._feature_names(), (total / rows).tolist(), strict=True))

@@ -76,23 +76,17 @@ def command(
 
     with explaining(TypeError, ImportError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(config, set or (), type or (), categorical or (), ignore or (), **named)
+        asked = settings.gathered(config, set, type, categorical, ignore, **named)
         _check(sources.found(data, format), output, valid, report)
         fitting.check(asked)
-        known = fitting.task_of(asked)
         with sources.opened(data, format) as source:
-            room: Any = large if _keep_on_disk(source, on_disk, report, valid) else fitting
-            whole = room.read(source, asked)
-            task = known or room.guess(asked, whole)
-            model = fitting.made(asked, task)
-            rows = room.rows_of(whole, asked, task)
-        for line in fitting.described(whole, asked, task, guessed=known is None):
-            say(line)
-        given = rows.given(task)
+            room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
+            task, rows, kinds = fitting.taken(source, asked, room, say)
+        model, given = fitting.made(asked, task), rows.given(task)
         held: Any = None
         if valid is not None:
             with sources.opened(valid) as source:
-                later = fitting.read(source, asked, whole.kinds)
+                later = fitting.read(source, asked, kinds)
             held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}
         rounds = model.max_iter if isinstance(model.max_iter, int) else None

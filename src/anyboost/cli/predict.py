@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -65,24 +64,19 @@ def command(
 
     with explaining(TypeError):
         paths.check_model(model)
-        writing.check("--output", output, output_format)
-        given = sources.found(data, format)
-        paths.check_apart({"--output": None if output == "-" else Path(output)}, model, *given)
+        writing.check(output, output_format, model, *sources.found(data, format))
         wanted = Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
         answers = Answers(model, wanted)
-        rows = 0
         with (
             writing.TableWriter(output, output_format) as table,
             sources.opened(data, format, once=True) as source,
         ):
-            for X, kept, count in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
+            for X, kept in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
                 found = quietly(say, partial(answers.of, X))
                 table.write(_apart(kept, found))
-                rows += count
-            if rows == 0:
+            if not table.rows:
                 raise frames.no_rows(source)
-        if output != "-":
-            say(f"{output}: {rows:,} rows")
+        table.tell()
 
 
 def _apart(kept: Columns, found: Columns) -> Columns:

@@ -75,7 +75,6 @@ def _rows(
 ) -> dict[str, Any]:
     """The columns that the model asks for, and those that stand apart."""
     from anyboost.cli.rows import frames
-    from anyboost.cli.rows.cells import TableError
 
     types = answers.kinds
     labels = getattr(answers.model, "classes_", None)
@@ -84,16 +83,12 @@ def _rows(
     whole = frames.read(data, format, types)
     flags = {"y": "--target", "qid": "--qid", "groups": "--groups"}
     given = {name: whole.column(column, flags[name]) for name, column in apart.items() if column is not None}
-    if answers.names is None:
-        asked = [name for name in whole.columns if name not in (*apart.values(), *ignore)]
-    else:
-        asked = [str(name) for name in answers.names]
-    lost = next((name for name in asked if name not in whole.columns), None)
-    if lost is not None:
-        raise TableError(f"{data} has no column {lost!r}, which the model needs")
-    columns = {name: whole.columns[name] for name in asked}
-    if answers.names is None and not any(values.dtype == object for values in columns.values()):
-        import numpy as np
+    if answers.names is not None:
+        return given | {"X": answers.by_name(whole.columns, data)}
+    others = (*apart.values(), *ignore)
+    columns = {name: values for name, values in whole.columns.items() if name not in others}
+    if any(values.dtype == object for values in columns.values()):
+        return given | {"X": frames.to_arrow(columns)}
+    import numpy as np
 
-        return given | {"X": np.column_stack(list(columns.values()))}
-    return given | {"X": frames.to_arrow(columns)}
+    return given | {"X": np.column_stack(list(columns.values()))}

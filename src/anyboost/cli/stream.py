@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import fail, say
+from anyboost.cli.shared.console import explaining, fail, say
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.learning import LearningPass
@@ -76,7 +76,7 @@ def command(
     figure: Annotated[
         Path | None,
         typer.Option(
-            help="Draw the loss and the experts' weights by time here, at the end: a PNG, PDF or SVG."
+            help="Draw the loss and the experts' weights by time here, at the end: .png, .svg or .pdf."
         ),
     ] = None,
 ) -> None:
@@ -92,9 +92,9 @@ def command(
     from anyboost.cli.rows.examples import ExampleSource
     from anyboost.cli.rows.tables import format_of
 
-    try:
+    with explaining():
         _check(file, task, save, predictions, resume)
-        paths.check("--figure", figure)
+        paths.check("--figure", figure, paths.PICTURES)
         form = format_of(file, format)
         if test and save is not None:
             fail("--save has nothing to save in a --test: leave it out")
@@ -135,8 +135,6 @@ def command(
                     _finish(stream, figure)
                 raise
             _finish(stream, figure)
-    except (ValueError, OSError) as error:
-        fail(str(error))
 
 
 def _check(

@@ -17,6 +17,7 @@ from anyboost.boosting import Run, boost
 from anyboost.descent import Descent, Naive, Repeated, Residual
 from anyboost.experiments import style
 from anyboost.experiments.frame import Tick
+from anyboost.plot import figures
 from anyboost.steps import InverseSqrt
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ PRESETS: dict[str, Callable[[InverseSqrt], Descent]] = {
 }
 # Widths and dashes keep lines apart that lie on top of each other, and in a grey print.
 STYLES: dict[str, dict[str, Any]] = {
-    "naive": {"color": style.ORANGE, "linewidth": 3.2, "linestyle": "-"},
-    "repeated": {"color": style.BLUE, "linewidth": 2.2, "linestyle": (0, (5, 1.5))},
-    "residual": {"color": style.BLACK, "linewidth": 1.6, "linestyle": "-"},
+    "naive": {"color": figures.ORANGE, "linewidth": 3.2, "linestyle": "-"},
+    "repeated": {"color": figures.BLUE, "linewidth": 2.2, "linestyle": (0, (5, 1.5))},
+    "residual": {"color": figures.BLACK, "linewidth": 1.6, "linestyle": "-"},
 }
 STUMPS, QUICK_STUMPS = 990, 28  # 44 and 7 rounds of repeated
 TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)

@@ -17,6 +17,7 @@ import scipy.sparse
 from anyboost import datasets
 from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.online import FeatureStumpLearner, HullBooster, LinearLearner, NetLearner, SpanBooster
+from anyboost.plot import figures
 
 TITLE = "What online boosting gains over its base learner"
 SOURCE = "Beygelzimer, Hazan, Kale and Luo (2015), the table of supplement D"
@@ -239,7 +240,7 @@ def draw(results: dict[str, Any]) -> Any:
     panels = figure.subplots(len(BASES), 1)
     for panel, (base, found) in zip(panels, sorted_out.items(), strict=True):
         paper = in_paper(base, names)
-        for which, (color, shift) in enumerate((("#0072B2", 0.16), ("#D55E00", -0.16))):
+        for which, (color, shift) in enumerate(((figures.BLUE, 0.16), (figures.ORANGE, -0.16))):
             ours = [gains(found[name])[which] for name in names]
             theirs = [gains(paper[name])[which] if name in paper else np.nan for name in names]
             said = f"Algorithm {which + 1}"

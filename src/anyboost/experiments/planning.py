@@ -20,6 +20,7 @@ from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.planning.comparing import path_errors
 from anyboost.planning.ground import N_BANDS, Maps, Terrain
 from anyboost.planning.planners import LatticePlanner
+from anyboost.plot import figures
 from anyboost.space import Space
 
 TITLE = "Costs learned from paths: test loss by number of nets"
@@ -35,7 +36,7 @@ METHODS: dict[str, Any] = {
 }
 STYLES: dict[str, dict[str, Any]] = {
     **methods.STYLES,
-    "residual, memory 0.7": {"color": style.GREEN, "linewidth": 2.0, "linestyle": (0, (2, 1))},
+    "residual, memory 0.7": {"color": figures.GREEN, "linewidth": 2.0, "linestyle": (0, (2, 1))},
 }
 LEARNERS: dict[str, dict[str, str]] = {
     "": {},

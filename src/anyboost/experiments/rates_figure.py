@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from anyboost.experiments import style
+from anyboost.plot import figures
 
 STYLES: dict[str, dict[str, Any]] = {
-    "safe": {"color": style.BLUE, "linewidth": 1.6, "linestyle": (0, (5, 1.5))},
-    "printed": {"color": style.ORANGE, "linewidth": 1.8, "linestyle": (0, (1.2, 1.2))},
-    "computable": {"color": style.GREEN, "linewidth": 1.6, "linestyle": "-"},
-    "gap": {"color": style.BLACK, "linewidth": 2.2, "linestyle": "-"},
+    "safe": {"color": figures.BLUE, "linewidth": 1.6, "linestyle": (0, (5, 1.5))},
+    "printed": {"color": figures.ORANGE, "linewidth": 1.8, "linestyle": (0, (1.2, 1.2))},
+    "computable": {"color": figures.GREEN, "linewidth": 1.6, "linestyle": "-"},
+    "gap": {"color": figures.BLACK, "linewidth": 2.2, "linestyle": "-"},
 }
 # Which curves have their names beside them: how far along the axis, and whether above.
 NAMED: dict[int, dict[str, tuple[float, bool]]] = {
@@ -50,9 +51,9 @@ def floor(panel: Any, found: dict[str, Any]) -> None:
     """How far the floors are under the optimum, and Hull's loss over it."""
     rounds = found["rounds"]
     for ys, words, color, share, above in (
-        (found["Hull"]["over"], "Hull's loss over it", style.BLACK, 0.72, False),
-        (found["Hull"]["under"], "Hull's", style.GREEN, 1.0, False),
-        (found["Residual"]["under"], "Residual's", style.PURPLE, 0.7, True),
+        (found["Hull"]["over"], "Hull's loss over it", figures.BLACK, 0.72, False),
+        (found["Hull"]["under"], "Hull's", figures.GREEN, 1.0, False),
+        (found["Residual"]["under"], "Residual's", figures.PURPLE, 0.7, True),
     ):
         place = _nearest(rounds, rounds[-1] ** share)
         panel.plot(rounds, ys, color=color, linewidth=1.8)

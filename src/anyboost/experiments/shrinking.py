@@ -30,6 +30,7 @@ from anyboost.experiments.finite import (
 )
 from anyboost.experiments.frame import Claim, Tick, markdown, verdict
 from anyboost.experiments.style import short, thin
+from anyboost.plot import figures
 from anyboost.steps import Constant, InverseSqrt, InverseT, Schedule
 
 TITLE = "Whether shrinking speeds batch boosting up"
@@ -262,8 +263,8 @@ def _draw_panel(panel: Any, found: dict[str, Any]) -> None:
     first = found["Zhang-Yu"]["excess"][0]
     c = found["norm"]
     looks = {
-        "Zhang-Yu": ("Zhang and Yu", style.ORANGE, 3.4, (1 + c) / (1 + sums + c), "first term of (10)"),
-        "C.3": ("C.3, shrinking", style.BLACK, 1.3, np.exp(-sums / max(c, 1.0)), "first term of (11)"),
+        "Zhang-Yu": ("Zhang and Yu", figures.ORANGE, 3.4, (1 + c) / (1 + sums + c), "first term of (10)"),
+        "C.3": ("C.3, shrinking", figures.BLACK, 1.3, np.exp(-sums / max(c, 1.0)), "first term of (11)"),
     }
     for method, (words, color, width, term, its_words) in looks.items():
         panel.plot(sums, np.array(found[method]["excess"]) / first, color=color, linewidth=width, label=words)

@@ -1,4 +1,4 @@
-"""How figures look: Okabe and Ito's colours, which stay apart for colour-blind readers, and little else.
+"""How figures look: in the colors of `plot.figures`, and with little else than curves.
 
 Figures are WIDE inches wide and tall rather than wide, so that their text can be read on a phone.
 """
@@ -15,7 +15,6 @@ import numpy as np
 from anyboost.saving import write
 
 WIDE = 5.6
-BLACK, ORANGE, BLUE, GREEN, PURPLE, SKY = "#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9"
 INK, QUIET, FAINT = "#222222", "#777777", "#E6E6E6"
 
 

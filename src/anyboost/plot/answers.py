@@ -12,7 +12,7 @@ from anyboost.plot import figures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-UP, DOWN = figures.LINES[1], figures.LINES[2]
+UP, DOWN = figures.ORANGE, figures.BLUE
 _WORDS = {
     "gain": "share of what the cuts gained",
     "split": "share of the cuts",
@@ -58,7 +58,7 @@ def importances(
     found = model.importances(kind, X, y)
     shown = np.argsort(-found, kind="stable")[:top]
     ax = figures.axes(ax, (6.0, 1.0 + 0.28 * len(shown)))
-    ax.barh(range(len(shown)), found[shown], color=figures.LINES[2])
+    ax.barh(range(len(shown)), found[shown], color=figures.BLUE)
     names = model._feature_names()
     ax.set_yticks(range(len(shown)), [names[number] for number in shown])
     ax.invert_yaxis()

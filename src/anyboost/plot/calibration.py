@@ -60,7 +60,7 @@ def calibration(model: Any, X: Any, y: Any, bins: int = 10, ax: "Axes | None" = 
         raise TypeError(f"model must give probabilities or intervals, got {type(model).__name__}")
     ax = figures.axes(ax, (4.5, 4.5))
     ax.plot([0, 1], [0, 1], color="#999999", linewidth=1, label="as it says")
-    ax.plot(said, came, color=figures.LINES[2], marker="o", markersize=4, label="as it came")
+    ax.plot(said, came, color=figures.BLUE, marker="o", markersize=4, label="as it came")
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel=words[0], ylabel=words[1])
     ax.legend(frameon=False, loc="upper left")
     return ax
@@ -98,9 +98,9 @@ def by_group(found: Any, column: str = "loss", ax: "Axes | None" = None) -> "Axe
     labels = [str(label) for label in np.asarray(found["group"])]
     ax = figures.axes(ax, (6.0, 1.2 + 0.3 * len(values)))
     places = np.arange(len(values))[::-1]
-    ax.barh(places, values, color=figures.LINES[2])
+    ax.barh(places, values, color=figures.BLUE)
     mean = float(np.average(values, weights=np.asarray(found["weight"], dtype=np.float64)))
-    ax.axvline(mean, color=figures.LINES[1], linewidth=1, label=f"all rows, {mean:.3g}")
+    ax.axvline(mean, color=figures.ORANGE, linewidth=1, label=f"all rows, {mean:.3g}")
     ax.set_yticks(places, labels)
     ax.set_xlabel(column)
     ax.legend(frameon=False)

@@ -7,7 +7,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colors, which stay apart for color-blind readers.
-LINES = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00")
+BLACK, ORANGE, BLUE, GREEN, PURPLE, SKY = "#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9"
+LINES = (BLACK, ORANGE, BLUE, GREEN, PURPLE, "#E69F00")
+AREAS = (BLUE, ORANGE, GREEN, PURPLE, "#E69F00", SKY, "#F0E442", BLACK)
+REST = "#999999"
 
 
 def new(size: tuple[float, float]) -> "Figure":

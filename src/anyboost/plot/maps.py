@@ -72,7 +72,7 @@ def paths(
         for path in shown:
             _trace(ax, path, "#000000", "-", 2.4, "demonstrated")
         for path in planned:
-            _trace(ax, path, figures.LINES[1], (0, (2.5, 1.2)), 1.8, "planned")
+            _trace(ax, path, figures.ORANGE, (0, (2.5, 1.2)), 1.8, "planned")
         ax.set_xticks([])
         ax.set_yticks([])
     handles = left.get_legend_handles_labels()[0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from anyboost import metrics, plot
 from anyboost.losses import Cox
-from anyboost.plot.figures import LINES
+from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
 from anyboost.report.parts import Section, table
 from anyboost.report.subject import Subject, Values
@@ -257,7 +257,7 @@ def _far_off(section: Section, subject: Subject) -> None:
 
 
 def _scatter(ax: Any, said: np.ndarray, y: np.ndarray) -> None:
-    ax.scatter(said, y, s=8, alpha=0.5, linewidths=0, color=LINES[2], rasterized=True)
+    ax.scatter(said, y, s=8, alpha=0.5, linewidths=0, color=BLUE, rasterized=True)
     ends = [float(min(said.min(), y.min())), float(max(said.max(), y.max()))]
     ax.plot(ends, ends, color="#999999", linewidth=1)
     ax.set(xlabel="prediction", ylabel="target")
@@ -265,7 +265,7 @@ def _scatter(ax: Any, said: np.ndarray, y: np.ndarray) -> None:
 
 
 def _bars(ax: Any, off: np.ndarray) -> None:
-    ax.hist(off[np.isfinite(off)], bins=40, color=LINES[2])
+    ax.hist(off[np.isfinite(off)], bins=40, color=BLUE)
     ax.axvline(0.0, color="#999999", linewidth=1)
     ax.set(xlabel="residual", ylabel="rows")
     ax.spines[["top", "right"]].set_visible(False)

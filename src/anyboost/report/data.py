@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.plot.figures import LINES
+from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
 from anyboost.report.parts import Section, number, percent, table
 from anyboost.report.subject import Subject, Values
@@ -90,6 +90,6 @@ def _targets(section: Section, subject: Subject) -> None:
 
 
 def _histogram(ax: Any, values: np.ndarray, label: str) -> None:
-    ax.hist(values[np.isfinite(values)], bins=BINS, color=LINES[2])
+    ax.hist(values[np.isfinite(values)], bins=BINS, color=BLUE)
     ax.set(xlabel=label, ylabel="rows")
     ax.spines[["top", "right"]].set_visible(False)

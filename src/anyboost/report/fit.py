@@ -7,7 +7,7 @@ import numpy as np
 
 from anyboost import plot
 from anyboost.boosting import Run
-from anyboost.plot.figures import LINES
+from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
 from anyboost.report.parts import Section, down, number, table
 from anyboost.report.subject import Subject
@@ -77,7 +77,7 @@ def stopped(model: Any, done: int) -> str:
 
 
 def _edges(ax: Any, edges: list[tuple[int, float]]) -> None:
-    ax.plot(*zip(*edges, strict=True), color=LINES[2], linewidth=1.2)
+    ax.plot(*zip(*edges, strict=True), color=BLUE, linewidth=1.2)
     ax.set(xlabel="round", ylabel="edge", ylim=(0, 1.05))
     ax.spines[["top", "right"]].set_visible(False)
 

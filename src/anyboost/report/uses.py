@@ -6,7 +6,7 @@ import numpy as np
 
 from anyboost import plot
 from anyboost.explain.shapes import Shapes
-from anyboost.plot.figures import LINES
+from anyboost.plot.figures import BLUE, ORANGE
 from anyboost.report import pictures
 from anyboost.report.parts import Section, percent, table
 from anyboost.report.subject import Subject
@@ -89,7 +89,7 @@ def _points(ax: Any, values: np.ndarray, ranks: list[Any], shown: np.ndarray, na
     """A line of points for each column, spread so that they can be told apart."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    colors = LinearSegmentedColormap.from_list("low to high", [LINES[2], "#BBBBBB", LINES[1]])
+    colors = LinearSegmentedColormap.from_list("low to high", [BLUE, "#BBBBBB", ORANGE])
     most = np.take_along_axis(values, np.abs(values).argmax(axis=2)[:, :, None], axis=2)[:, :, 0]
     spread = np.random.default_rng(0).uniform(-POINTS, POINTS, len(values))
     for place, column in enumerate(shown.tolist()):

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from anyboost.checks import Floats
+from anyboost.cli.passes.course import heaviest, stack
 from anyboost.cli.passes.progressive import ProgressTable
 from anyboost.cli.rows.cells import Batch, TableError
 from anyboost.cli.rows.tables import read
 from anyboost.experiments import style
-from anyboost.experiments.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
 from anyboost.losses import links
-from anyboost.mirror import MirrorAverager, Tracker
+from anyboost.mirror import MirrorAverager, Simplex, Tracker
 from anyboost.mirror.pool import log_odds
 from anyboost.mirror.regret import expert_losses
 from anyboost.mirror.regret import regret as regret_of
+from anyboost.plot.figures import AREAS
 
-_COLORS = (BLUE, "#E69F00", GREEN, ORANGE, SKY, PURPLE, "#F0E442", BLACK, "#BBBBBB")
 _SPACING = 1.02  # from one recorded point of the figure to the next, in rows
 
 
@@ -46,7 +46,7 @@ class CombiningPass:
         if self.loss.vector:
             raise ValueError(f"--loss must be a loss of one score, got {self.loss}")
         self.two_classes = "-1" in self.loss.domain.words
-        if probabilities and self.loss.link_ not in (links.SIGN_LOGISTIC,):
+        if probabilities and self.loss.link_ != links.SIGN_LOGISTIC:
             raise ValueError("--probabilities needs --loss logistic, under which log odds are combined")
         self.names: list[str] = []
         self.table = ProgressTable(own=[("best", "column")])
@@ -59,7 +59,7 @@ class CombiningPass:
     def run(self, file: str, format: str | None, say: Callable[[str], None]) -> None:
         """Read, forecast, learn, and print a line at each doubling; the heading once a row has been learned."""
         for batch in read(file, format):
-            forecasts, y = self._columns(batch)
+            forecasts, y = self._columns(batch, file)
             for rows in self.table.pieces(len(y)):
                 self._learn(forecasts[rows], y[rows])
                 if self.table.tally.rows == 1:
@@ -70,14 +70,11 @@ class CombiningPass:
             raise TableError(f"{file} has no rows under its heading")
         say("")
 
-    def _columns(self, batch: Batch) -> tuple[Floats, Floats]:
+    def _columns(self, batch: Batch, file: str) -> tuple[Floats, Floats]:
         """Forecasts (n, M) and targets of a batch; all but the target and the ignored columns are forecasts."""
-        if self.target not in batch.columns:
-            known = ", ".join(batch.columns)
-            raise TableError(f"--target {self.target!r} is not a column of the table: it has {known}")
+        y = batch.column(self.target, "--target", file)
         for name in self.ignored:
-            if name not in batch.columns:
-                raise TableError(f"--ignore {name!r} is not a column of the table")
+            batch.column(name, "--ignore", file)
         if not self.names:
             self.names = [name for name in batch.columns if name != self.target and name not in self.ignored]
             if not self.names:
@@ -88,7 +85,7 @@ class CombiningPass:
                 raise TableError(
                     f"column {name!r} holds text, and forecasts are numbers: add --ignore {name!r}"
                 )
-        y = batch.columns[self.target].astype(np.float64)
+        y = y.astype(np.float64)
         if np.isnan(y).any():
             row = int(np.argmax(np.isnan(y)))
             raise TableError(f"{batch.where(row)}: the target is missing; fill it in or drop the row")
@@ -176,19 +173,13 @@ class CombiningPass:
 
         weights = np.array([*self.path, self.model.weights_])
         marks = np.array([*self.marks, self.table.tally.rows])
-        order = np.argsort(-np.abs(weights).mean(axis=0))
-        shown = order[:8]
         figure = Figure(figsize=(8.0, 4.5), layout="constrained")
         axes = figure.subplots()
-        labels = [self.names[j] for j in shown]
-        if type(self.model.domain).__name__ == "Simplex":
-            rest = weights[:, order[8:]].sum(axis=1)
-            parts = [weights[:, j] for j in shown] + ([rest] if len(order) > 8 else [])
-            labels += [f"{len(order) - 8} others"] if len(order) > 8 else []
-            axes.stackplot(marks, parts, labels=labels, colors=_COLORS, linewidth=0)
+        if isinstance(self.model.domain, Simplex):
+            stack(axes, marks, weights, self.names)
             axes.set_ylim(0, self.model.domain.radius)
         else:
-            for j, color in zip(shown, _COLORS, strict=False):
+            for j, color in zip(heaviest(weights), AREAS, strict=False):
                 axes.plot(marks, weights[:, j], label=self.names[j], color=color)
         axes.set_xlim(marks[0], max(marks[-1], marks[0] + 1))
         axes.set_xscale("log")

@@ -6,8 +6,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from anyboost.experiments import style
+from anyboost.plot import figures
+
 MOST = 256  # points; then every second one goes
-SHOWN = 8  # experts that have a color of their own, those with the most weight
 
 
 @dataclass
@@ -56,37 +60,35 @@ class Course:
         figure = Figure(figsize=(7.0, 5.5 if self.experts else 3.2), layout="constrained")
         axes = figure.subplots(2 if self.experts else 1, sharex=True, squeeze=False)[:, 0]
         rows, recent, mean = self.losses()
-        axes[0].plot(rows, recent, color="#9ecae1", linewidth=1.0, label="lately")
-        axes[0].plot(rows, mean, color="#000000", label="all so far")
+        axes[0].plot(rows, recent, color=figures.SKY, linewidth=1.0, label="lately")
+        axes[0].plot(rows, mean, color=figures.BLACK, label="all so far")
         axes[0].set_ylabel("loss before learning")
         axes[0].legend(frameon=False)
         axes[0].set_title(title, loc="left")
         if self.experts:
             self._draw_weights(axes[1])
         axes[-1].set_xlabel("examples")
-        figure.savefig(path, dpi=150)
+        style.save(figure, path)
 
     def _draw_weights(self, ax: Any) -> None:
-        places = sorted(
-            range(len(self.experts)), key=lambda place: -sum(point[3 + place] for point in self.points)
-        )
-        heights = [[point[3 + place] for point in self.points] for place in places[:SHOWN]]
-        labels = [self.experts[place] for place in places[:SHOWN]]
-        if len(places) > SHOWN:
-            heights.append([sum(point[3 + place] for place in places[SHOWN:]) for point in self.points])
-            labels.append("others")
-        colors = [
-            "#0072B2",
-            "#D55E00",
-            "#009E73",
-            "#CC79A7",
-            "#E69F00",
-            "#56B4E9",
-            "#F0E442",
-            "#000000",
-            "#999999",
-        ]
-        ax.stackplot([point[0] for point in self.points], heights, labels=labels, colors=colors)
+        table = np.array(self.points)
+        stack(ax, table[:, 0], table[:, 3:], self.experts)
         ax.set_ylim(0.0, 1.0)
         ax.set_ylabel("weight in the average")
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), reverse=True)
+
+
+def heaviest(weights: np.ndarray) -> np.ndarray:
+    """The columns of weights by time, those of most weight first."""
+    return np.argsort(-np.abs(weights).mean(axis=0), kind="stable")
+
+
+def stack(axes: Any, times: np.ndarray, weights: np.ndarray, names: list[str]) -> None:
+    """Weights by time, one above the other: the heaviest in colors of their own, all others together."""
+    order = heaviest(weights)
+    shown, rest = order[: len(figures.AREAS)], order[len(figures.AREAS) :]
+    parts, labels = [weights[:, j] for j in shown], [names[j] for j in shown]
+    if len(rest):
+        parts.append(weights[:, rest].sum(axis=1))
+        labels.append(f"{len(rest)} others")
+    axes.stackplot(times, parts, labels=labels, colors=(*figures.AREAS, figures.REST), linewidth=0)

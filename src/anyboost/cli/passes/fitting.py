@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from anyboost import losses
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import TableError
+from anyboost.cli.rows.cells import TableError, Where, check_column, good_weights
 from anyboost.cli.rows.frames import Whole
 from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
@@ -24,7 +24,6 @@ ESTIMATORS: dict[str, Any] = {
     "ranking": BoostingRanker,
 }
 _SHOWN = 8
-Where = Callable[[int], str]  # how to name a row in a sentence
 
 
 @dataclass(frozen=True)
@@ -94,9 +93,32 @@ def made(asked: Asked, task: str) -> Any:
     return model
 
 
+class Taken(NamedTuple):
+    """A table, taken for what it is."""
+
+    task: str
+    rows: Rows
+    kinds: dict[str, str]  # what its columns hold
+
+
+def taken(source: Source, asked: Asked, room: Any, say: Callable[[str], None]) -> Taken:
+    """The rows of a source, for the task that is asked for or that the target suggests; `say` hears what that is.
+
+    room : how the table is read: this module, or `large`, which keeps it in files.
+    """
+    known = task_of(asked)
+    whole = room.read(source, asked)
+    task = known or room.guess(asked, whole)
+    made(asked, task)
+    rows = room.rows_of(whole, asked, task)
+    for line in described(whole, asked, task, guessed=known is None):
+        say(line)
+    return Taken(task, rows, whole.kinds)
+
+
 def guess(asked: Asked, whole: Whole) -> str:
     """The task that the target suggests: words and pairs of whole numbers are classes."""
-    values = whole.column(asked.target or "", "--target")
+    values = whole.column(asked.target, "--target")
     if values.dtype == object:
         return "classification"
     found = np.unique(values[~np.isnan(values)])
@@ -114,36 +136,31 @@ def check_columns(asked: Asked, names: Iterable[str], path: str) -> None:
     """A sentence where columns to ignore, or to take for something, are not there."""
     for option, wanted in (("--ignore", asked.ignore), ("--type", list(asked.types))):
         for name in wanted:
-            frames.check_column(name, option, list(names), path)
+            check_column(name, option, list(names), path)
 
 
 def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = None) -> Rows:
     """The rows of a table for a task; of a later table, those `columns`."""
-    apart = asked.apart()
-    X, y = whole.parted(asked.target, *apart[1:])
+    y, X = whole.column(asked.target, "--target"), whole.without(asked.apart())
     if columns is not None:
         lost = next((name for name in columns if name not in X.column_names), None)
         if lost is not None:
             raise TableError(f"{whole.path} has no column {lost!r}, which the training table has")
         X = X.select(columns)
-    assert y is not None
-    weight = None if asked.weight is None else whole.column(asked.weight, "--weight")
-    if weight is not None:
-        check_weights(weight, asked.weight or "", whole.where)
-    groups = None if asked.groups is None else whole.column(asked.groups, "--groups")
-    if groups is not None:
-        groups = _labels(groups, f"--groups {asked.groups}", whole.where)
+    weight = groups = None
+    if asked.weight is not None:
+        weight = whole.column(asked.weight, "--weight")
+        check_weights(weight, asked.weight, whole.where)
+    if asked.groups is not None:
+        groups = _labels(whole.column(asked.groups, "--groups"), f"--groups {asked.groups}", whole.where)
     return Rows(X, _targets(whole, y, asked, task), weight, groups)
 
 
 def check_weights(weight: np.ndarray, name: str, where: Where) -> None:
     """A sentence about the first weight that is none."""
-    if weight.dtype == object:
-        raise TableError(f"--weight names the column {name!r}, which holds text")
-    bad = ~(weight >= 0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise TableError(f"{where(row)}: the weight must be a number that is not negative, got {weight[row]}")
+    _, error = good_weights(weight, name, where)
+    if error is not None:
+        raise error
 
 
 def _targets(whole: Whole, y: np.ndarray, asked: Asked, task: str) -> np.ndarray:

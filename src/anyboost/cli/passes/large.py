@@ -20,7 +20,7 @@ from anyboost.backends import arrays
 from anyboost.cli.passes import fitting
 from anyboost.cli.passes.fitting import Rows
 from anyboost.cli.rows import frames, tables, text
-from anyboost.cli.rows.cells import Batch, TableError
+from anyboost.cli.rows.cells import Batch, TableError, check_column
 from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
 from anyboost.on_disk import Asked as Columns
@@ -117,7 +117,7 @@ def _looked_at(
     source: Source, asked: Asked, batches: Iterator[tuple[int, Batch]]
 ) -> tuple[list[int], dict[str, Labels], list[str]]:
     rows, names = [0] * len(source.paths), list[str]()
-    wanted = {"the target": asked.target or "", f"--groups {asked.groups}": asked.groups or ""}
+    wanted = {"the target": asked.target, f"--groups {asked.groups}": asked.groups or ""}
     labels = {name: Labels() for name in wanted.values() if name}
     task = fitting.task_of(asked)
     for number, batch in batches:
@@ -131,7 +131,7 @@ def _looked_at(
                 labels[name].add(batch.columns[name])
         if asked.weight is not None:
             fitting.check_weights(batch.columns[asked.weight], asked.weight, where)
-        y = batch.columns[asked.target or ""]
+        y = batch.columns[asked.target]
         if task == "classification":
             fitting.check_classes(y, asked, where)
         elif task is not None:
@@ -144,14 +144,14 @@ def _check_columns(asked: Asked, names: list[str], path: str) -> None:
     fitting.check_columns(asked, names, path)
     for option, name in (("target", asked.target), ("weight", asked.weight), ("groups", asked.groups)):
         if name is not None:
-            frames.check_column(name, f"--{option}", names, path)
+            check_column(name, f"--{option}", names, path)
     if not set(names) - set(asked.apart()):
         raise TableError(f"{path} has no columns left to predict from")
 
 
 def guess(asked: Asked, large: Large) -> str:
     """As `fitting.guess`."""
-    words, labels = large.kinds[asked.target or ""] == "text", large.labels[asked.target or ""]
+    words, labels = large.kinds[asked.target] == "text", large.labels[asked.target]
     pair = labels.whole and len(labels.values) == 2
     return "classification" if words or pair else "regression"
 

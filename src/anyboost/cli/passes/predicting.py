@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +37,10 @@ class Answers:
         self.path, self.wanted, self.model = path, wanted, files.load(path)
         if not hasattr(self.model, "predict") and not isinstance(self.model, Run | Ensemble):
             raise ValueError(f"{path} holds {type(self.model).__name__}, which has no predictions of rows")
-        self.names = getattr(self.model, "feature_names_in_", None)
+        names = getattr(self.model, "feature_names_in_", None)
+        self.names: list[str] | None = None if names is None else [str(name) for name in names]
+        bare = self.model.ensemble if isinstance(self.model, Run) else self.model
+        self.sum = bare if isinstance(bare, Ensemble) else None
         for option, method in (
             ("--probabilities", "predict_proba" if wanted.probabilities else None),
             ("--quantiles", "predict_quantiles" if wanted.quantiles else None),
@@ -58,35 +61,37 @@ class Answers:
     @property
     def kinds(self) -> dict[str, str]:
         """What the columns of the model hold, where it knows their names."""
-        levels = self.model._columns.levels if isinstance(self.model, BaseBoosting) else {}
+        if self.names is None or not isinstance(self.model, BaseBoosting):
+            return {}
+        levels = self.model._columns.levels
         return {
-            str(name): "text" if number in levels and levels[number].words else "number"
-            for number, name in enumerate(self.names if self.names is not None and self._knows() else ())
+            name: "text" if number in levels and levels[number].words else "number"
+            for number, name in enumerate(self.names)
         }
-
-    def _knows(self) -> bool:
-        return isinstance(self.model, BaseBoosting)
 
     def batches(
         self, source: Source, ignore: tuple[str, ...], keep: tuple[str, ...]
-    ) -> Iterator[tuple[Any, Columns, int]]:
-        """The rows of a source, as the model takes them and as they are to be kept, and how many there are."""
+    ) -> Iterator[tuple[Any, Columns]]:
+        """The rows of a source, as the model takes them and as they are to be kept."""
         for number, batch in source.batches(self.kinds, "text" if self.kinds else None):
             data = source.paths[number]
-            kept = {name: _column(batch, name, "--keep", data) for name in keep}
-            yield self._table(batch, ignore, data), kept, len(batch)
+            kept = {name: batch.column(name, "--keep", data) for name in keep}
+            yield self._table(batch, ignore, data), kept
+
+    def by_name(self, columns: Columns, data: str) -> Any:
+        """The columns that a model which knows their names asks for, as a data frame."""
+        lost = next((name for name in self.names or () if name not in columns), None)
+        if lost is not None:
+            raise TableError(f"{data} has no column {lost!r}, which the model needs")
+        return frames.to_arrow({name: columns[name] for name in self.names or ()})
 
     def _table(self, batch: Batch, ignore: tuple[str, ...], data: str) -> Any:
         columns = {name: values for name, values in batch.columns.items() if name not in ignore}
         if self.names is not None:
-            lost = next((str(name) for name in self.names if name not in columns), None)
-            if lost is not None:
-                raise TableError(f"{data} has no column {lost!r}, which the model needs")
-            return frames.to_arrow({str(name): columns[str(name)] for name in self.names})
-        if not isinstance(self.model, BaseBoosting | Run | Ensemble):
+            return self.by_name(columns, data)
+        if self.sum is None and not isinstance(self.model, BaseBoosting):
             return frames.to_arrow(columns)
-        ensemble = self.model if isinstance(self.model, Ensemble) else getattr(self.model, "ensemble", None)
-        n = getattr(self.model, "n_features_in_", 0) if ensemble is None else ensemble.n_features
+        n = self.model.n_features_in_ if self.sum is None else self.sum.n_features
         if len(columns) != n:
             raise TableError(
                 f"{data} has {len(columns)} columns and the model {n}, without names: --ignore those it has not"
@@ -102,11 +107,12 @@ class Answers:
         """The columns that answer the rows of a table."""
         model, wanted = self.model, self.wanted
         try:
-            if isinstance(model, Run | Ensemble):
-                ensemble = model if isinstance(model, Ensemble) else model.ensemble
-                scores, loss = ensemble.predict(table), getattr(model, "loss", None)
-                return _named(
-                    "score" if loss is None else "prediction", scores if loss is None else loss.link(scores)
+            if self.sum is not None:
+                scores = self.sum.predict(table)
+                return (
+                    _named("score", scores)
+                    if model is self.sum
+                    else _named("prediction", model.loss.link(scores))
                 )
             found = _predictions(model, model.predict(table))
             if wanted.raw:
@@ -118,10 +124,7 @@ class Answers:
                     for label, column in zip(model.classes_.tolist(), chances.T, strict=True)
                 }
             if wanted.quantiles:
-                values = model.predict_quantiles(table, wanted.quantiles)
-                found |= {
-                    f"quantile_{level:g}": v for level, v in zip(wanted.quantiles, values.T, strict=True)
-                }
+                found |= _quantiles(wanted.quantiles, model.predict_quantiles(table, wanted.quantiles))
             if wanted.coverage is not None:
                 low, high = model.predict_interval(table, wanted.coverage).T
                 found |= {"low": low, "high": high}
@@ -144,17 +147,13 @@ class Answers:
         return found
 
 
-def _column(batch: Batch, name: str, option: str, data: str) -> np.ndarray:
-    if name not in batch.columns:
-        raise TableError(f"{option} names a column {name!r} that {data} does not have")
-    return batch.columns[name]
-
-
 def _predictions(model: Any, values: np.ndarray) -> Columns:
     levels = levels_of(model.loss_) if hasattr(model, "loss_") and values.ndim == 2 else None
-    if levels is not None:
-        return {f"quantile_{level:g}": column for level, column in zip(levels, values.T, strict=True)}
-    return _named("prediction", values)
+    return _named("prediction", values) if levels is None else _quantiles(levels, values)
+
+
+def _quantiles(levels: Sequence[float], values: np.ndarray) -> Columns:
+    return {f"quantile_{level:g}": column for level, column in zip(levels, values.T, strict=True)}
 
 
 def _named(name: str, values: np.ndarray) -> Columns:

@@ -8,7 +8,7 @@ seen when the error comes does not depend on the size of the batches.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,9 @@ import numpy as np
 MISSING = frozenset(
     {"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
 )  # in columns of numbers, where asked
+
+
+Where = Callable[[int], str]  # how to name a row in a sentence
 
 
 class TableError(ValueError):
@@ -44,6 +47,11 @@ class Batch(NamedTuple):
         """How to name one row in a sentence: "line 12"."""
         return f"{self.unit} {self.lines[row]}"
 
+    def column(self, name: str, option: str, path: str) -> np.ndarray:
+        """One column, or a sentence that names the option which asked for it."""
+        check_column(name, option, self.columns, path)
+        return self.columns[name]
+
     def head(self, n_rows: int) -> Batch:
         """The first rows only."""
         return Batch(
@@ -51,6 +59,28 @@ class Batch(NamedTuple):
             self.lines[:n_rows],
             self.unit,
         )
+
+
+def check_column(name: str, option: str, names: Collection[str], path: str) -> None:
+    """A sentence where an option names a column that is not there."""
+    if name not in names:
+        shown = ", ".join(list(names)[:20]) + (", ..." if len(names) > 20 else "")
+        other = len(names) == 1 and ";" in shown
+        advice = " (are its cells parted by semicolons? write commas or tabs)" if other else ""
+        raise TableError(f"{option} names a column {name!r} that {path} does not have: {shown}{advice}")
+
+
+def good_weights(weights: np.ndarray, name: str, where: Where) -> tuple[int, TableError | None]:
+    """How many weights come before the first that is none, and a sentence about that one."""
+    if weights.dtype == object:
+        raise TableError(f"--weight names the column {name!r}, which holds text")
+    bad = ~(weights >= 0)
+    if not bad.any():
+        return len(weights), None
+    row = int(np.argmax(bad))
+    return row, TableError(
+        f"{where(row)}: the weight must be a number that is not negative, got {weights[row]}"
+    )
 
 
 def arrow() -> Any:

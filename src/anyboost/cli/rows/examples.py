@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.cli.rows import tables, vw
-from anyboost.cli.rows.cells import Batch, TableError
+from anyboost.cli.rows.cells import Batch, TableError, check_column, good_weights
 
 FINGERPRINT = 4096  # bytes at the beginning of a file by which it is known again
 
@@ -84,31 +84,25 @@ def _check_columns(source: ExampleSource, names: list[str]) -> None:
     wanted = [("--target", source.target), ("--weight", source.weight)]
     wanted += [("--ignore", name) for name in source.ignore] + [("--text", name) for name in source.text]
     for option, name in wanted:
-        if name is not None and name not in names and name not in source.spared:
-            shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-            raise TableError(f"{option} names a column {name!r} that {source.path} does not have: {shown}")
+        if name is not None and name not in source.spared:
+            check_column(name, option, names, source.path)
 
 
 def _from_batch(batch: Batch, source: ExampleSource) -> Iterator[Examples]:
     """The batch up to a bad weight, then a sentence about that one."""
     n_rows = len(batch)
-    weights, good = np.ones(n_rows), n_rows
+    weights, good, error = np.ones(n_rows), n_rows, None
     if source.weight in batch.columns:
         weights = batch.columns[source.weight]
-        if weights.dtype != np.float64:
-            raise TableError(f"--weight names the column {source.weight!r}, which holds text")
-        bad = ~(weights >= 0)
-        good = int(np.argmax(bad)) if bad.any() else n_rows
+        good, error = good_weights(weights, source.weight, batch.where)
     apart = {source.target, source.weight, *source.ignore}
     labels = batch.columns[source.target] if source.target in batch.columns else np.full(n_rows, np.nan)
     features = {name: values for name, values in batch.columns.items() if name not in apart}
     examples = Examples(features, labels, weights, batch.lines, batch.unit)
     if good:
         yield examples if good == n_rows else examples.take(slice(good))
-    if good < n_rows:
-        raise TableError(
-            f"{batch.where(good)}: the weight must be a number that is not negative, got {weights[good]}"
-        )
+    if error is not None:
+        raise error
 
 
 def _from_vw(examples: list[vw.Example]) -> Examples:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.cli.rows import sources
-from anyboost.cli.rows.cells import Batch, TableError, arrow
+from anyboost.cli.rows.cells import Batch, TableError, arrow, check_column
 
 KINDS = ("number", "text")
 
@@ -34,11 +34,6 @@ class Whole:
         return {name: KINDS[values.dtype == object] for name, values in self.columns.items()}
 
     @property
-    def frame(self) -> Any:
-        """The table as pyarrow has it."""
-        return to_arrow(self.columns)
-
-    @property
     def levels(self) -> dict[str, int]:
         """How many words each column of text holds."""
         return {
@@ -57,22 +52,12 @@ class Whole:
         number = bisect_right(self.begins, row) - 1
         return self.source.where(*self.batches[number], row - self.begins[number])
 
-    def parted(self, target: str | None, *apart: str) -> tuple[Any, np.ndarray | None]:
-        """The other columns as a data frame, and the target; neither has the columns to keep `apart`."""
-        y = None if target is None else self.column(target, "--target")
-        kept = {name: values for name, values in self.columns.items() if name not in (target, *apart)}
+    def without(self, apart: Sequence[str]) -> Any:
+        """The other columns as a data frame."""
+        kept = {name: values for name, values in self.columns.items() if name not in apart}
         if not kept:
             raise TableError(f"{self.path} has no columns left to predict from")
-        return to_arrow(kept), y
-
-
-def check_column(name: str, option: str, names: Sequence[str] | Mapping[str, Any], path: str) -> None:
-    """A sentence where an option names a column that is not there."""
-    if name not in names:
-        shown = ", ".join(list(names)[:20]) + (", ..." if len(names) > 20 else "")
-        other = len(names) == 1 and ";" in shown
-        advice = " (are its cells parted by semicolons? write commas or tabs)" if other else ""
-        raise TableError(f"{option} names a column {name!r} that {path} does not have: {shown}{advice}")
+        return to_arrow(kept)
 
 
 def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:

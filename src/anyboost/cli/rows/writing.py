@@ -18,24 +18,25 @@ from anyboost import saving
 from anyboost.cli.rows import tables
 from anyboost.cli.rows.cells import TableError, arrow
 from anyboost.cli.rows.frames import to_arrow
+from anyboost.cli.rows.sources import STANDARD
 from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import say
 
-STANDARD = "-"
 
-
-def check(option: str, path: str, format: str | None = None) -> None:
-    """A ValueError where no table can be written at a path."""
+def check(path: str, format: str | None, *read: str | Path) -> None:
+    """A ValueError where no table can be written for `--output`, or it is one of the files that are read."""
     if tables.format_of(path, format) not in tables.TABLES:
-        raise TableError(f"{option} is to be a table: use {', '.join(tables.TABLES)}")
+        raise TableError(f"--output is to be a table: use {', '.join(tables.TABLES)}")
     if path != STANDARD:
-        paths.check(option, Path(path))
+        paths.check("--output", Path(path))
+        paths.check_apart({"--output": Path(path)}, *read)
 
 
 class TableWriter:
     """Pieces of a table, to a file beside its place until `finish`; "-" is standard output."""
 
     def __init__(self, path: str, format: str | None = None) -> None:
-        self.path, self.form = path, tables.format_of(path, format)
+        self.path, self.form, self.rows = path, tables.format_of(path, format), 0
         self._direct = path == STANDARD or saving.is_special(path)
         self._part = Path(path) if self._direct else Path(f"{os.path.realpath(path)}.part")
         self._raw: Any = None
@@ -53,6 +54,7 @@ class TableWriter:
 
     def write(self, columns: Mapping[str, np.ndarray]) -> None:
         """Add rows; the first ones say which columns there are."""
+        self.rows += len(next(iter(columns.values())))
         if self._writer is None:
             self._begin(columns)
         if self.form in ("csv", "tsv"):
@@ -60,6 +62,11 @@ class TableWriter:
             self._writer.writerows(zip(*cells, strict=True))
         else:
             self._writer.write_table(to_arrow(columns))
+
+    def tell(self) -> None:
+        """Say how many rows there were, unless they are on standard output."""
+        if self.path != STANDARD:
+            say(f"{self.path}: {self.rows:,} rows")
 
     def _begin(self, columns: Mapping[str, np.ndarray]) -> None:
         self._raw = sys.stdout.buffer if self.path == STANDARD else self._part.open("wb")

@@ -13,6 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
 DEBUG = "ANYBOOST_DEBUG"  # set while a command runs with --debug
 Show = Callable[[str, float, int], None]  # takes the piece at work, the pieces done (and a share), and all
@@ -24,27 +25,32 @@ def showing(console: Console) -> Iterator[Show]:
     if not console.is_terminal:
         yield _lines(console)
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[count]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
+    with bars_on(console) as bars:
         tasks: list[Any] = []
 
         def show(label: str, done: float, total: int) -> None:
-            now: dict[str, Any] = {"completed": done, "count": f"{int(done)}/{total}"}
+            now: dict[str, Any] = {"completed": done, "numbers": f"{int(done)}/{total}"}
             if not tasks:
                 # Begun where a stopped run had been, or what was done then would count as fast work.
                 tasks.append(bars.add_task(label, total=total, **now))
             bars.update(tasks[0], description=label, **now)
 
         yield show
+
+
+def bars_on(console: Console) -> Progress:
+    """Bars with words before them, `numbers` and times behind them; nothing is left of them in the end."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[numbers]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, transient=True)
 
 
 def _lines(console: Console) -> Show:

@@ -5,14 +5,6 @@ from typing import Annotated
 
 import typer
 
-Table = Annotated[
-    str,
-    typer.Argument(
-        help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
-        metavar="DATA",
-        show_default=False,
-    ),
-]
 Tables = Annotated[
     list[str],
     typer.Argument(

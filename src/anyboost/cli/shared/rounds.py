@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from anyboost.cli.shared.console import say
+from anyboost.cli.shared.console import bars_on, say
 
 
 class Rounds:
@@ -75,7 +75,7 @@ class Bar(Rounds):
 
     def __init__(self, rounds: int | None, bars: Any) -> None:
         super().__init__(rounds)
-        self.bars, self.task, self.number = bars, None, 0
+        self.bars, self.task = bars, None
 
     def show(self, done: int, total: int | None, numbers: str) -> None:
         if self.task is None or done == 1:
@@ -94,15 +94,5 @@ def followed(rounds: int | None) -> Iterator[Rounds]:
         yield lines
         lines.end()
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[numbers]}", markup=False),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
+    with bars_on(console) as bars:
         yield Bar(rounds, bars)

@@ -19,7 +19,7 @@ _WORDS = {"None": None, "none": None, "True": True, "False": False}
 class Asked:
     """What is asked of a fit, whichever way it was said."""
 
-    target: str | None = None
+    target: str = ""
     task: str | None = None
     loss: str | None = None
     weight: str | None = None
@@ -35,10 +35,10 @@ class Asked:
 
 def gathered(
     config: Path | None,
-    sets: Iterable[str],
-    types: Iterable[str],
-    categorical: Iterable[str],
-    ignore: Iterable[str],
+    sets: Iterable[str] | None,
+    types: Iterable[str] | None,
+    categorical: Iterable[str] | None,
+    ignore: Iterable[str] | None,
     **options: str | None,
 ) -> Asked:
     """What the file says, and over it what the line says."""
@@ -46,11 +46,11 @@ def gathered(
     for name, value in options.items():
         if value is not None:
             setattr(asked, name, value)
-    asked.ignore = [*asked.ignore, *ignore]
-    asked.types |= dict(_pair(text, "--type", "COL=text") for text in types)
-    asked.types |= dict.fromkeys(categorical, "text")
+    asked.ignore = [*asked.ignore, *(ignore or ())]
+    asked.types |= dict(_pair(text, "--type", "COL=text") for text in types or ())
+    asked.types |= dict.fromkeys(categorical or (), "text")
     asked.parameters |= {
-        name: _value(text) for name, text in (_pair(each, "--set", "name=value") for each in sets)
+        name: _value(text) for name, text in (_pair(each, "--set", "name=value") for each in sets or ())
     }
     _check(asked)
     return asked
@@ -100,7 +100,7 @@ def _from_file(path: Path) -> Asked:
 
 
 _KINDS: dict[str, Any] = {
-    **{entry.name: {"str | None": str}.get(str(entry.type), dict) for entry in fields(Asked)},
+    **{entry.name: {"str": str, "str | None": str}.get(str(entry.type), dict) for entry in fields(Asked)},
     "ignore": list,
     "categorical": list,
 }
@@ -110,7 +110,7 @@ _SPELLED: dict[Any, str] = {str: "text", dict: "a table", list: "a list of colum
 def _check(asked: Asked) -> None:
     if asked.task is not None and asked.task not in TASKS:
         raise ValueError(f"--task must be {', '.join(TASKS[:-1])} or {TASKS[-1]}, got {asked.task!r}")
-    if asked.target is None:
+    if not asked.target:
         raise ValueError("--target is missing: name the column to predict")
     for name, kind in asked.types.items():
         if kind not in KINDS:
