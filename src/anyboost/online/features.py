@@ -36,6 +36,8 @@ class Features:
     """The columns of named features.
 
     bits : None for a column a name, growing as names are met; or hash names into 2**bits columns, in fixed memory.
+
+    `width` is how many columns a model needs; doubling, so that it need not grow with every new name.
     """
 
     def __init__(self, bits: int | None = None) -> None:
@@ -44,6 +46,7 @@ class Features:
         self.texts: dict[int, Name] = {}  # the name of the feature behind each column that stands for a text
         self._columns: dict[Name, int] = {}
         self._plans: dict[tuple[Any, ...], Known] = {}
+        self._set_width()
 
     @classmethod
     def of(
@@ -55,12 +58,12 @@ class Features:
         for name in names:
             features._columns[name] = len(features.names)
             features.names.append(name)
+        features._set_width()
         return features
 
-    @property
-    def width(self) -> int:
-        """How many columns a model needs; doubling, so that it need not grow with every new name."""
-        return _width(len(self.names)) if self.bits is None else 1 << self.bits
+    def _set_width(self) -> None:
+        # Kept, since every row asks for it.
+        self.width = _width(len(self.names)) if self.bits is None else 1 << self.bits
 
     def truncate(self, width: int) -> None:
         """Forget the names after the first `width`: what came with rows that were then refused."""
@@ -69,6 +72,7 @@ class Features:
                 self.texts.pop(self._columns.pop(name), None)
             del self.names[width:]
             self._plans.clear()
+            self._set_width()
 
     def row(self, x: Mapping[Any, Any], grow: bool) -> tuple[np.ndarray, np.ndarray]:
         """Columns and values of one dict, in arrays that the next call reuses. `grow`: new names get a column."""
@@ -217,6 +221,7 @@ class Features:
                 self._columns[name] = len(self.names)
                 self.names.append(name)
             if new:
+                self._set_width()
                 texts = {text_feature(name, cell): name for name, cell in x.items() if isinstance(cell, str)}
                 self.texts |= {self._columns[name]: texts[name] for name in new if name in texts}
 
