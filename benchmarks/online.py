@@ -22,9 +22,11 @@ import numpy as np
 from anyboost import datasets
 from anyboost.online import LinearLearner, SpanBooster, TreeLearner
 from benchmarks import processes
+from benchmarks.timing import Seconds, timed
 
 FEATURES = 20
 STREAMS = ("elec2", "nycflights13", "covtype")
+Measure = Callable[[int], Seconds]  # of a pass over so many rows
 
 
 def rows(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,23 +36,21 @@ def rows(n: int) -> tuple[np.ndarray, np.ndarray]:
     return X, X @ random.normal(size=FEATURES) + 0.5 * random.normal(size=n)
 
 
-def ours(learner: Any, n_learners: int) -> Callable[[int], float]:
-    """Seconds for one pass over n rows."""
+def ours(learner: Any, n_learners: int) -> Measure:
+    """One pass over n rows."""
 
-    def measure(n: int) -> float:
+    def measure(n: int) -> Seconds:
         X, y = rows(n)
         warm_up = min(n, 5000)  # a batch as large as those that threads share, for the same kernels
         SpanBooster(learner, n_learners).partial_fit(X[:warm_up], y[:warm_up])
         booster = SpanBooster(learner, n_learners)
-        began = time.perf_counter()
-        booster.partial_fit(X, y)
-        return time.perf_counter() - began
+        return timed(lambda: booster.partial_fit(X, y))
 
     return measure
 
 
-def vowpal_wabbit(options: str) -> Callable[[int], float]:
-    def measure(n: int) -> float:
+def vowpal_wabbit(options: str) -> Measure:
+    def measure(n: int) -> Seconds:
         from vowpalwabbit import Workspace
 
         X, y = rows(n)
@@ -61,49 +61,49 @@ def vowpal_wabbit(options: str) -> Callable[[int], float]:
                     file.write(f"{target:.6g} |" + "".join(f" {j}:{v:.6g}" for j, v in enumerate(x)) + "\n")
             command = f"-d {text} --cache_file {text}.cache --quiet {options}"
             Workspace(command + " -k").finish()  # writes the cache
-            began = time.perf_counter()
-            Workspace(command).finish()
-            return time.perf_counter() - began
+            return timed(lambda: Workspace(command).finish())
 
     return measure
 
 
-def on_one_core(measure: Callable[[int], float]) -> Callable[[int], float]:
+def on_one_core(measure: Measure) -> Measure:
     """The same where the process may use one core only."""
 
-    def pinned(n: int) -> float:
+    def pinned(n: int) -> Seconds:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         return measure(n)
 
     return pinned
 
 
-def one_by_one(model: Any, n: int) -> float:
+def one_by_one(model: Any, n: int) -> Seconds:
     """`learn_one` on dicts; a part of the rows stands for all."""
     X, y = rows(n // 25)
     examples = [{f"x{j}": value for j, value in enumerate(x)} for x in X.tolist()]
     for x, target in zip(examples[:10], y[:10].tolist(), strict=True):  # finds its kernels
         model.learn_one(x, target)
-    began = time.perf_counter()
-    for x, target in zip(examples, y.tolist(), strict=True):
-        model.learn_one(x, target)
-    return (time.perf_counter() - began) * 25
+
+    def learn() -> None:
+        for x, target in zip(examples, y.tolist(), strict=True):
+            model.learn_one(x, target)
+
+    return timed(learn).times(25)
 
 
-def river_linear(n: int) -> float:
+def river_linear(n: int) -> Seconds:
     from river import linear_model
 
     return one_by_one(linear_model.LinearRegression(), n)
 
 
-def our_learn_one(n: int) -> float:
+def our_learn_one(n: int) -> Seconds:
     from anyboost import OnlineBoostingRegressor
 
     return one_by_one(OnlineBoostingRegressor("linear"), n)
 
 
 VW = "Vowpal Wabbit, --sgd, from cache"
-SPEED: dict[str, Callable[[int], float]] = {
+SPEED: dict[str, Measure] = {
     VW: vowpal_wabbit("--sgd"),
     "Vowpal Wabbit, default, from cache": vowpal_wabbit(""),
     "anyboost, 1 plain": ours(LinearLearner(0.01, "plain"), 1),
@@ -232,7 +232,7 @@ SCORES: dict[str, Callable[..., np.ndarray]] = {
 
 
 def one_speed(name: str, n: int) -> dict[str, float]:
-    return {"per_second": n / SPEED[name](n)}
+    return {"per_second": n / SPEED[name](n).clock}
 
 
 def one_loss(name: str, data: str, n: int) -> dict[str, float]:

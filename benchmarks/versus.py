@@ -3,46 +3,33 @@
     python -m benchmarks.versus ../before
 
 Each measurement has a process of its own, with the package of one checkout or the other; the work is the same code for
-both, of public names only. A table says whether the new median lies inside the range of the old repeats.
+both, of public names only. A table says whether the new median lies inside the range of the old repeats: by seconds of
+all processors, since a machine is seldom idle, or `--by clock`.
 """
 
 import argparse
 import json
-import math
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import processes
+from benchmarks.timing import Seconds, timed
 
 OURS = "anyboost"
 TURNS = 5
 STREAM_ROWS, STREAM_ROWS_QUICK = 500_000, 20_000
 
 
-class Seconds(NamedTuple):
-    """Of the clock, and of all processors (NaN where only the clock was read)."""
-
-    clock: float
-    processors: float = math.nan
-
-
-def timed(work: Callable[[], Any]) -> Seconds:
-    clock, processors = perf_counter(), process_time()
-    work()
-    return Seconds(perf_counter() - clock, process_time() - processors)
-
-
 # What is measured: each is called in its own process and returns seconds by name ----------------------------------
 
 
 def fits(name: str, quick: bool) -> dict[str, Seconds]:
-    """A task of `speed`: the fit with binning, all rows' predictions, one row's two hundred times."""
+    """A task of `speed`: the fit with binning, all rows' predictions, and those of single rows."""
     from benchmarks import peers, speed
 
     task = (speed.QUICK if quick else speed.FULL)[name]
@@ -60,7 +47,7 @@ def fits(name: str, quick: bool) -> dict[str, Seconds]:
         predict(row)
     return took | {
         "predict": timed(lambda: predict(X)),
-        "one row": timed(lambda: [predict(row) for row in rows]),
+        "one row": timed(lambda: [predict(row) for _ in range(20) for row in rows]),
     }
 
 
@@ -68,7 +55,7 @@ def passes(name: str, quick: bool) -> dict[str, Seconds]:
     """A learner of `online`: one pass over a dense stream."""
     from benchmarks import online
 
-    return {"pass": Seconds(online.SPEED[name](STREAM_ROWS_QUICK if quick else STREAM_ROWS))}
+    return {"pass": online.SPEED[name](STREAM_ROWS_QUICK if quick else STREAM_ROWS)}
 
 
 def sparse_passes(_: str, quick: bool) -> dict[str, Seconds]:
@@ -137,15 +124,24 @@ def cases() -> dict[str, Case]:
 # Turns ----------------------------------------------------------------------------------------------------------------
 
 
-def race(before: Path, turns: int, quick: bool, say: Callable[[str], Any] = print) -> dict[str, Any]:
+def race(
+    before: Path,
+    turns: int,
+    quick: bool,
+    by: str = "processors",
+    only: str = "",
+    say: Callable[[str], Any] = print,
+) -> dict[str, Any]:
     """Old and new take turns, and who is first changes with each."""
     say(
-        "| work | new / old, clock (range) | new / old, processors | old repeats over their median | inside |"
+        "| work | new / old, clock (range) | new / old, processors (range) | old repeats over their median | inside |"
     )
     say("|---|---|---|---|---|")
     packages = {"old": before / "src", "new": processes.ROOT / "src"}
     results: dict[str, Any] = {}
     for case in cases():
+        if only not in case:
+            continue
         found: dict[str, list[dict[str, list[float]]]] = {which: [] for which in packages}
         for turn in range(turns):
             for which in sorted(packages, reverse=bool(turn % 2)):
@@ -156,7 +152,7 @@ def race(before: Path, turns: int, quick: bool, say: Callable[[str], Any] = prin
                 found[which].append(one)
         if len(found["old"]) == len(found["new"]) == turns:
             results[case] = found
-            for line in lines(case, found):
+            for line in lines(case, found, Seconds._fields.index(by)):
                 say(line)
     return results
 
@@ -166,23 +162,23 @@ def _in_own_process(package: Path, case: str, quick: bool) -> dict[str, Any] | N
     return processes.in_own_process("versus", "--one", case, str(int(quick)), limit=900, PYTHONPATH=path)
 
 
-def lines(case: str, found: dict[str, list[dict[str, list[float]]]]) -> list[str]:
+def lines(case: str, found: dict[str, list[dict[str, list[float]]]], by: int) -> list[str]:
+    """Of a case; what is inside the range is told by that one of the `Seconds`."""
     shown = []
     for part in found["old"][0]:
         old, new = (np.array([one[part] for one in found[which]]) for which in ("old", "new"))
-        ratios, middle = new / old, np.median(old[:, 0])
-        inside = old[:, 0].min() <= np.median(new[:, 0]) <= old[:, 0].max()
-        verdict = "yes" if inside else "faster" if np.median(new[:, 0]) < middle else "**slower**"
+        clock, processors = (new / old).T
+        old, new, middle = old[:, by], np.median(new[:, by]), np.median(old[:, by])
+        verdict = "yes" if old.min() <= new <= old.max() else "faster" if new < middle else "**slower**"
         shown.append(
-            f"| {case}, {part} | {np.median(ratios[:, 0]):.2f} ({ratios[:, 0].min():.2f} to {ratios[:, 0].max():.2f}) "
-            f"| {_figure(np.median(ratios[:, 1]))} | {old[:, 0].min() / middle:.2f} to {old[:, 0].max() / middle:.2f} "
-            f"| {verdict} |"
+            f"| {case}, {part} | {_figures(clock)} | {_figures(processors)} "
+            f"| {old.min() / middle:.2f} to {old.max() / middle:.2f} | {verdict} |"
         )
     return shown
 
 
-def _figure(ratio: Any) -> str:
-    return "" if np.isnan(ratio) else f"{ratio:.2f}"
+def _figures(ratios: np.ndarray) -> str:
+    return f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
 
 
 def main() -> None:
@@ -194,9 +190,18 @@ def main() -> None:
     parser.add_argument("before", type=Path, help="the folder of the other checkout")
     parser.add_argument("--turns", type=int, default=TURNS)
     parser.add_argument("--quick", action="store_true", help="little work: a look, not a result")
+    parser.add_argument("--by", choices=Seconds._fields, default="processors")
+    parser.add_argument("--only", default="", help="works whose name has this in it")
     parser.add_argument("--out", type=Path, help="a JSON file for all seconds")
     given = parser.parse_args()
-    results = race(given.before.resolve(), given.turns, given.quick, lambda text: print(text, flush=True))
+    results = race(
+        given.before.resolve(),
+        given.turns,
+        given.quick,
+        given.by,
+        given.only,
+        lambda text: print(text, flush=True),
+    )
     if given.out is not None:
         given.out.write_text(json.dumps(results))
 
