@@ -17,7 +17,7 @@ import numpy as np
 
 from anyboost.backends import mapped
 from anyboost.backends.arrays import ArrayPool, by_row
-from anyboost.trees.parts import circle, distinct, rows_of
+from anyboost.trees.parts import Moved, circle, distinct, rows_of
 from anyboost.trees.rows import Rows
 
 # Each draw looks at every unit: in a sample of more than so many, each row is one
@@ -200,22 +200,12 @@ def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None, r
     if others.size == 1:
         return _copies_here(words, counts, weights)
     owner = ((words[:, 0] >> np.uint64(32)) * np.uint64(others.size)) >> np.uint64(32)
-    order = np.argsort(owner, kind="stable")
-    edges = np.searchsorted(owner[order], np.arange(1, others.size, dtype=np.uint64))
-
-    def sent(values: np.ndarray) -> list[np.ndarray]:
-        return others.trade(np.split(values[order], edges))
-
-    met = sent(words)
-    there = np.concatenate(met)
+    moved = Moved(owner.astype(np.intp))
+    there = moved.there(words)
     if not rows.most(int(_any_equal(there))):
         return np.zeros(len(words), dtype=np.int64)
-    counts = np.concatenate(sent(counts))
-    weights = None if weights is None else np.concatenate(sent(weights))
-    ends = np.cumsum([len(part) for part in met])[:-1]
-    copies = np.empty(len(words), dtype=np.int64)
-    copies[order] = np.concatenate(others.trade(np.split(_copies_here(there, counts, weights), ends)))
-    return copies
+    weights = None if weights is None else moved.there(weights)
+    return moved.back(_copies_here(there, moved.there(counts), weights))
 
 
 def _copies_here(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -11,6 +11,7 @@ import fingerprints
 from anyboost.losses import risk
 from anyboost.trees.binning import column_thresholds
 from anyboost.trees.cuts import OF_PARTS, thresholds
+from anyboost.trees.parts import Moved
 from models import model_of
 from parts import Member, in_circle, in_parts
 
@@ -81,6 +82,46 @@ def test_the_tail_of_many_rows_is_found_by_sums(monkeypatch):
     assert times(5) > times(2)  # where few are sorted
     monkeypatch.setattr(risk, "FEW", 0)
     assert times(5) == times(2)
+
+
+def test_rows_meet_at_their_owners_and_come_back():
+    random, edges = np.random.default_rng(0), (0, 0, 100, 400)
+    values, owner = random.normal(size=400), random.integers(0, 3, 400)
+
+    def work(place):
+        part = slice(*edges[place : place + 2])
+        moved = Moved(owner[part])
+        np.testing.assert_array_equal(moved.there(values[part]), values[owner == place])
+        np.testing.assert_array_equal(moved.back(moved.there(values[part])), values[part])
+
+    in_circle(work, 3)
+
+
+def test_queries_of_one_part_send_no_rows(monkeypatch):
+    """Nobody is sent the scores of all, and the pairs of a query are looked at once."""
+    y, groups = fingerprints.data("rank_logistic")[1:]
+    sent, trade = [], Member.trade
+
+    def watched(self, parcels):
+        sent.extend(parcel for place, parcel in enumerate(parcels) if place != self.place)
+        return trade(self, parcels)
+
+    monkeypatch.setattr(Member, "trade", watched)
+
+    def sent_by(edges):
+        def work(rows):
+            space = ab.space.Space(np.zeros((len(y[rows.own]), 1)), rows=rows)
+            R = ab.losses.RankLogistic().on(y[rows.own], space, groups[rows.own])
+            sent.clear()
+            rows.most(0)  # all have got this far
+            return R.at(y[rows.own] / 3)[0], R.curvature(y[rows.own] / 3).sum()
+
+        found = in_parts(work, edges)
+        assert len({value for value, _ in found}) == 1
+        return max(np.size(part) for part in sent)
+
+    assert sent_by((0, 100, 200, 400)) <= 2  # sums
+    assert sent_by((0, 105, 200, 400)) == 5  # of a query torn in two
 
 
 def compare(name, edges, order=None, **more):

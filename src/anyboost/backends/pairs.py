@@ -1,7 +1,7 @@
 """Sums over pairs of rows of one query, never all pairs in memory.
 
 Rows come sorted by query and, within a query, by score. A pair is (i, j) with grade i above grade j; its
-margin is f_i - f_j and its weight m_i m_j.
+margin is f_i - f_j and its weight m_i m_j. A query's sum is its own, so that it is the same wherever others are.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from anyboost.backends.elementary import exp, log1p
 
 
 @kernel
-def pair_weight(grades, mass, starts):
-    """sum over pairs of m_i m_j; `starts` are the first rows of the queries, and the number of rows."""
-    total = 0.0
+def pair_weights(grades, mass, starts, weights):
+    """Of each query the sum over pairs of m_i m_j; `starts` are the queries' first rows, and the number of rows."""
     for q in range(starts.shape[0] - 1):
         first, last = starts[q], starts[q + 1]
+        total = 0.0
         below = 0.0
         order = np.argsort(grades[first:last], kind="mergesort")
         k = 0
@@ -27,20 +27,20 @@ def pair_weight(grades, mass, starts):
                 k += 1
             total += here * below
             below += here
-    return total
+        weights[q] = total
 
 
 @kernel
-def rank_hinge(scores, grades, mass, starts, levels, gradient):
-    """sum over pairs of m_i m_j (1 - margin)+, and for each row the sum over its pairs of +-m_other.
+def rank_hinge(scores, grades, mass, starts, levels, values, gradient):
+    """Of each query the sum over pairs of m_i m_j (1 - margin)+, of each row that over its pairs of +-m_other.
 
     For each grade, rows of that grade meet all lower rows of the query in one sweep by score: a pair costs
     where f_i - f_j < 1, so the lower rows that cost row i are those above a point that moves up with f_i.
     """
-    value = 0.0
     gradient[:] = 0.0
     for q in range(starts.shape[0] - 1):
         first, last = starts[q], starts[q + 1]
+        value = 0.0
         for level in range(1, levels):
             present = False
             lower_mass = 0.0
@@ -78,15 +78,15 @@ def rank_hinge(scores, grades, mass, starts, levels, gradient):
                         higher_mass += mass[end]
                     end += 1
                 gradient[j] += higher_mass
-    return value
+        values[q] = value
 
 
 @kernel
-def rank_logistic(scores, grades, mass, starts, gradient):
-    """sum over pairs of m_i m_j log(1 + exp(-margin)), and for each row the sum over its pairs of +-m_other p."""
-    value = 0.0
+def rank_logistic(scores, grades, mass, starts, values, gradient):
+    """Of each query the sum over pairs of m_i m_j log(1 + exp(-margin)), of each row that of +-m_other p."""
     gradient[:] = 0.0
     for q in range(starts.shape[0] - 1):
+        value = 0.0
         for i in range(starts[q], starts[q + 1]):
             for j in range(starts[q], starts[q + 1]):
                 if grades[i] > grades[j]:
@@ -96,7 +96,7 @@ def rank_logistic(scores, grades, mass, starts, gradient):
                     wrong = small / (1.0 + small) if margin > 0 else 1.0 / (1.0 + small)
                     gradient[i] -= mass[j] * wrong
                     gradient[j] += mass[i] * wrong
-    return value
+        values[q] = value
 
 
 @kernel

@@ -17,6 +17,7 @@ from anyboost.checks import Array, Floats
 from anyboost.losses import links
 from anyboost.losses.base import Loss
 from anyboost.losses.functionals import FAR, Functional, Measure
+from anyboost.trees.parts import Moved, circle, distinct
 
 
 class Queries(NamedTuple):
@@ -74,8 +75,8 @@ class _Ranking(Loss):
         raise TypeError(f"the loss {self.name} has no curvature: ask `has_curvature` first")
 
     @abstractmethod
-    def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
-        """Value and row gradients summed over pairs with weights m_i m_j, in the order of `queries`.
+    def sums(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+        """Values of the queries and gradients of their rows, in the order of `queries`, summed over weighted pairs.
 
         Parameters
         ----------
@@ -86,8 +87,8 @@ class _Ranking(Loss):
 
         Returns
         -------
-        tuple of (float, ndarray)
-            The value and the gradients.
+        tuple of (ndarray (queries,), ndarray (n,))
+            The values and the gradients.
         """
 
 
@@ -108,12 +109,12 @@ class RankHinge(_Ranking):
 
     kinked = True
 
-    def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
+    def sums(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
         from anyboost.backends.pairs import rank_hinge
 
-        gradient = np.empty(len(scores))
-        value = rank_hinge(scores, queries.grades, queries.mass, queries.starts, queries.levels, gradient)
-        return value, gradient
+        found = np.empty(len(queries.starts) - 1), np.empty(len(scores))
+        rank_hinge(scores, queries.grades, queries.mass, queries.starts, queries.levels, *found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -142,60 +143,68 @@ class RankLogistic(_Ranking):
         rank_logistic_curvature(scores, queries.grades, queries.mass, queries.starts, found)
         return found
 
-    def sums(self, scores: Floats, queries: Queries) -> tuple[float, Floats]:
+    def sums(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
         from anyboost.backends.pairs import rank_logistic
 
-        gradient = np.empty(len(scores))
-        return rank_logistic(scores, queries.grades, queries.mass, queries.starts, gradient), gradient
+        found = np.empty(len(queries.starts) - 1), np.empty(len(scores))
+        rank_logistic(scores, queries.grades, queries.mass, queries.starts, *found)
+        return found
 
 
 class RankFunctional(Functional):
-    """A ranking loss on a sample."""
+    """A ranking loss on a sample. Each query is looked at in one part of the rows: where most of its rows are."""
 
     outputs = 1
 
     def __init__(self, loss: _Ranking, y: Array, space: Measure, groups: Any) -> None:
-        from anyboost.backends.pairs import pair_weight
+        from anyboost.backends.pairs import pair_weights
 
         self.loss, self.y, self.space = loss, y, space
-        # The rows of a query may lie in several parts: every part looks at the pairs of all of them.
-        gather = space.rows.gather
-        y = gather(y)
-        codes = (
-            np.zeros(len(y), dtype=np.intp)
-            if groups is None
-            else np.unique(gather(np.asarray(groups)), return_inverse=True)[1]
-        )
-        values, grades = np.unique(y, return_inverse=True)
-        self._codes, self._grades, self._levels = codes.ravel(), grades.ravel(), len(values)
-        self._mass = np.ones(len(y)) if space.mass is None else gather(space.mass)
-        queries = self._sorted(np.zeros(len(y)))
-        self._pairs = pair_weight(queries.grades, queries.mass, queries.starts)
+        query = np.zeros(len(y), dtype=np.intp) if groups is None else distinct(np.asarray(groups))[1]
+        self._moved = Moved(_most_rows(query))
+        there = self._moved.there
+        self._codes = np.unique(there(query), return_inverse=True)[1]
+        values, self._grades = np.unique(there(y), return_inverse=True)
+        self._levels = len(values)
+        self._mass = np.ones(len(self._codes)) if space.mass is None else there(space.mass)
+        queries = self._sorted(np.zeros(len(self._codes)))
+        weights = np.empty(len(queries.starts) - 1)
+        pair_weights(queries.grades, queries.mass, queries.starts, weights)
+        self._pairs, self._scale = space.rows.dot(weights[:, None], None, None)
         if self._pairs == 0:
             raise ValueError("y has no two rows of different grade in one query: there is nothing to rank")
 
     def value(self, scores: Floats) -> float:
-        scores = self.space.rows.gather(scores)
-        queries = self._sorted(scores)
-        return self.loss.sums(scores[queries.order], queries)[0] / self._pairs
+        return self._mean(self._sums(scores)[0])
 
     def subgradient(self, scores: Floats) -> Floats:
-        scores = self.space.rows.gather(scores)
-        queries = self._sorted(scores)
-        return self._spread(self.loss.sums(scores[queries.order], queries)[1], queries)
+        return self._spread(*self._sums(scores)[1:])
+
+    def at(self, scores: Floats) -> tuple[float, Floats]:
+        values, sums, queries = self._sums(scores)
+        return self._mean(values), self._spread(sums, queries)
 
     def curvature(self, scores: Floats) -> Floats | None:
         if not self.loss.has_curvature:
             return None
-        scores = self.space.rows.gather(scores)
+        scores = self._moved.there(scores)
         queries = self._sorted(scores)
         return self._spread(self.loss.curvatures(scores[queries.order], queries), queries)
+
+    def _sums(self, scores: Floats) -> tuple[Floats, Floats, Queries]:
+        scores = self._moved.there(scores)
+        queries = self._sorted(scores)
+        return *self.loss.sums(scores[queries.order], queries), queries
+
+    def _mean(self, values: Floats) -> float:
+        total, self._scale = self.space.rows.dot(values[:, None], None, None, self._scale)
+        return total / self._pairs
 
     def _spread(self, sums: Floats, queries: Queries) -> Floats:
         found = np.empty(len(sums))
         found[queries.order] = sums
         # In L2(P) a row's share of dR is divided by its weight: m_n drops out, the total remains.
-        return found[self.space.rows.own] * (self.space.total / self._pairs)
+        return self._moved.back(found) * (self.space.total / self._pairs)
 
     @property
     def infimum(self) -> float:
@@ -218,3 +227,11 @@ class RankFunctional(Functional):
         counts = np.bincount(self._codes)
         starts = np.concatenate([[0], np.cumsum(counts)])
         return Queries(order, self._grades[order], starts, self._levels, self._mass[order])
+
+
+def _most_rows(query: Array) -> Array:
+    """The part that has most rows of each row's query, of several such the first."""
+    others = circle()
+    counts = np.bincount(query, minlength=int(others.most(query.max(initial=-1))) + 1)
+    best = others.most(counts * others.size - others.place)
+    return (-best % others.size)[query]

@@ -120,6 +120,37 @@ def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, np.searchsorted(found, values)
 
 
+class Moved:
+    """Rows of all parts that are looked at together: each by the part that its `owner` names.
+
+    Nothing travels where every row is with its owner.
+    """
+
+    def __init__(self, owner: np.ndarray) -> None:
+        self._others = circle()
+        self._stays = not self._others.most(bool((owner != self._others.place).any()))
+        if self._stays:
+            return
+        self._order = np.argsort(owner, kind="stable")
+        self._edges = np.searchsorted(owner[self._order], np.arange(1, self._others.size))
+        went = np.bincount(owner, minlength=self._others.size)
+        self._ends = np.cumsum(self._others.trade(list(went)))[:-1]
+
+    def there(self, values: np.ndarray) -> np.ndarray:
+        """What rows hold, of those that have come to this part."""
+        if self._stays:
+            return values
+        return np.concatenate(self._others.trade(np.split(values[self._order], self._edges)))
+
+    def back(self, found: np.ndarray) -> np.ndarray:
+        """What their owners have found of the rows of this part."""
+        if self._stays:
+            return found
+        own = np.empty(len(self._order), found.dtype)
+        own[self._order] = np.concatenate(self._others.trade(np.split(found, self._ends)))
+        return own
+
+
 def rows_of(n: int, n_threads: int = 1, folder: Any = None) -> Rows:
     """So many rows here, with those that the other members have; all members have to ask."""
     others = circle()
