@@ -59,6 +59,7 @@ html_title = "anyboost"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+toc_object_entries_show_parents = "hide"
 html_show_search_summary = False  # it would fetch pages, which a browser refuses where they are files
 html_theme_options = {
     "navbar_align": "left",
@@ -71,7 +72,7 @@ html_theme_options = {
     "show_prev_next": True,
     "navigation_depth": 2,
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "start": []}  # which have no pages under them
 project_copyright = "the anyboost developers"
 
 # What a gallery of examples may say on the way, and the site need not repeat.
@@ -103,12 +104,15 @@ def skip(_app, _what, name, value, given, _options):
 
 
 def write_rooms(_app, _config):
-    """A page for each room with all of its public names, those that tests/test_docstrings.py holds to a docstring."""
+    """A page for each room with all of its public names, those that tests/test_docstrings.py holds to a docstring.
+
+    And what each room is for, which docs/api.md includes.
+    """
     from test_docstrings import ROOMS
 
     folder = HERE / "api"
     folder.mkdir(exist_ok=True)
-    seen = set()
+    seen, rooms = set(), []
     for room, chosen in ROOMS.items():
         module = importlib.import_module(room)
         names = [name for name in chosen or module.__all__ if not name.startswith("_")]
@@ -133,6 +137,8 @@ def write_rooms(_app, _config):
             ]
             lines += ["   :toctree: generated", "", *(f"   {name}" for name in sorted(listed)), ""]
             _write(folder / f"{room}.rst", "\n".join(lines))
+            rooms.append(f":doc:`{room} </api/{room}>`\n   {about}\n")
+    _write(folder / "rooms.txt", "\n".join(rooms))
 
 
 def _write(path, text):

@@ -131,6 +131,23 @@ def test_losses_that_pages_name_exist():
         assert isinstance(losses.get(name), losses.Loss)
 
 
+def _answer(name):
+    """The loss that is meant by a name, or the one that its refusal tells to use."""
+    try:
+        return losses.get(name).name
+    except ValueError as error:
+        return re.search(r"use '(\w+)", str(error))[1]
+
+
+@pytest.mark.parametrize("page", ["lightgbm", "xgboost", "catboost"])
+def test_losses_of_other_libraries_are_understood_or_answered_as_the_page_has_it(page):
+    (says,) = [row[-1] for row in table(f"{page}.md") if "`loss`" in row[1]]
+    pairs = re.findall(r'`"([A-Za-z_:0-9]+)[=.\d]*"` (?:is )?`"([a-z_]+)[:\d.]*"`', says)
+    assert len(pairs) >= 2
+    for theirs, ours in pairs:
+        assert _answer(theirs).startswith(ours), theirs
+
+
 @pytest.mark.parametrize("script", sorted(DOCS.glob("examples/*.py")), ids=lambda path: path.stem)
 def test_scripts_of_the_gallery_compile_and_have_a_title(script):
     text = script.read_text(encoding="utf-8")

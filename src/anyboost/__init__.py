@@ -3,6 +3,7 @@
 Names are loaded on first use, so that `import anyboost` is quick.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,8 @@ def __getattr__(name: str) -> object:
         return getattr(import_module(_NAMES[name]), name)
     if name in __all__:
         return import_module(f"anyboost.{name}")
-    raise AttributeError(f"module 'anyboost' has no attribute {name!r}")
+    # with what Python needs to say "Did you mean"
+    raise AttributeError(f"module 'anyboost' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -109,7 +110,7 @@ def floor(witnesses: Iterable[Witness], radius: float, *, estimate: bool = False
     >>> ab.certificates.floor([proof], radius=2.0)
     0.5
     """
-    if not radius >= 0:
+    if not isinstance(radius, Real) or not radius >= 0:
         raise ValueError(f"radius must be a number >= 0, got {radius!r}")
     return max(
         (w.intercept - radius * (w.reach_found if estimate else w.reach) for w in witnesses), default=-np.inf

@@ -34,7 +34,7 @@ def numbers(values: Any, name: str) -> Floats:
         array = np.ascontiguousarray(mapped.doubled(array), dtype=np.float64)
         return array if array.flags.writeable else array.copy()  # a user's compiled loss takes no other
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {_short(values)}: convert it first") from None
+        raise ValueError(f"{name} must hold numbers, got {short(values)}: convert it first") from None
 
 
 def no_words(array: np.ndarray, name: str, advice: str) -> None:
@@ -51,7 +51,7 @@ def no_words(array: np.ndarray, name: str, advice: str) -> None:
         if isinstance(value, str) and not _spells_number(value):
             where = f"row {place[0]}" if len(place) == 1 else f"row {place[0]}, column {place[1]}"
             raise ValueError(
-                f"{name} must hold numbers, got the word {_short(str(value))} at {where}: {advice}"
+                f"{name} must hold numbers, got the word {short(str(value))} at {where}: {advice}"
             )
 
 
@@ -154,7 +154,8 @@ def between(value: Any, name: str, low: float, high: float) -> float:
     return number
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """What a sentence shows of a value: one line, and no long one."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -245,7 +246,7 @@ def chosen(spec: Any, name: str, kind: type[T], makers: Mapping[str, Callable[..
         return spec
     if isinstance(spec, str):
         return named(spec, name, makers)
-    raise ValueError(f"{name} must be a {kind.__name__} or its name, got {_short(spec)}: try {example}")
+    raise ValueError(f"{name} must be a {kind.__name__} or its name, got {short(spec)}: try {example}")
 
 
 def table(X: Any, name: str, n_features: int | None = None, sparse: bool = False) -> Any:
@@ -314,7 +315,7 @@ def columns(chosen: Any, name: str, n_features: int) -> tuple[int, ...]:
         return ()
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError(
-            f"{name} must be column numbers, or a mask for the {n_features} columns, got {_short(chosen)}"
+            f"{name} must be column numbers, or a mask for the {n_features} columns, got {short(chosen)}"
         )
     for column in array.tolist():
         if not 0 <= column < n_features:

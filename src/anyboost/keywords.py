@@ -6,7 +6,7 @@
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -99,7 +99,7 @@ TABLE = {
 OURS = {name: ours for names, ours in TABLE.items() for name in names.split()}
 
 
-def explained(function: Callable[P, R]) -> Callable[P, R]:
+def explained(function: Callable[P, R], answers: Mapping[str, Ours] = OURS) -> Callable[P, R]:
     """The function as it is, but that it answers a keyword it does not have with the one to use."""
     known = inspect.signature(function).parameters
 
@@ -108,15 +108,20 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
         for name in given:
             if name not in known:
                 who = type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__
-                raise TypeError(refusal(name, who, known))
+                raise TypeError(refusal(name, who, known, answers))
         return function(*args, **given)
 
     return call
 
 
-def refusal(name: str, who: str, known: Collection[str]) -> str:
+def nearest(function: Callable[P, R]) -> Callable[P, R]:
+    """As `explained`, with the nearest of its own keywords: what others call them are other things there."""
+    return explained(function, {})
+
+
+def refusal(name: str, who: str, known: Collection[str], answers: Mapping[str, Ours] = OURS) -> str:
     """The sentence about a keyword that `who`, which has the known ones, has not."""
-    ours = OURS.get(name)
+    ours = answers.get(name)
     if ours is not None:
         return f"{who} has no argument {name!r}: use {ours.boost if who == 'boost' else ours.estimators}"
     near = difflib.get_close_matches(name, known, 1)

@@ -26,8 +26,15 @@ def refusal(path: Any) -> OSError | None:
     return None
 
 
+def check_name(path: Any) -> None:
+    """A TypeError in one sentence where `path` is no name of a file."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise TypeError(f"path must be the name of a file, got {type(path).__name__}")
+
+
 def check(path: Any) -> None:
     """An OSError in one sentence where no file can be written at `path`."""
+    check_name(path)
     reason = refusal(path)
     if reason is not None:
         raise type(reason)(f"path: {reason}")

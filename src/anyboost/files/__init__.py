@@ -125,6 +125,7 @@ def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -
     >>> ab.load("sum.anyboost").predict(X).shape
     (3,)
     """
+    saving.check_name(path)
     with container.naming(path):
         return unpacked(container.read(path), loss, descent, models)
 

@@ -66,6 +66,8 @@ LISTED: tuple[type[Loss], ...] = (
 
 
 def _multi_quantile(*taus: float) -> Loss:
+    if not taus:
+        raise ValueError("loss 'multi_quantile' needs its levels: write e.g. 'multi_quantile:0.05,0.5,0.95'")
     return MultiQuantile(taus)
 
 

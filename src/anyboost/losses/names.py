@@ -13,13 +13,29 @@ NAMED: dict[str, Callable[..., Loss]] = {}  # filled in by the list, `anyboost.l
 
 # What others call them.
 OTHER_NAMES = {
-    **dict.fromkeys(("squared_error", "l2", "mse", "rmse"), "squared"),
-    **dict.fromkeys(("absolute_error", "l1", "mae"), "absolute"),
+    **dict.fromkeys(("squared_error", "l2", "mse", "rmse", "RMSE"), "squared"),
+    **dict.fromkeys(("absolute_error", "l1", "mae", "MAE"), "absolute"),
     "pinball": "quantile",
     "binary": "logistic",
-    "multiclass": "softmax",
+    **dict.fromkeys(("multiclass", "MultiClass"), "softmax"),
 }
 LOG_LOSS = ("log_loss", "cross_entropy")  # logistic or softmax: a classifier knows which, by its classes
+# What stands for one of ours in the parameter tables of other libraries, and is not understood: it may hold a colon.
+THEIRS = {
+    **dict.fromkeys(("regression", "reg:squarederror", "reg:linear"), "squared"),
+    **dict.fromkeys(("regression_l1", "reg:absoluteerror"), "absolute"),
+    **dict.fromkeys(("reg:quantileerror", "quantile:alpha"), "quantile:0.9"),
+    "reg:pseudohubererror": "huber",
+    **dict.fromkeys(("binary:logistic", "binary:logitraw", "reg:logistic", "logloss"), "logistic"),
+    "binary:hinge": "hinge",
+    **dict.fromkeys(("multi:softmax", "multi:softprob", "multiclassova"), "softmax"),
+    "count:poisson": "poisson",
+    "reg:gamma": "gamma",
+    "reg:tweedie": "tweedie:1.5",
+    "survival:cox": "cox",
+    "multiquantile:alpha": "multi_quantile:0.05,0.5,0.95",
+    **dict.fromkeys(("pairlogit", "pairlogitpairwise"), "rank_logistic"),
+}
 NOT_HERE = ("lambdarank", "lambdamart", "rank:pairwise", "rank:ndcg", "rank:map", "rank_xendcg", "yetirank")
 
 
@@ -47,7 +63,14 @@ def get(spec: str | Loss) -> Loss:
     if isinstance(spec, type) and issubclass(spec, Loss):
         raise ValueError(f"loss must be a loss, got the class {spec.__name__}: write {spec.__name__}()")
     if not isinstance(spec, str):
-        raise ValueError(f"loss must be a name or a loss, got {spec!r}: names are {', '.join(NAMED)}")
+        advice = f"names are {', '.join(NAMED)}"
+        if callable(spec):
+            advice = "a function becomes one by ab.losses.pointwise(value, subgradient)"
+        raise ValueError(f"loss must be a name or a loss, got {checks.short(spec)}: {advice}")
+    theirs = THEIRS.get(spec.lower().partition("=")[0])
+    if theirs is not None:
+        number = ", the number being yours" if ":" in theirs else ""
+        raise ValueError(f"loss {spec!r} is another library's name: use {theirs!r}{number}")
     if spec in LOG_LOSS:
         raise ValueError(
             f"loss {spec!r} does not say of how many classes: use 'logistic' for two, -1 and +1, 'softmax' for more, "

@@ -76,7 +76,10 @@ class Features:
 
     def row(self, x: Mapping[Any, Any], grow: bool) -> tuple[np.ndarray, np.ndarray]:
         """Columns and values of one dict, in arrays that the next call reuses. `grow`: new names get a column."""
-        names = tuple(x)
+        try:
+            names = tuple(x)
+        except TypeError:  # no dict: refused there
+            return self._slow_row(x, grow)
         plan = self._plans.get(names)
         if plan is not None:
             picked = plan.pick(x)

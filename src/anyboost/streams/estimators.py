@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from anyboost import checks
+from anyboost import checks, keywords
 from anyboost.losses import Logistic, RowwiseLoss
 from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import ChainRegressor, OnlineBoosting
@@ -36,6 +36,7 @@ CHAIN = (
 class StreamBoosting(OnlineBoosting):
     """What the regressor and the classifier share: who learns, and labels that come late."""
 
+    @keywords.nearest
     def __init__(
         self,
         learner: Any = None,

@@ -1,5 +1,6 @@
 """Data frames of pandas, polars and pyarrow, by way of narwhals; arrays and sparse matrices are none."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,10 +26,28 @@ def frame_of(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
+def is_series(X: Any) -> bool:
+    """Whether X is one row or column of a data frame."""
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series)
+
+
 def check_kind(X: Any) -> None:
     """Refuse what is neither a data frame nor an array of rows and columns."""
-    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # a sparse matrix may be one
-        raise TypeError("X is a mapping: make a data frame of it, pandas.DataFrame(X) or polars.DataFrame(X)")
+    sparse = hasattr(X, "tocsr")
+    rows = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
+    if rows or (isinstance(X, Mapping) and not sparse):  # a sparse matrix may be one
+        what = "a list of mappings" if rows else "a mapping"
+        raise TypeError(f"X is {what}: make a data frame of it, pandas.DataFrame(X) or polars.DataFrame(X)")
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(f"X is the name of a file, {os.fspath(X)!r}: read it first, e.g. by pandas.read_csv")
+    if is_series(X):
+        raise TypeError(
+            "X is a Series: take its row or column as a table, X.iloc[[0]] or X[['name']] of the frame"
+        )
     if frame_of(X) is None and isinstance(X, np.ndarray | list | tuple) and np.ndim(X) != 2:
         from sklearn.utils import check_array
 

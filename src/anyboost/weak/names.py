@@ -34,6 +34,9 @@ def get(learner: Any) -> Learner:
     8
     """
     if not isinstance(learner, str):
+        if isinstance(learner, type):
+            name = learner.__name__
+            raise TypeError(f"learner must be a weak learner, got the class {name}: write {name}()")
         if sklearn_estimators.is_estimator(learner):
             return Estimator(learner)
         if not hasattr(learner, "project"):

@@ -14,6 +14,7 @@ from anyboost.cli.rows import frames
 from anyboost.cli.rows.cells import Batch, TableError
 from anyboost.cli.rows.sources import Source
 from anyboost.ensemble import Ensemble
+from anyboost.estimators import BoostingRegressor
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
 
@@ -49,6 +50,17 @@ class Answers:
         ):
             if method is not None and not hasattr(self.model, method):
                 raise ValueError(f"{option}: {self._refusal(method)}")
+            if method in ("predict_quantiles", "predict_interval") and not self._has_quantiles():
+                raise ValueError(
+                    f"{option} needs quantiles, and {path} has the loss {self.model.loss_}: fit it with "
+                    "--loss multi_quantile:0.05,0.5,0.95, or this loss with --set conformal=cv"
+                )
+
+    def _has_quantiles(self) -> bool:
+        model = self.model
+        return not isinstance(model, BoostingRegressor) or not (
+            model.conformal_ is None and levels_of(model.loss_) is None
+        )
 
     def _refusal(self, method: str) -> str:
         try:

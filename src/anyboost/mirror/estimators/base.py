@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted, validate_data
 
-from anyboost import checks
+from anyboost import checks, keywords
 from anyboost.checks import Floats
 from anyboost.mirror import pool, proxies
 from anyboost.mirror.averager import MirrorAverager
@@ -24,6 +24,7 @@ class MirrorAveraging(BaseEstimator):
     _task: Task
     _usual: str  # the loss where none is given
 
+    @keywords.nearest
     def __init__(
         self,
         models: Any = None,
@@ -97,6 +98,9 @@ class MirrorAveraging(BaseEstimator):
     def _table(self, X: Any, y: Any, reset: bool, **options: Any) -> tuple[Any, Any]:
         """Checked X and y: a table of numbers where columns are forecasts; whatever the models take, else."""
         if self.models is None:
+            if not hasattr(X, "tocsr"):
+                advice = "its columns are forecasts where models is None, so give models or numbers"
+                checks.no_words(np.asarray(X), "X", advice)
             shared = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "reset": reset}
             return validate_data(self, X, y, **shared, **options)
         if _num_samples(X) != _num_samples(y):
