@@ -26,15 +26,6 @@ def frame_of(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def is_series(X: Any) -> bool:
-    """Whether X is one row or column of a data frame."""
-    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
-        return False
-    import narwhals as nw
-
-    return isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series)
-
-
 def check_kind(X: Any) -> None:
     """Refuse what is neither a data frame nor an array of rows and columns."""
     sparse = hasattr(X, "tocsr")
@@ -44,7 +35,7 @@ def check_kind(X: Any) -> None:
         raise TypeError(f"X is {what}: make a data frame of it, pandas.DataFrame(X) or polars.DataFrame(X)")
     if isinstance(X, str | os.PathLike):
         raise TypeError(f"X is the name of a file, {os.fspath(X)!r}: read it first, e.g. by pandas.read_csv")
-    if is_series(X):
+    if frame_of(X) is None and _is_series(X):
         raise TypeError(
             "X is a Series: take its row or column as a table, X.iloc[[0]] or X[['name']] of the frame"
         )
@@ -52,6 +43,15 @@ def check_kind(X: Any) -> None:
         from sklearn.utils import check_array
 
         check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+
+
+def _is_series(X: Any) -> bool:
+    """Whether X is one row or column of a data frame."""
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series)
 
 
 def names_of(X: Any) -> list[str] | None:
