@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 COLUMNS, PER_FILE, PER_GROUP = 20, 5_000_000, 500_000
-WAYS = ("anyboost", "anyboost, text", "lightgbm, two_round text", "lightgbm, Sequence")
+ESTIMATOR = "anyboost, estimator"
+WAYS = ("anyboost", ESTIMATOR, "anyboost, text", "lightgbm, two_round text", "lightgbm, Sequence")
 NAMES = [f"x{number}" for number in range(COLUMNS)]
 
 
@@ -102,10 +103,18 @@ def _held() -> dict[str, int]:
 
 def ours(source: Any, given: argparse.Namespace) -> Iterator[str]:
     import anyboost as ab
+    from anyboost.backends import arrays
 
+    if given.memory is not None:
+        arrays.memory = lambda: int(given.memory * 1e9)
     yield "import"
     table = ab.Binned.from_parquet(source, target="y", n_threads=given.threads)
     yield "load"
+    if given.only == ESTIMATOR:
+        model = ab.BoostingRegressor(max_iter=given.rounds, n_jobs=given.threads).fit(table)
+        yield "fit"
+        print(f"loss {model.steps_[-1].loss:.6f}", file=sys.stderr)
+        return
     learner, step = ab.weak.Tree(given.leaves, min_leaf_weight=20), ab.descent.Naive(0.1)
     run = ab.boost(
         table, None, "squared", learner, step, given.rounds, record="light", n_threads=given.threads
@@ -197,6 +206,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--leaves", type=int, default=31)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", type=float, help="GB of the machine; its own where nothing is said")
+    parser.add_argument("--estimators", action="store_true", help="also fit an estimator with its defaults")
     parser.add_argument("--text", action="store_true", help="also read the rows as text")
     parser.add_argument("--turns", type=int, default=1, help="how often each way is measured, in turns")
     parser.add_argument("--only", choices=WAYS, help="one way, in this process")
@@ -210,7 +221,7 @@ def main() -> None:
         write_text(given.folder)
     for _ in range(given.turns):
         for way in WAYS:
-            if given.text or not way.endswith("text"):
+            if (given.text or not way.endswith("text")) and (given.estimators or way != ESTIMATOR):
                 subprocess.run(
                     [sys.executable, "-m", "benchmarks.out_of_core", *sys.argv[1:], "--only", way], check=True
                 )

@@ -87,7 +87,7 @@ class MultiQuantile(RowwiseLoss):
         return np.array([sample.quantiles(y, tau)[0] for tau in self.taus])
 
     def _moves(self, scores: Floats, y: Array, leaves: Leaves, output: int) -> Floats:
-        return leaves.quantiles(y - scores[:, output], self.taus[output])
+        return leaves.quantiles(leaves.rest(y, scores[:, output]), self.taus[output])
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Leaves:
 
     def sums(self, values: npt.NDArray[Any]) -> Floats:
         """sum of w * values; NaN or infinite where a value is."""
-        return self._sums_and_sizes(self.weights * values)[0]
+        return self._weighted(values)[0]
 
     def means(self, values: npt.NDArray[Any]) -> Floats:
         """The weighted mean of `values`; 0 without weight."""
@@ -62,7 +62,7 @@ class Leaves:
         midpoint rule. Slopes of convex losses stay monotone in sign: as the score grows, positive values only
         grow and negative ones only shrink.
         """
-        sums, sizes = self._sums_and_sizes(self.weights * values)
+        sums, sizes = self._weighted(values)
         return np.where((np.abs(sums) > _TIE * sizes) | np.isinf(sums), sums, 0.0)
 
     def log_sums(self, powers: Floats, factors: npt.NDArray[Any] | None = None) -> Floats:
@@ -81,6 +81,15 @@ class Leaves:
     def quantiles(self, values: Floats, level: float | Floats) -> Floats:
         """Weighted quantiles (see `backends.select.quantiles`): midpoints where many are, 0 without weight."""
         return self.rows.quantiles(values, self.weights, self.leaf, self.n, level)
+
+    def rest(self, y: npt.NDArray[Any], scores: Floats) -> Floats:
+        """y - scores."""
+        return np.subtract(y, scores, out=self.rows.arrays.empty(len(y)))
+
+    def _weighted(self, values: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+        return self._sums_and_sizes(
+            np.multiply(self.weights, values, out=self.rows.arrays.empty(len(values)))
+        )
 
     def _sums_and_sizes(self, terms: Floats) -> tuple[Floats, Floats]:
         return self.rows.leaf_sums(self.leaf, terms, self.n, self._n_terms)

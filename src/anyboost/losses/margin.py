@@ -156,7 +156,7 @@ class Hinge(RowwiseLoss):
 
     def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
         """The slope at c is -W(+1) plus the weight of all kinks y_n - f_n below c: a weighted quantile."""
-        return leaves.quantiles(y - scores, leaves.means(y > 0))
+        return leaves.quantiles(leaves.rest(y, scores), leaves.means(y > 0))
 
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
         return float(self._best_shifts(np.zeros(len(y)), y, sample, None)[0])

@@ -52,7 +52,7 @@ class Squared(RowwiseLoss):
         return [mean - deviation, mean + deviation], [0.5 * weight, 0.5 * weight]
 
     def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
-        return leaves.means(y - scores)
+        return leaves.means(leaves.rest(y, scores))
 
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
         return float(sample.means(y)[0])
@@ -84,7 +84,7 @@ class _PiecewiseLinear(RowwiseLoss):
         return np.clip((scores - y) / mu, *self._slopes)
 
     def _best_shifts(self, scores: Floats, y: Array, leaves: Leaves, directions: Floats | None) -> Floats:
-        return leaves.quantiles(y - scores, self._level)
+        return leaves.quantiles(leaves.rest(y, scores), self._level)
 
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
         return float(sample.quantiles(y, self._level)[0])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends import mapped
 from anyboost.backends.arrays import by_row
 from anyboost.space import Masses, Space
 
@@ -226,7 +227,11 @@ class LeafProjection(AnyProjection):
             if measures.shape[1] == 1:
                 squares = squares.sum(axis=1, keepdims=True)
             return inner, float((squares * measures).sum())  # BLAS would add up in its processor's order
-        return super().ray(space, target)
+        values = space.empty((len(self.leaf), self.leaf_values.shape[1]))
+        for part in mapped.blocks(len(values)):
+            values[part] = self.leaf_values[self.leaf[part]]
+        values = values.reshape(self.shape)
+        return space.inner(values, target), space.square(values)
 
     def coefficient(self, inner: float, square: float) -> float:
         return min(max(inner / square, self.least), self.most)
