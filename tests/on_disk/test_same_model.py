@@ -1,9 +1,12 @@
 """A model of rows in files is, byte for byte, the model of the same rows in memory."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import anyboost as ab
+from anyboost.backends import arrays
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -235,3 +238,22 @@ def test_some_rows_of_a_table_are_those_of_one_in_memory(files):
         own.scores,
         ab.boost(table.take(mask), rounds=3, sample_weight=np.ones(mask.sum()), learner="tree:4").scores,
     )
+
+
+def test_a_fit_keeps_little_of_each_row_in_memory(tmp_path, monkeypatch):
+    """On a machine without room for working arrays, those of a default fit lie in files."""
+    rows = 200_000
+    random = np.random.default_rng(0)
+    columns = {name: random.normal(size=rows) for name in "abc"}
+    columns["y"] = columns["a"] * columns["b"] + random.normal(size=rows)
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    monkeypatch.setattr(arrays, "memory", lambda: 0)
+    table = ab.Binned.from_parquet(tmp_path / "rows.parquet", target="y")
+    ab.BoostingRegressor(max_iter=2).fit(np.ones((100, 1)), np.arange(100.0))  # loads what it needs
+    tracemalloc.start()
+    try:
+        ab.BoostingRegressor(max_iter=6).fit(table)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 24 * rows + 4_000_000  # two arrays that nobody touches, rows drawn; histograms
