@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from anyboost.cli import build
 from anyboost.experiments import contrast
 from anyboost.experiments.methods import METHODS
-from anyboost.experiments.tour import Tour
+from anyboost.experiments.overview import Overview
 
 
 def test_quick_demo_writes_table_and_figure(tmp_path):
@@ -23,16 +23,16 @@ def test_quick_demo_writes_table_and_figure(tmp_path):
         assert word in result.output
 
 
-def test_what_the_stations_say_is_true_of_their_models():
-    tour = Tour(rounds=10, n_train=200, n_stream=60)
+def test_what_the_lines_say_is_true_of_their_models():
+    overview = Overview(rounds=10, n_train=200, n_stream=60)
     heard: list[int] = []
-    frame, intervals = tour.intervals(heard.append)
+    frame, intervals = overview.intervals(heard.append)
     assert heard == list(range(1, 11))
-    X, y = tour.houses.test
-    low, high = tour.model.predict_interval(X, 0.9).T
+    X, y = overview.houses.test
+    low, high = overview.model.predict_interval(X, 0.9).T
     assert f"{np.mean((low <= y) & (y <= high)):.1%} of new rows inside" in intervals.found
-    assert f"mean absolute error {np.abs(y - tour.model.predict(X)[:, 1]).mean():.1f} on" in frame.found
-    (row,) = tour.explained(lambda _: None)
+    assert f"mean absolute error {np.abs(y - overview.model.predict(X)[:, 1]).mean():.1f} on" in frame.found
+    (row,) = overview.explained(lambda _: None)
     shares = [int(words.split()[-1]) for words in row.found.split(", ")]
     score, base = (int(words.split()[0]) for words in row.about.split(", "))
     assert abs(base + sum(shares) - score) <= 3  # each is rounded

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,13 +14,14 @@ from anyboost.cli.shared import paths
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
     from rich.table import Table
 
     from anyboost.experiments.contrast import Curve, Data
-    from anyboost.experiments.tour import Station, Tour
+    from anyboost.experiments.overview import Line, Overview
 
-    Work = Callable[[Callable[[int], None]], object]  # hears of how much is done by calling what it is given
+    Behind = Callable[
+        [str, int], AbstractContextManager[Callable[[int], None]]
+    ]  # gives what hears how much is done
 
 CERTIFIED = "Certified: no sum of stumps of that norm has a training loss under the floor. Gap: loss - floor."
 
@@ -51,7 +51,7 @@ def command(
 
     from anyboost import report as reports
     from anyboost.experiments import contrast, methods
-    from anyboost.experiments.tour import Tour
+    from anyboost.experiments.overview import Overview
 
     console = Console()
     paths.check_output(output, paths.PICTURES)
@@ -59,53 +59,55 @@ def command(
     if reason is not None:
         raise typer.BadParameter(reason, param_hint="--report")
     stumps = methods.stops(rounds or (50 if quick else 500))[-1]
-    tour = Tour(rounds=10, n_train=200, n_stream=60) if quick else Tour()
-    with _bars(console) as do:
-        stations = _go_round(tour, do)
-        do("report", 1, lambda _: reports.write(tour.model, report, *tour.houses.test, title="anyboost demo"))
-        curves = _descend(contrast.load(), stumps, do)
+    overview = Overview(rounds=10, n_train=200, n_stream=60) if quick else Overview()
+    with _bars(console) as behind:
+        lines = _look_around(overview, behind)
+        with behind("report", 1):
+            reports.write(overview.model, report, *overview.houses.test, title="anyboost demo")
+        curves = _descend(contrast.load(), stumps, behind)
     contrast.draw(curves, output)
-    console.print(_stations_table(stations))
+    console.print(_overview_table(lines))
     console.print(f"Three descents, multiclass hinge loss, up to {stumps} stumps each, steps 1/sqrt(t).")
     console.print(_table(curves))
-    for line in (*_reading(curves), f"Figure: {output}", f"Report: {report}"):
-        console.print(line, soft_wrap=True, highlight=False)
+    for sentence in (*_reading(curves), f"Figure: {output}", f"Report: {report}"):
+        console.print(sentence, soft_wrap=True, highlight=False)
 
 
 @contextmanager
-def _bars(console: Console) -> Iterator[Callable[[str, int, Work], object]]:
-    """A way to do work behind a bar of its own; where there is no terminal, behind a line."""
+def _bars(console: Console) -> Iterator[Behind]:
+    """A way to put work behind a bar of its own; where there is no terminal, behind a line."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
 
-        def do(title: str, total: int, work: Work) -> object:
+        @contextmanager
+        def behind(title: str, total: int) -> Iterator[Callable[[int], None]]:
             bar = progress.add_task(title, total=total)
             if not console.is_terminal:
                 console.print(title)
-            found = work(partial(_advance, progress, bar))
+            yield lambda done: progress.update(bar, completed=done)
             progress.update(bar, completed=total)
-            return found
 
-        yield do
+        yield behind
 
 
-def _go_round(tour: Tour, do: Callable[[str, int, Work], object]) -> list[Station]:
-    """Every station of the tour."""
-    work: list[tuple[str, int, Callable[..., list[Station]]]] = [
-        ("frame, intervals", tour.rounds, tour.intervals),
-        ("explained row", 1, tour.explained),
-        ("stream", tour.n_stream, tour.stream),
-        ("pool", 1, tour.pool),
+def _look_around(overview: Overview, behind: Behind) -> list[Line]:
+    """Every line of the first table."""
+    work = [
+        ("frame, intervals", overview.rounds, overview.intervals),
+        ("explained row", 1, overview.explained),
+        ("stream", overview.n_stream, overview.stream),
+        ("pool", 1, overview.pool),
     ]
-    found: list[Station] = []
-    for title, total, station in work:
-        do(title, total, lambda tick, station=station: found.extend(station(tick)))  # type: ignore[misc]
+    found: list[Line] = []
+    for title, total, piece in work:
+        with behind(title, total) as tick:
+            found += piece(tick)
     return found
 
 
-def _descend(sets: list[Data], stumps: int, do: Callable[[str, int, Work], object]) -> list[Curve]:
+def _descend(sets: list[Data], stumps: int, behind: Behind) -> list[Curve]:
     """Every method on every data set."""
     from anyboost.experiments import contrast
     from anyboost.experiments.methods import METHODS
@@ -114,21 +116,12 @@ def _descend(sets: list[Data], stumps: int, do: Callable[[str, int, Work], objec
     for data in sets:
         contrast.warm_up(data)  # the numbers of their classes are kernels of their own
         for method in METHODS:
-            do(
-                f"{data.name}, {method}",
-                stumps,
-                lambda tick, data=data, method=method: curves.append(  # type: ignore[misc]
-                    contrast.fit(data, method, stumps, tick)
-                ),
-            )
+            with behind(f"{data.name}, {method}", stumps) as tick:
+                curves.append(contrast.fit(data, method, stumps, tick))
     return curves
 
 
-def _advance(progress: Progress, bar: TaskID, done: int) -> None:
-    progress.update(bar, completed=done)
-
-
-def _stations_table(stations: list[Station]) -> Table:
+def _overview_table(lines: list[Line]) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -136,8 +129,8 @@ def _stations_table(stations: list[Station]) -> Table:
     table.add_column("what", no_wrap=True)
     table.add_column("of what", overflow="fold")
     table.add_column("what came out", overflow="fold")
-    for station in stations:
-        table.add_row(*station)
+    for line in lines:
+        table.add_row(*line)
     return table
 
 

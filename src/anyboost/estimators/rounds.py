@@ -4,7 +4,7 @@ Each part of the rows is fitted without the rows held out, which say when to sto
 parts, have their best round; a part that stopped earlier than others counts from there on with its last score.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -50,11 +50,11 @@ def search(fitted: Iterable[tuple[Monitor, Part]]) -> Found:
     """Look where the parts were best together."""
     monitors, parts = zip(*fitted, strict=True)
     first = monitors[0]
-    scores = _mean([monitor.scores for monitor in monitors])
+    scores = mean_curve([monitor.scores for monitor in monitors])
     rounds = max(1, Patience(None, first.patience.tol).see(scores).best_round)
     values = {
         name: {
-            measure: _mean([monitor.history[name][measure] for monitor in monitors])[: rounds + 1]
+            measure: mean_curve([monitor.history[name][measure] for monitor in monitors])[: rounds + 1]
             for measure in found
         }
         for name, found in first.history.items()
@@ -62,6 +62,7 @@ def search(fitted: Iterable[tuple[Monitor, Part]]) -> Found:
     return Found(rounds, values, scores[: rounds + 1], list(parts))
 
 
-def _mean(curves: list[list[float]]) -> np.ndarray:
+def mean_curve(curves: Sequence[list[float]]) -> np.ndarray:
+    """The mean of curves, of which those that end early stay where they ended."""
     most = max(len(curve) for curve in curves)
     return np.mean([[*curve, *curve[-1:] * (most - len(curve))] for curve in curves], axis=0)

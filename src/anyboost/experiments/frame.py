@@ -113,7 +113,7 @@ def run(name: str, quick: bool, output: Path, show: Show = lambda *_: None) -> d
     return record
 
 
-def check_data(name: str, quick: bool, output: Path, fresh: bool = False) -> None:
+def check_data(name: str, quick: bool, output: Path, fresh: bool) -> None:
     """A FileNotFoundError that names every data set which `run` would miss.
 
     fresh : whether all cases are to be measured, also those that the folder has results of.

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from anyboost import saving
 from anyboost._version import __version__
 from anyboost.experiments import frame
+from anyboost.report.page import filled
 
-TEMPLATE = "page.html.jinja"
 MARKS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗"}
 READABLE = 59  # screen pixels an inch of a figure needs at least; a narrower screen scrolls it
 HEAVY = 1_500_000  # bytes: above, the picture is shown as PNG
@@ -46,14 +46,9 @@ def build(
     quick: bool,
 ) -> str:
     """The page as text."""
-    import jinja2
-
-    here = jinja2.PackageLoader("anyboost.experiments", ".")
-    rooms = jinja2.Environment(
-        loader=here, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
     verdicts = [claim["verdict"] for record in records.values() for claim in record["claims"]]
-    return rooms.get_template(TEMPLATE).render(
+    return filled(
+        "anyboost.experiments",
         names=names,
         records=records,
         pictures=pictures,

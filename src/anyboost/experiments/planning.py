@@ -73,7 +73,7 @@ def cases(quick: bool) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def sample(fold: int, size: int, paths: int, most: int | None = None) -> FoldCells:
+def sample(fold: int, size: int, paths: int, most: int | None) -> FoldCells:
     """One fold; the quick form takes the first few maps only."""
     ground = planning.terrain(fold, size=size, paths=paths, random_state=fold)
     if most is not None:
@@ -178,8 +178,8 @@ def at_end(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
     return np.array([fold[what][-1] for fold in found])
 
 
-def at_best(found: list[dict[str, Any]], what: str = "test") -> np.ndarray:
-    return np.array([fold[what][fold["best_round"]] for fold in found])
+def at_best(found: list[dict[str, Any]]) -> np.ndarray:
+    return np.array([fold["test"][fold["best_round"]] for fold in found])
 
 
 def largest_rise(fold: dict[str, Any]) -> float:

@@ -95,9 +95,9 @@ def read(name: str, number: int) -> Fold:
     return Fold(*(Part(data.X[mask], data.y[mask], data.qid[mask]) for mask in masks))
 
 
-def generated(queries: int = 100, rows: int = 12, columns: int = 6) -> datasets.Dataset:
+def generated(queries: int = 100) -> datasets.Dataset:
     """Queries in five parts whose grades follow bent columns, with noise."""
-    random = np.random.default_rng(0)
+    random, rows, columns = np.random.default_rng(0), 12, 6
     X = random.uniform(size=(queries * rows, columns))
     signal = np.sin(3 * X[:, 0]) + X[:, 1] ** 2 - np.abs(X[:, 2] - 0.4) + random.normal(0.0, 0.3, len(X))
     y = np.digitize(signal, np.quantile(signal, [0.6, 0.9])).astype(float)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.backends.compiler import bare
+from anyboost.explain.importances import trees_of
 from anyboost.trees.table import BINS, Categories
-from anyboost.weak.each import EachFunction
 from anyboost.weak.functions import TreeFunction, shared_categories
 
 
@@ -195,16 +195,13 @@ def _leaves(tree: TreeFunction, source: np.ndarray) -> Room:
 
 def _trees(term: Any, by_cover: bool) -> list[tuple[TreeFunction, slice]]:
     """The trees of a term, with the outputs that each is of."""
-    if isinstance(term, EachFunction):
-        found = [(tree, slice(j, j + 1)) for j, tree in enumerate(term.trees)]
-    elif isinstance(term, TreeFunction):
-        found = [(term, slice(None))]
-    else:
+    trees = trees_of(term)
+    if trees is None:
         raise TypeError(
             f"model is a sum of {type(term).__name__}, and Shapley values are computed of trees and linear functions: "
             "use a model-agnostic explainer, such as shap.PermutationExplainer, on its predict"
         )
-    for tree, _ in found:
+    for tree in trees:
         if tree.slopes is not None:
             raise TypeError(
                 'model has trees of leaf="linear", of which Shapley values are not computed: fit it with another '
@@ -215,4 +212,6 @@ def _trees(term: Any, by_cover: bool) -> list[tuple[TreeFunction, slice]]:
                 "model comes from a file of an older version, whose trees do not know how many rows went each way: "
                 "fit it anew, or give background rows"
             )
-    return found
+    if isinstance(term, TreeFunction):
+        return [(term, slice(None))]
+    return [(tree, slice(j, j + 1)) for j, tree in enumerate(trees)]

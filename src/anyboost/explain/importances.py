@@ -12,7 +12,7 @@ from anyboost.weak.functions import TreeFunction
 def by_splits(ensemble: Ensemble, source: np.ndarray, *, gains: bool) -> np.ndarray:
     """What the cuts of each column gained, or their number, with column c counted for source[c]; not normalized."""
     found = np.zeros(int(source.max(initial=-1)) + 1)
-    for tree in (tree for term in ensemble.hypotheses for tree in trees_of(term)):
+    for tree in (tree for term in ensemble.hypotheses for tree in _cut_trees(term)):
         inner = tree.feature >= 0
         weights = np.ones(np.count_nonzero(inner))
         if gains:
@@ -26,15 +26,20 @@ def by_splits(ensemble: Ensemble, source: np.ndarray, *, gains: bool) -> np.ndar
     return found
 
 
-def trees_of(term: Any) -> tuple[TreeFunction, ...]:
-    """The trees of a term of a sum."""
+def trees_of(term: Any) -> tuple[TreeFunction, ...] | None:
+    """The trees of a term of a sum; None where it is something else."""
     if isinstance(term, EachFunction):
         return term.trees
-    if isinstance(term, TreeFunction):
-        return (term,)
-    raise TypeError(
-        f'model is a sum of {type(term).__name__}, which has no cuts: use importances("permutation", X, y)'
-    )
+    return (term,) if isinstance(term, TreeFunction) else None
+
+
+def _cut_trees(term: Any) -> tuple[TreeFunction, ...]:
+    trees = trees_of(term)
+    if trees is None:
+        raise TypeError(
+            f'model is a sum of {type(term).__name__}, which has no cuts: use importances("permutation", X, y)'
+        )
+    return trees
 
 
 def shares(values: np.ndarray) -> np.ndarray:

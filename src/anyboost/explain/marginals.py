@@ -90,13 +90,12 @@ def trees_with_shapes(hypotheses: Iterable[Any], source: np.ndarray) -> list[Tre
     """The trees of a sum; a TypeError that says what to do where they have no shapes."""
     trees = []
     for term in hypotheses:
-        try:
-            own = trees_of(term)
-        except TypeError:
+        own = trees_of(term)
+        if own is None:
             raise TypeError(
                 f"model is a sum of {type(term).__name__}, and shapes are those of trees: fit it without learner, with "
                 "max_leaf_nodes=2 or 3"
-            ) from None
+            )
         for tree in own:
             if tree.slopes is not None:
                 raise TypeError(

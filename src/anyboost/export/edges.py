@@ -40,10 +40,13 @@ class Edges:
             for tree in self.trees
         ]
         cut = round_down(np.unique(np.concatenate([np.zeros(0), *cuts])), self.dtype)
-        with np.errstate(over="ignore"):
-            beside = [np.nextafter(cut, self.dtype(side)) for side in (-np.inf, np.inf)]
         strange = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0], dtype=self.dtype)
-        return np.concatenate([cut, *beside, strange]).astype(np.float64)
+        return np.concatenate([*self._near(cut), strange]).astype(np.float64)
+
+    def _near(self, cut: np.ndarray) -> list[np.ndarray]:
+        """Some numbers, and their neighbours below and above."""
+        with np.errstate(over="ignore"):
+            return [cut, *(np.nextafter(cut, self.dtype(side)) for side in (-np.inf, np.inf))]
 
     def random(self, count: int, draw: np.random.Generator) -> np.ndarray:
         """Rows of any values that are an edge of some cut."""
@@ -95,9 +98,7 @@ class Edges:
         if way.values is not None:
             inside = [value for value in way.values if way.low < value <= way.high]
             return inside[:3] + ([np.nan] if way.missing else [])
-        cut = round_down(np.array([value for value in tried if value == value]), self.dtype)
-        with np.errstate(over="ignore"):
-            near = [cut, *(np.nextafter(cut, self.dtype(side)) for side in (-np.inf, np.inf))]
+        near = self._near(round_down(np.array([value for value in tried if value == value]), self.dtype))
         found = [float(value) for value in np.concatenate(near) if way.low < float(value) <= way.high]
         if way.low == -np.inf:
             found.append(-np.inf)

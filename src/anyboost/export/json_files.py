@@ -54,10 +54,13 @@ def as_text(model: Any) -> str:
             "[\n" + ",\n".join(json.dumps(spelled(tree), allow_nan=False) for tree in trees) + "\n]"
         )
     written = {name: json.dumps(_entry(array), allow_nan=False) for name, array in sorted(tensors.items())}
-    parts["tensors"] = (
-        "{\n" + ",\n".join(f"{json.dumps(name)}: {text}" for name, text in written.items()) + "\n}"
-    )
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: {text}" for name, text in parts.items()) + "\n}\n"
+    parts["tensors"] = _by_line(written)
+    return _by_line(parts) + "\n"
+
+
+def _by_line(parts: dict[str, str]) -> str:
+    """An object of JSON, an entry a line."""
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {text}" for name, text in parts.items()) + "\n}"
 
 
 def from_json(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -> Any:

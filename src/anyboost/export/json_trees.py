@@ -64,9 +64,7 @@ def _split(tree: TreeFunction, node: int) -> dict[str, Any]:
         found["threshold"] = float(tree.threshold[node])
         found["missing"] = "left" if tree.missing_left[node] else "right"
     else:
-        words = tree.category_sets[tree.category_set[node]].astype("<u4")
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-        found["bins_left"] = np.flatnonzero(bits).tolist()
+        found["bins_left"] = np.flatnonzero(tree.bins_to_the_left(node)).tolist()
     found |= {"left": int(tree.left[node]), "right": int(tree.right[node])}
     return found if tree.gain is None else found | {"gain": float(tree.gain[node])}
 

@@ -203,16 +203,14 @@ def _scores(graph: Graph, parts: Parts, places: Places, table: str) -> str:
         for term in parts.terms
         for output in (outputs if term.output is None else (term.output,))
     ]
-    constant = parts.start.copy()
-    if parts.linear is None:
-        given = attributes(trees, parts.outputs, places, graph.dtype)
-        total = graph.node("TreeEnsemble", table, domain=_ML, **given)
-    else:
+    constant, total = parts.start.copy(), None
+    if parts.linear is not None:
         constant += parts.linear.constant
         total = graph.node("MatMul", table, graph.constant(parts.linear.weight.T))
-        if trees:
-            given = attributes(trees, parts.outputs, places, graph.dtype)
-            total = graph.node("Add", total, graph.node("TreeEnsemble", table, domain=_ML, **given))
+    if trees or total is None:
+        given = attributes(trees, parts.outputs, places, graph.dtype)
+        found = graph.node("TreeEnsemble", table, domain=_ML, **given)
+        total = found if total is None else graph.node("Add", total, found)
     return graph.node("Add", total, graph.constant(constant[None, :]))
 
 

@@ -57,14 +57,9 @@ class Weighted(NamedTuple):
 
 def codes_apart(tree: TreeFunction, node: int) -> tuple[np.ndarray, bool]:
     """Which codes of a node's column go elsewhere than a missing value, and whether that goes left."""
-    assert tree.categories is not None
-    column = tree.feature[node]
-    first, size = tree.categories.first[column], tree.categories.size[column]
-    bins = tree.categories.bins[first : first + size].astype(np.int64)
-    words = tree.category_sets[tree.category_set[node]]
-    left = (words[bins >> 5] >> (bins & 31).astype(np.uint32)) & 1 != 0
-    missing_left = bool(words[MISSING >> 5] >> np.uint32(MISSING & 31) & 1)
-    return np.flatnonzero(left != missing_left), missing_left
+    left = tree.bins_to_the_left(node)
+    missing_left = bool(left[MISSING])
+    return np.flatnonzero(left[tree.bins_of_codes(node)] != missing_left), missing_left
 
 
 def attributes(trees: Sequence[Weighted], targets: int, places: Places, dtype: Any) -> dict[str, Any]:

@@ -65,9 +65,8 @@ def save(model: Any, path: Any) -> None:
     >>> len(ab.load("run.anyboost").steps)
     5
     """
-    kind = _kind_of(model)
     saving.check(path)
-    saving.write(path, container.encode(*_packed(kind, model)))
+    saving.write(path, container.encode(*packed(model)))
 
 
 def packed(model: Any) -> Packed:
@@ -90,10 +89,7 @@ def packed(model: Any) -> Packed:
     >>> header["kind"], tensors["added"].shape
     ('ensemble', (1,))
     """
-    return _packed(_kind_of(model), model)
-
-
-def _packed(kind: str, model: Any) -> Packed:
+    kind = _kind_of(model)
     head = entries(format=FORMAT, kind=kind, library=__version__)
     return head | _module(kind).pack(model).within("model")
 
@@ -130,18 +126,18 @@ def load(path: Any, loss: Any = None, descent: Any = None, models: Any = None) -
         return unpacked(container.read(path), loss, descent, models)
 
 
-def unpacked(contents: Contents, loss: Any = None, descent: Any = None, models: Any = None) -> Any:
+def unpacked(contents: Contents, loss: Any, descent: Any, models: Any) -> Any:
     """The model of a header and tensors, wherever they were read; a Fault where they make none.
 
     Parameters
     ----------
     contents : Contents
         Header and tensors, which nobody has to believe yet.
-    loss : Loss or None, default None
+    loss : Loss or None
         As `load` has it.
-    descent : Descent or None, default None
+    descent : Descent or None
         As `load` has it.
-    models : list or None, default None
+    models : list or None
         As `load` has it.
 
     Returns

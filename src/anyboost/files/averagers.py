@@ -49,7 +49,7 @@ _SETTINGS = {
 _STUMPS = Record(thresholds=Floats("stumps", infinite=True), counts=Whole("columns", most=MOST_EXPERTS))
 
 
-def _weights(prefix: str = "") -> Record:
+def _weights(prefix: str) -> Record:
     """What averagers have learned, below each other; a memory has several rows."""
     return Record(
         prefix,

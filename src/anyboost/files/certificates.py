@@ -17,16 +17,20 @@ def witness(rounds: int) -> Check:
     return lambda value, name: Witness(*listed(value, name))
 
 
-def _record(rounds: int) -> Record:
-    return Record(loss=real, **UNKNOWN, witnesses=items(MOST_WITNESSES + len(WEIGHTINGS), witness(rounds)))
+def proofs(rounds: int) -> Record:
+    """All witnesses of such a run."""
+    return Record(witnesses=items(MOST_WITNESSES + len(WEIGHTINGS), witness(rounds)))
+
+
+_NUMBERS = Record(loss=real, **UNKNOWN)
 
 
 def pack(certificate: Certificate) -> Packed:
     """Its entries."""
-    return _record(0).pack(certificate)
+    return _NUMBERS.pack(certificate) | proofs(0).pack(certificate)
 
 
 def unpack(part: Fields, rounds: int) -> Certificate:
     """The certificate of a fit of so many rounds."""
-    found = _record(rounds).take(part)
-    return Certificate(**found | {"witnesses": tuple(found["witnesses"])})
+    found, witnesses = _NUMBERS.take(part), proofs(rounds).take(part)["witnesses"]
+    return Certificate(**found, witnesses=tuple(witnesses))

@@ -20,7 +20,8 @@ def pack_classes(classes: np.ndarray, exact: bool = False) -> dict[str, Any]:
     values = classes.tolist()
     kind = _WIDE_OF.get(classes.dtype.kind)
     dtype = "str" if kind == "text" else classes.dtype.name
-    if kind is None or (dtype not in EXACT and exact) or (kind == "text" and not _are(values, str)):
+    words = kind != "text" or all(isinstance(value, str) for value in values)
+    if kind is None or not words or (exact and dtype not in EXACT):
         raise ValueError("model cannot be saved: its classes must be words, numbers or truth values")
     return {"dtype": dtype, "values": values} if exact else {"kind": kind, "values": values}
 
@@ -62,7 +63,3 @@ def texts(value: Any, name: str) -> list[Any]:
 
 
 NAMES = Json(distinct(texts))  # of features
-
-
-def _are(values: list[Any], kind: type) -> bool:
-    return all(isinstance(value, kind) for value in values)

@@ -61,13 +61,6 @@ def _evidence(rounds: int) -> Record:
     )
 
 
-def _proofs(rounds: int) -> Record:
-    """What is proved, without what a replay sums up again."""
-    return Record(
-        witnesses=items(certificates.MOST_WITNESSES + len(WEIGHTINGS), certificates.witness(rounds))
-    )
-
-
 _GEOMETRY = Record(geometry=Floats("rounds", len(Geometry._fields), what="norms"))
 
 
@@ -104,8 +97,8 @@ def _pack_trees(run: Run) -> Packed:
     """What is kept where rows may lie elsewhere later."""
     if run.trees is None:
         raise ValueError("model cannot be saved: it has neither rows nor trees, for another version made it")
-    proofs = _proofs(run.state.evidence.rounds).pack(run).within("evidence")
-    return _KEEPS.pack(keeps="trees") | proofs | journals.pack(run.trees)
+    proofs = certificates.proofs(run.state.evidence.rounds).pack(run)  # a replay sums up the rest again
+    return _KEEPS.pack(keeps="trees") | proofs.within("evidence") | journals.pack(run.trees)
 
 
 def _pack_evidence(run: Run) -> Packed:
@@ -190,7 +183,7 @@ def _unpack_watch(part: Fields, ensemble: Ensemble, by_rows: bool) -> Watch | No
 
 def _unpack_proofs(part: Fields, rounds: int, shape: tuple[int, ...], light: bool) -> Evidence:
     evidence = Evidence(shape, light)
-    evidence.rounds, evidence.witnesses = rounds, _proofs(rounds).take(part)["witnesses"]
+    evidence.rounds, evidence.witnesses = rounds, certificates.proofs(rounds).take(part)["witnesses"]
     evidence.latest = (rounds, [])
     return evidence
 

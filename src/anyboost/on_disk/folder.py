@@ -101,13 +101,8 @@ def facts_of(folder: Path) -> dict[str, Any]:
         facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         said = facts.pop("sha256")
         good = said == _digest_of(facts) and facts["format"] == FORMAT
-        bad = (
-            []
-            if not good
-            else [
-                n for n, own in _digests(folder, list(facts["arrays"])).items() if own != facts["arrays"][n]
-            ]
-        )
+        found = _digests(folder, list(facts["arrays"])) if good else {}
+        bad = [name for name, own in found.items() if own != facts["arrays"][name]]
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         good, bad = False, []
     if not good or bad:

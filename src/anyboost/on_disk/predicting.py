@@ -87,7 +87,7 @@ def predict_files(model: Any, paths: Any, output: Any, *, method: str = "predict
     writer, total = None, 0
     try:
         for part in portions:
-            table = pa.table(_columns(part))
+            table = pa.table(named_columns("prediction", part))
             writer = pq.ParquetWriter(building, table.schema) if writer is None else writer
             writer.write_table(table)
             total += len(part)
@@ -103,10 +103,11 @@ def predict_files(model: Any, paths: Any, output: Any, *, method: str = "predict
     return total
 
 
-def _columns(part: np.ndarray) -> dict[str, np.ndarray]:
-    if part.ndim == 1:
-        return {"prediction": part}
-    return {f"prediction_{number}": column for number, column in enumerate(part.T)}
+def named_columns(name: str, values: np.ndarray) -> dict[str, np.ndarray]:
+    """Answers as columns of a table: one, or several that are numbered."""
+    if values.ndim == 1:
+        return {name: values}
+    return {f"{name}_{number}": column for number, column in enumerate(values.T)}
 
 
 def _function(model: Any, method: str, like: Any) -> tuple[list[str], Any]:

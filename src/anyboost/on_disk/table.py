@@ -22,6 +22,7 @@ from anyboost.backends import mapped
 from anyboost.on_disk.files import Source
 from anyboost.on_disk.folder import Builder, arrays_of, facts_of, taken
 from anyboost.tables import FROM_DTYPE, Column, Columns, Levels
+from anyboost.tables.levels import in_order
 from anyboost.trees.table import Bins, Categories
 
 SMALL = ("thresholds", "n_thresholds", "n_cuts")
@@ -280,13 +281,11 @@ class _Coder:
     def finish(self, column: np.ndarray) -> list[Any]:
         """Turn what was written into codes of the sorted levels; these."""
         if self.words:
-            found = list(self._code)
-            order = sorted(range(len(found)), key=found.__getitem__)
-            turned = np.argsort(order).astype(np.float64)
+            words, turned = in_order(list(self._code))
             for part in mapped.blocks(len(column)):
                 given = ~np.isnan(column[part])
                 column[part][given] = turned[column[part][given].astype(np.intp)]
-            return [found[number] for number in order]
+            return words
         levels = Levels(tuple(self._found.tolist()))
         for part in mapped.blocks(len(column)):
             column[part] = levels.encode(Column(np.array(column[part]), ""))

@@ -17,7 +17,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.checks import Array, Floats
 from anyboost.planning import planners
-from anyboost.planning.planners import Planner
+from anyboost.planning.planners import AROUND, Planner
 
 N_BANDS = 5
 NORTH, EAST = 92.6, 74.5  # meters a cell
@@ -233,12 +233,11 @@ def drainage(height: Floats) -> Floats:
     """How many cells drain through each: every cell passes its water to its lowest neighbor, if that is lower."""
     rows, columns = height.shape
     padded = np.pad(height, 1, constant_values=np.inf)
-    shifts = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0)]
     around = np.stack(
-        [padded[1 + down : 1 + down + rows, 1 + right : 1 + right + columns] for down, right in shifts]
+        [padded[1 + down : 1 + down + rows, 1 + right : 1 + right + columns] for down, right in AROUND]
     )
     lowest = around.argmin(axis=0)
-    down, right = np.array(shifts).T
+    down, right = np.array(AROUND).T
     to = (np.arange(rows)[:, None] + down[lowest]) * columns + np.arange(columns) + right[lowest]
     drains = (around.min(axis=0) < height).ravel()
     water = np.ones(rows * columns)

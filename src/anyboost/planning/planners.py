@@ -19,6 +19,7 @@ from anyboost import checks
 from anyboost.checks import Array, Floats
 
 Cell = tuple[int, int]
+AROUND = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0)]
 
 
 class Planner(ABC):
@@ -220,8 +221,7 @@ class GridPlanner(Planner):
 @lru_cache(maxsize=64)
 def _neighbors(rows: int, columns: int, diagonal: float) -> Neighbors:
     row, column = (place.ravel() for place in np.indices((rows, columns), dtype=np.int32))
-    steps = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0)]
-    down, right = np.array(steps, dtype=np.int32).T
+    down, right = np.array(AROUND, dtype=np.int32).T
     to_row, to_column = row[:, None] + down, column[:, None] + right
     inside = (to_row >= 0) & (to_row < rows) & (to_column >= 0) & (to_column < columns)
     entered = (to_row * np.int32(columns) + to_column)[inside]

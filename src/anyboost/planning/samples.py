@@ -35,9 +35,9 @@ class Map(NamedTuple):
         """(n, d): their features."""
         return self.features[self.passable]
 
-    def of_cells(self, values: Floats, walls: float = np.inf) -> Floats:
-        """Values of the cells, laid out as a map."""
-        found = np.full(self.shape, walls)
+    def of_cells(self, values: Floats) -> Floats:
+        """Values of the cells, laid out as a map with inf for walls."""
+        found = np.full(self.shape, np.inf)
         found[self.passable] = values
         return found
 
@@ -71,7 +71,7 @@ class Cells(NamedTuple):
     maps: list[Map]
 
 
-def check_maps(maps: Any, passable: Any = None, n_features: int | None = None, prefix: str = "") -> list[Map]:
+def check_maps(maps: Any, passable: Any, n_features: int | None, prefix: str = "") -> list[Map]:
     """Maps of finite features, all with the same number of them, and masks of the cells that can be entered."""
     listed = _listed(maps, f"{prefix}maps", "one (rows, columns, features) array a map")
     masks = [None] * len(listed) if passable is None else list(passable)

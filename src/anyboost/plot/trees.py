@@ -8,6 +8,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.ensemble import Ensemble
 from anyboost.plot import figures
+from anyboost.trees.table import MISSING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -177,7 +178,8 @@ def _questions(part: Any, names: list[str], columns: "Columns | None") -> Callab
         feature = int(part.feature[node])
         missing = bool(part.missing_left[node])
         if part.category_set[node] >= 0:
-            codes, missing = _codes_to_the_left(part, node, feature)
+            left, bins = part.bins_to_the_left(node), part.bins_of_codes(node)
+            codes, missing = np.flatnonzero((bins < MISSING) & left[bins]).tolist(), bool(left[MISSING])
             words = f"{names[feature]} in {_level_words(codes, feature, columns)}"
         elif np.isposinf(part.threshold[node]):
             return f"{names[feature]} is {'given or missing' if missing else 'given'}"
@@ -186,16 +188,6 @@ def _questions(part: Any, names: list[str], columns: "Columns | None") -> Callab
         return f"{words} or missing" if missing else words
 
     return question
-
-
-def _codes_to_the_left(part: Any, node: int, feature: int) -> tuple[list[int], bool]:
-    """The category codes that go left, and whether missing values do: bits by bin, the last one's that of missing."""
-    words = part.category_sets[part.category_set[node]].astype("<u4")
-    bits = np.unpackbits(words.view(np.uint8), bitorder="little").astype(np.bool_)
-    first, size, bins = part.categories
-    of_code = bins[first[feature] : first[feature] + size[feature]]
-    known = of_code < len(bits) - 1
-    return np.flatnonzero(known & bits[of_code]).tolist(), bool(bits[-1])
 
 
 def _level_words(codes: list[int], feature: int, columns: "Columns | None") -> str:

@@ -10,7 +10,7 @@ from anyboost import metrics, plot
 from anyboost.losses import Cox
 from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
-from anyboost.report.parts import Section, table
+from anyboost.report.parts import Section
 from anyboost.report.subject import Subject, Values
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
@@ -28,10 +28,10 @@ def scores(subject: Subject) -> Section:
     if not subject.has_targets:
         return section
     if subject.rows == "training rows":
-        section.text.append("These are the rows that the model was fitted to: it does worse on others.")
+        section.say("These are the rows that the model was fitted to: it does worse on others.")
     found = list(_scores(subject))
     if found:
-        section.tables.append(table(["score", "value"], [list(pair) for pair in found]))
+        section.add_table(["score", "value"], [list(pair) for pair in found])
     return section
 
 
@@ -92,21 +92,19 @@ def calibration(subject: Subject) -> Section:
         return section
     if subject.is_classifier:
         if _chances(subject) is None:
-            section.text.append(
+            section.say(
                 f'The loss {subject.loss} gives no probabilities: calibration="temperature" in the fit would.'
             )
             return section
-        section.text.append(
+        section.say(
             "Rows in ten bins by the probability of a class. On the line, it comes as often as it is said."
         )
     elif not _coverage(section, subject):
         return section
-    section.figures.append(
-        pictures.drawn(
-            lambda ax: plot.calibration(subject.model, subject.X, subject.y, ax=ax),
-            (4.2, 4.2),
-            "Said and come true",
-        )
+    section.add_figure(
+        lambda ax: plot.calibration(subject.model, subject.X, subject.y, ax=ax),
+        (4.2, 4.2),
+        "Said and come true",
     )
     return section
 
@@ -119,7 +117,7 @@ def _coverage(section: Section, subject: Subject) -> bool:
         try:
             low, high = subject.model.predict_interval(subject.X, coverage=asked).T
         except TypeError:
-            section.text.append(
+            section.say(
                 'This model has no intervals: loss="multi_quantile:0.05,0.5,0.95" has, and conformal="cv" adds them '
                 "to any other loss of one number a row."
             )
@@ -129,11 +127,11 @@ def _coverage(section: Section, subject: Subject) -> bool:
             break
         inside = float(((low <= subject.y) & (subject.y <= high)).mean())
         rows.append([asked, inside, float((high - low).mean())])
-    section.text.append("The share of targets inside the model's intervals, against the share asked for.")
+    section.say("The share of targets inside the model's intervals, against the share asked for.")
     if reason:
-        section.text.append(f"Wider ones are not to be had: {reason}.")
+        section.say(f"Wider ones are not to be had: {reason}.")
     if rows:
-        section.tables.append(table(["coverage asked", "share inside", "mean width"], rows))
+        section.add_table(["coverage asked", "share inside", "mean width"], rows)
     return not reason
 
 
@@ -152,7 +150,7 @@ def groups(subject: Subject) -> Section:
         for name, group in _groupings(Subject(subject.model, part), given):
             found += _lines(subject.model.by_group(part, labels, group), name, least)
     except TypeError as reason:
-        section.text.append(f"Groups cannot be compared: {reason}.")
+        section.say(f"Groups cannot be compared: {reason}.")
         return section
     if not found:
         return section
@@ -164,12 +162,12 @@ def groups(subject: Subject) -> Section:
         + [line[name] for name in extra]
         for line in found[:WORST]
     ]
-    section.text.append(
+    section.say(
         f"The largest mean losses of {len(found)} groups with at least {least} rows; over all rows it is {mean:.4g}. "
         "Of so many, some are large by chance: look at the number of rows, and at other rows before acting on one."
     )
     head = ["by", "group", "rows", "loss", "times all rows", *extra]
-    section.tables.append(table(head, lines))
+    section.add_table(head, lines)
     return section
 
 
@@ -244,16 +242,14 @@ def _far_off(section: Section, subject: Subject) -> None:
     assert said is not None
     off = y - said
     rows = subject.part(POINTS)[1]
-    section.text.append(
+    section.say(
         "A residual is the target minus the prediction. Points should lie around the line without a bend."
     )
-    section.figures.append(
-        pictures.drawn(lambda ax: _scatter(ax, said[rows], y[rows]), (4.6, 4.2), "Target by prediction")
-    )
-    section.figures.append(pictures.drawn(lambda ax: _bars(ax, off), (6.0, 2.4), "Residuals"))
+    section.add_figure(lambda ax: _scatter(ax, said[rows], y[rows]), (4.6, 4.2), "Target by prediction")
+    section.add_figure(lambda ax: _bars(ax, off), (6.0, 2.4), "Residuals")
     worst = np.argsort(-np.abs(off), kind="stable")[:WORST]
     lines = [[int(at), float(y[at]), float(said[at]), float(off[at])] for at in worst.tolist()]
-    section.tables.append(table(["row", "target", "prediction", "residual"], lines, "The rows farthest off"))
+    section.add_table(["row", "target", "prediction", "residual"], lines, "The rows farthest off")
 
 
 def _scatter(ax: Any, said: np.ndarray, y: np.ndarray) -> None:
@@ -265,10 +261,8 @@ def _scatter(ax: Any, said: np.ndarray, y: np.ndarray) -> None:
 
 
 def _bars(ax: Any, off: np.ndarray) -> None:
-    ax.hist(off[np.isfinite(off)], bins=40, color=BLUE)
+    pictures.histogram(ax, off, "residual", bins=40)
     ax.axvline(0.0, color="#999999", linewidth=1)
-    ax.set(xlabel="residual", ylabel="rows")
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _confusion(section: Section, subject: Subject) -> None:
@@ -278,8 +272,8 @@ def _confusion(section: Section, subject: Subject) -> None:
         lines = [
             [label, *(int(((y == label) & (said == other)).sum()) for other in labels)] for label in labels
         ]
-        section.tables.append(
-            table(["class", *(f"said {label}" for label in labels)], lines, "Rows by class and answer")
+        section.add_table(
+            ["class", *(f"said {label}" for label in labels)], lines, "Rows by class and answer"
         )
     chances = _chances(subject)
     wrong = np.flatnonzero(y != said)
@@ -288,14 +282,12 @@ def _confusion(section: Section, subject: Subject) -> None:
     sure = chances.max(axis=1)
     worst = wrong[np.argsort(-sure[wrong], kind="stable")[:WORST]]
     lines = [[int(at), str(y[at]), str(said[at]), float(sure[at])] for at in worst.tolist()]
-    section.tables.append(table(["row", "class", "said", "probability"], lines, "The surest mistakes"))
+    section.add_table(["row", "class", "said", "probability"], lines, "The surest mistakes")
 
 
 def _worst_queries(section: Section, subject: Subject) -> None:
     if subject.qid is None:
-        section.text.append(
-            "All rows were taken as one query: give qid to see which queries are ranked worst."
-        )
+        section.say("All rows were taken as one query: give qid to see which queries are ranked worst.")
         return
     y = np.asarray(subject.y)
     found: list[tuple[float, str, int]] = []
@@ -304,10 +296,6 @@ def _worst_queries(section: Section, subject: Subject) -> None:
         value = metrics.ndcg(y[rows], subject.predictions[rows])
         if not np.isnan(value):
             found.append((float(value), str(query), len(rows)))
-    section.tables.append(
-        table(
-            ["NDCG", "query", "rows"],
-            [list(line) for line in sorted(found)[:WORST]],
-            "The queries ranked worst",
-        )
+    section.add_table(
+        ["NDCG", "query", "rows"], [list(line) for line in sorted(found)[:WORST]], "The queries ranked worst"
     )

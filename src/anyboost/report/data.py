@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
-from anyboost.report.parts import Section, number, percent, table
+from anyboost.report.parts import Section, number, percent
 from anyboost.report.subject import Subject, Values
 
 MOST = 200  # columns that are listed
@@ -21,7 +20,7 @@ def columns(subject: Subject) -> Section:
         names, known = subject.column_names, _levels(subject)
         if not names:
             return section
-        section.text.append(
+        section.say(
             f"No rows were given with the model. It asks for {len(names)} columns; give a table to see what is in "
             "them, and how well the model does there."
         )
@@ -29,17 +28,17 @@ def columns(subject: Subject) -> Section:
             [name, "categories" if at in known else "numbers", known.get(at)]
             for at, name in enumerate(names[:MOST])
         ]
-        section.tables.append(table(["column", "holds", "levels"], rows, _cut(len(names))))
+        section.add_table(["column", "holds", "levels"], rows, _cut(len(names)))
         return section
     found = [_line(column) for column in subject.columns()]
     missing = [line for line in found if line[2]]
-    section.text.append(
+    section.say(
         f"{subject.n:,} {subject.rows}, {len(subject.column_names)} columns"
         + (f", {len(missing)} of them with missing values." if found else ", sparse.")
     )
     if found:
         head = ["column", "holds", "missing, %", "distinct", "least", "median", "largest", "most frequent"]
-        section.tables.append(table(head, found[:MOST], _cut(len(found))))
+        section.add_table(head, found[:MOST], _cut(len(found)))
     if subject.y is not None:
         _targets(section, subject)
     return section
@@ -81,15 +80,7 @@ def _targets(section: Section, subject: Subject) -> None:
         rows = [
             [label, int(n), percent(n / len(labels))] for label, n in zip(found.tolist(), counts, strict=True)
         ]
-        section.tables.append(table(["class", "rows", "share, %"], rows, "Targets"))
+        section.add_table(["class", "rows", "share, %"], rows, "Targets")
     elif labels.ndim == 1 and labels.dtype.kind in "biuf":
         values = labels.astype(np.float64)
-        section.figures.append(
-            pictures.drawn(lambda ax: _histogram(ax, values, "target"), (6.0, 2.4), "Targets")
-        )
-
-
-def _histogram(ax: Any, values: np.ndarray, label: str) -> None:
-    ax.hist(values[np.isfinite(values)], bins=BINS, color=BLUE)
-    ax.set(xlabel=label, ylabel="rows")
-    ax.spines[["top", "right"]].set_visible(False)
+        section.add_figure(lambda ax: pictures.histogram(ax, values, "target", BINS), (6.0, 2.4), "Targets")

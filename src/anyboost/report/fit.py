@@ -8,8 +8,7 @@ import numpy as np
 from anyboost import plot
 from anyboost.boosting import Run
 from anyboost.plot.figures import BLUE
-from anyboost.report import pictures
-from anyboost.report.parts import Section, down, number, table
+from anyboost.report.parts import Section, down, number
 from anyboost.report.subject import Subject
 from anyboost.weak.functions import TreeFunction
 from anyboost.weak.linear import LinearFunction
@@ -23,22 +22,18 @@ def rounds(subject: Subject) -> Section:
     steps = subject.steps
     if not steps:
         return section
-    section.text.append(stopped(subject.model, len(steps)))
-    section.figures.append(
-        pictures.drawn(lambda ax: plot.rounds(subject.model, ax), (6.0, 3.4), "Loss by round")
-    )
+    section.say(stopped(subject.model, len(steps)))
+    section.add_figure(lambda ax: plot.rounds(subject.model, ax), (6.0, 3.4), "Loss by round")
     seconds = sum(step.seconds for step in steps)
     start = start_loss(subject.model)
-    section.tables.append(
-        table(
-            ["rounds", "loss at the start", "loss after the last round", "seconds in rounds"],
-            [[len(steps), start, float(steps[-1].loss), float(f"{seconds:.3g}")]],
-        )
+    section.add_table(
+        ["rounds", "loss at the start", "loss after the last round", "seconds in rounds"],
+        [[len(steps), start, float(steps[-1].loss), float(f"{seconds:.3g}")]],
     )
     edges = [(step.round, step.edge) for step in steps if step.edge is not None]
     if edges:
-        section.figures.append(pictures.drawn(lambda ax: _edges(ax, edges), (6.0, 2.6), "Edge by round"))
-        section.text.append(
+        section.add_figure(lambda ax: _edges(ax, edges), (6.0, 2.6), "Edge by round")
+        section.say(
             "The edge of a round is the share of the gradient that the hypothesis taken could express, from 0 to 1: "
             f"its median is {number(float(np.median([edge for _, edge in edges])))}."
         )
@@ -93,21 +88,21 @@ def certificate(subject: Subject) -> Section:
         norm = float(model.norm if isinstance(model, Run) else model.norm_)
         floors = [(radius * norm, float(model.floor(radius * norm))) for radius in RADII]
     except (AttributeError, ValueError) as reason:
-        section.text.append(f"Nothing is proved of this model: {reason}.")
+        section.say(f"Nothing is proved of this model: {reason}.")
         return section
     if not math.isfinite(floors[1][1]) or not all(_has_close_floor(term) for term in terms):
-        section.text.append(
+        section.say(
             f"The model has norm {number(norm)}. Floors are close for sums of stumps and of linear functions; of sums "
             "of larger functions, as this one is, little is proved."
         )
         return section
     loss = floors[1][1] + float(model.gap())
-    section.text.append(
+    section.say(
         f"The model has norm {number(norm)} and training loss {number(loss)}. Certified: on the training rows, no sum "
         f"of functions like its own of at most that norm has a loss under {down(floors[1][1])}, whoever finds it."
     )
     rows = [[radius, *_proved(floor, loss - floor)] for radius, floor in floors if math.isfinite(floor)]
-    section.tables.append(table(["norm", "floor", "gap to the model's loss"], rows))
+    section.add_table(["norm", "floor", "gap to the model's loss"], rows)
     return section
 
 

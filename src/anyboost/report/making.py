@@ -6,7 +6,7 @@ from typing import Any
 from anyboost._version import __version__
 from anyboost.boosting import Run
 from anyboost.machine import machine
-from anyboost.report.parts import Section, table
+from anyboost.report.parts import Section
 from anyboost.report.subject import Subject
 
 PACKAGES = ("anyboost", "numpy", "scipy", "scikit-learn", "numba", "narwhals")
@@ -21,7 +21,7 @@ def parameters(subject: Subject) -> Section:
         rows = [
             [name, repr(getattr(model, name))] for name in ("loss", "learner", "descent", "seed", "options")
         ]
-        section.tables.append(table(["part", "value"], rows))
+        section.add_table(["part", "value"], rows)
         return section
     dials = getattr(model, "dials_", {})
     given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
@@ -30,10 +30,8 @@ def parameters(subject: Subject) -> Section:
         taken = dials.get(name, getattr(model, f"{name}_", None) if name == "loss" else None)
         rows.append([name, _short(value), "" if taken is None or taken == value else _short(taken)])
     rows += [[name, "", _short(value)] for name, value in dials.items() if name not in given]
-    section.text.append(
-        "As given, and, where that was left to the fit, as it was settled by the loss and the rows."
-    )
-    section.tables.append(table(["parameter", "given", "taken"], rows))
+    section.say("As given, and, where that was left to the fit, as it was settled by the loss and the rows.")
+    section.add_table(["parameter", "given", "taken"], rows)
     return section
 
 
@@ -45,7 +43,7 @@ def weights(subject: Subject) -> Section:
         return section
     if isinstance(found, dict):
         rows = [[name, float(value)] for name, value in found.items()]
-        section.tables.append(table(["expert", "weight"], rows))
+        section.add_table(["expert", "weight"], rows)
         return section
     models = getattr(subject.model, "models_", None) or []
     names = [_short(model) for model in models]
@@ -57,7 +55,7 @@ def weights(subject: Subject) -> Section:
     )
     heads = ["weight"] if len(columns) == 1 else [f"weight, {label}" for label in subject.model.classes_]
     rows = [[f"{place}: {name}", *columns[:, place].tolist()] for place, name in enumerate(names)]
-    section.tables.append(table(["model", *heads], rows))
+    section.add_table(["model", *heads], rows)
     return section
 
 
@@ -67,8 +65,8 @@ def versions(_subject: Subject) -> Section:
     found["versions"]["anyboost"] = __version__  # of the code that runs, installed or not
     rows = [["Python", found["python"]], *([name, version] for name, version in found["versions"].items())]
     section = Section("Versions")
-    section.text.append(f"The report was made on {found['cpu']}, {found['cores']} cores.")
-    section.tables.append(table(["what", "version"], rows))
+    section.say(f"The report was made on {found['cpu']}, {found['cores']} cores.")
+    section.add_table(["what", "version"], rows)
     return section
 
 
@@ -79,9 +77,7 @@ def reproduce(subject: Subject) -> Section:
     if subject.command is not None:
         section.code = subject.command
         return section
-    section.text.append(
-        "On the same rows and with the same versions, this gives the same model, bit for bit:"
-    )
+    section.say("On the same rows and with the same versions, this gives the same model, bit for bit:")
     if isinstance(model, Run):
         call = f"{len(model.steps)}, random_state={model.seed}"
         section.code = (

@@ -57,15 +57,20 @@ def write(
 
 def render(told: dict[str, Any]) -> str:
     """The page as text."""
+    return filled("anyboost.report", **told, readable=READABLE)
+
+
+def filled(package: str, **told: Any) -> str:
+    """The template of a package with what it is to tell, as text."""
     try:
         import jinja2
     except ImportError:
         raise ImportError('reports need jinja2: pip install "anyboost[report]"') from None
     rooms = jinja2.Environment(
-        loader=jinja2.PackageLoader("anyboost.report", "."),
+        loader=jinja2.PackageLoader(package, "."),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    return rooms.get_template(TEMPLATE).render(told, readable=READABLE)
+    return rooms.get_template(TEMPLATE).render(told)

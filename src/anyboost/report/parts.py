@@ -4,8 +4,11 @@ A cell of a table is a text, or a number and the text it is shown as, so that ta
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from anyboost.report import pictures
 
 
 @dataclass
@@ -18,6 +21,19 @@ class Section:
     tables: list[dict[str, Any]] = field(default_factory=list)
     code: str | None = None
 
+    def say(self, sentence: str) -> None:
+        """Add a paragraph."""
+        self.text.append(sentence)
+
+    def add_table(self, head: list[str], rows: list[list[Any]], caption: str = "") -> None:
+        """Add a table; numbers are shown in four digits."""
+        cells = [[cell(value) for value in row] for row in rows]
+        self.tables.append({"head": head, "rows": cells, "caption": caption})
+
+    def add_figure(self, draw: Callable[[Any], Any], size: tuple[float, float], title: str) -> None:
+        """Add what `draw` puts on axes of this size."""
+        self.figures.append(pictures.drawn(draw, size, title))
+
     @property
     def empty(self) -> bool:
         return not (self.text or self.figures or self.tables or self.code)
@@ -26,11 +42,6 @@ class Section:
         """As the template takes it."""
         name = "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())
         return {"id": name, **vars(self)}
-
-
-def table(head: list[str], rows: list[list[Any]], caption: str = "") -> dict[str, Any]:
-    """A table; numbers are shown in four digits."""
-    return {"head": head, "rows": [[cell(value) for value in row] for row in rows], "caption": caption}
 
 
 def cell(value: Any) -> dict[str, Any]:

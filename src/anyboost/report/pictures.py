@@ -9,6 +9,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from anyboost.plot.figures import BLUE
+
 LINES = {"#000000": "currentColor", "#ffffff": "var(--page)"}
 DPI = 110  # of parts with very many marks, which are pixels
 _ID = re.compile(r'id="([^"]+)"')
@@ -22,6 +26,13 @@ def drawn(draw: Callable[[Any], Any], size: tuple[float, float], title: str) -> 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure.add_subplot())
     return saved(figure, title)
+
+
+def histogram(ax: Any, values: np.ndarray, label: str, bins: int) -> None:
+    """How many rows have values of about this size."""
+    ax.hist(values[np.isfinite(values)], bins=bins, color=BLUE)
+    ax.set(xlabel=label, ylabel="rows")
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def saved(figure: Any, title: str) -> dict[str, Any]:

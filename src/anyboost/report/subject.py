@@ -1,7 +1,7 @@
 """What a report is about: a model, and rows to look at it with, in parts as large as each section can use."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -71,9 +71,7 @@ class Subject:
     @property
     def n(self) -> int:
         """How many rows there are to look at."""
-        if self.X is None:
-            return 0
-        return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
+        return 0 if self.X is None else self._shape()[0]
 
     @property
     def has_targets(self) -> bool:
@@ -111,9 +109,14 @@ class Subject:
             return [f"column {number}" for number in range(self._width())]
         return [str(name) for name in names]
 
+    def _shape(self) -> tuple[int, int]:
+        """Rows and columns of the table."""
+        rows, columns = self.X.shape if hasattr(self.X, "shape") else np.shape(self.X)
+        return int(rows), int(columns)
+
     def _width(self) -> int:
         if self.X is not None:
-            return int(np.shape(self.X)[1]) if not hasattr(self.X, "shape") else int(self.X.shape[1])
+            return self._shape()[1]
         found = getattr(self.model, "n_features_in_", None)
         return int(self.ensemble.n_features if found is None else found)
 
@@ -162,10 +165,12 @@ def check(model: Any, X: Any, y: Any, qid: Any, groups: Any, rows: str, command:
         raise TypeError("X is for estimators, and the model is a Run: leave it out")
     if X is not None:
         tables.check_kind(X)
-    found = Subject(model, X, None, None, None, rows, command)
+    found = Subject(model, X, rows=rows, command=command)
     given = {"y": y, "qid": qid, "groups": groups}
-    arrays = {name: None if value is None else np.asarray(value) for name, value in given.items()}
+    arrays: dict[str, Any] = {
+        name: None if value is None else np.asarray(value) for name, value in given.items()
+    }
     for name, values in arrays.items():
         if values is not None:
             checks.as_many(values, found.n, name)
-    return Subject(model, X, arrays["y"], arrays["qid"], arrays["groups"], rows, command)
+    return replace(found, **arrays)

@@ -8,7 +8,7 @@ from anyboost import plot
 from anyboost.explain.shapes import Shapes
 from anyboost.plot.figures import BLUE, ORANGE
 from anyboost.report import pictures
-from anyboost.report.parts import Section, percent, table
+from anyboost.report.parts import Section, percent
 from anyboost.report.subject import Subject
 
 TOP = 12  # columns in figures
@@ -29,7 +29,7 @@ def importances(subject: Subject) -> Section:
             found[kind] = model.importances(kind)
         except (TypeError, ValueError) as reason:
             if kind == "gain":
-                section.text.append(f"The columns have no importances by cuts: {reason}.")
+                section.say(f"The columns have no importances by cuts: {reason}.")
     values, rows = _shapley(subject, section)
     if values is not None:
         found["shap"] = np.abs(values).mean(axis=0).sum(axis=1)
@@ -39,24 +39,20 @@ def importances(subject: Subject) -> Section:
     order = np.argsort(-found[by], kind="stable")
     if "gain" in found:
         size = (6.0, 1.0 + 0.28 * min(TOP, len(names)))
-        section.figures.append(
-            pictures.drawn(lambda ax: plot.importances(model, top=TOP, ax=ax), size, "Importances by gain")
-        )
+        section.add_figure(lambda ax: plot.importances(model, top=TOP, ax=ax), size, "Importances by gain")
     if values is not None:
         part, shown = subject.part(EXPLAINED)[0], order[:TOP]
         ranks = _ranks(Subject(model, part), len(names))
         size = (6.0, 1.0 + 0.34 * len(shown))
-        section.figures.append(
-            pictures.drawn(lambda ax: _points(ax, values, ranks, shown, names), size, "Shapley values")
-        )
-        section.text.append(
+        section.add_figure(lambda ax: _points(ax, values, ranks, shown, names), size, "Shapley values")
+        section.say(
             f"Each point of the second figure is one of {rows} rows: how much the column adds to its raw score"
             + (" (of all classes or outputs, the one it moves most)" if values.shape[2] > 1 else "")
             + ", blue where the column is low, orange where it is high, gray for categories."
         )
     titles = {"gain": "share of gain", "split": "share of cuts", "shap": "mean size of Shapley values"}
     lines = [[names[at], *(float(values[at]) for values in found.values())] for at in order.tolist()]
-    section.tables.append(table(["column", *(titles[kind] for kind in found)], lines))
+    section.add_table(["column", *(titles[kind] for kind in found)], lines)
     return section
 
 
@@ -68,7 +64,7 @@ def _shapley(subject: Subject, section: Section) -> tuple[np.ndarray | None, int
     try:
         values = subject.model.shap_values(part)
     except (TypeError, ValueError) as reason:
-        section.text.append(f"There are no Shapley values: {reason}.")
+        section.say(f"There are no Shapley values: {reason}.")
         return None, 0
     return values.reshape(*values.shape[:2], -1), len(rows)
 
@@ -121,12 +117,12 @@ def shapes(subject: Subject) -> Section:
     try:
         found = subject.model.shapes()
     except (TypeError, ValueError) as reason:
-        section.text.append(f"This model is no sum of curves that could be drawn: {reason}.")
+        section.say(f"This model is no sum of curves that could be drawn: {reason}.")
         return section
     curves = list(found)
     if not curves:
         return section
-    section.text.append(
+    section.say(
         "The model is the sum of these curves and pairs, exactly: what each column adds to the raw score, above the "
         "distribution of the training rows. All curves have one scale; in the titles, shares of the variance."
     )
@@ -134,7 +130,7 @@ def shapes(subject: Subject) -> Section:
     for curve in curves[:CURVES]:
         section.figures.append(_curve(subject.model, found, curve, limits))
     rows = [[" x ".join(curve.features), percent(curve.share)] for curve in curves]
-    section.tables.append(table(["term", "share of the variance, %"], rows))
+    section.add_table(["term", "share of the variance, %"], rows)
     return section
 
 

@@ -1,6 +1,7 @@
 """One column of a table, of whatever library, to be had as numbers or as words."""
 
 import math
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -118,7 +119,7 @@ def _texts(series: Any) -> list[str | None]:
     import narwhals as nw
 
     values = series if series.dtype == nw.Object else series.cast(nw.String)
-    return [value if isinstance(value, str) else None for value in values.to_list()]
+    return words_in(values.to_list())
 
 
 class ArrayColumn(Column):
@@ -132,7 +133,12 @@ class ArrayColumn(Column):
         return _numbers_of_objects(self.values, self)
 
     def words(self) -> list[str | None]:
-        return [value if isinstance(value, str) else None for value in self.values]
+        return words_in(self.values)
+
+
+def words_in(values: Iterable[Any]) -> list[str | None]:
+    """The text among some values, None for all others."""
+    return [value if isinstance(value, str) else None for value in values]
 
 
 def _all_words(values: list[Any]) -> bool:

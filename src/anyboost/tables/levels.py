@@ -80,15 +80,20 @@ class Columns:
         return mask
 
 
+def in_order(words: list[str]) -> tuple[list[str], np.ndarray]:
+    """Words, sorted, and the place that each one gets."""
+    order = sorted(range(len(words)), key=words.__getitem__)
+    return [words[number] for number in order], np.argsort(order)
+
+
 def levels_of(column: Column, sample_weight: np.ndarray | None) -> Levels:
     """The levels of a training column."""
     found: Any
     if column.holds_words:
-        found, place = column.coded
-        order = sorted(range(len(found)), key=found.__getitem__)
+        words, place = column.coded
+        found, turned = in_order(words)
         present = place >= 0
-        code = np.argsort(order)[place[present]]
-        found = [found[number] for number in order]
+        code = turned[place[present]]
     else:
         values = column.numbers()
         present = ~np.isnan(values)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.tables.column import Column
+from anyboost.tables.column import Column, words_in
 from anyboost.tables.levels import Columns
 from anyboost.tables.reading import filled
 
@@ -62,4 +62,4 @@ class _PandasColumn(Column):
         return np.asarray(self.values.to_numpy(), dtype=np.float64)
 
     def words(self) -> list[str | None]:
-        return [value if isinstance(value, str) else None for value in self.values.tolist()]
+        return words_in(self.values.tolist())

@@ -45,6 +45,18 @@ class TreeFunction(AsOne):
     def n_leaves(self) -> int:
         return int(np.count_nonzero(self.feature < 0))
 
+    def bins_to_the_left(self, node: int) -> np.ndarray:
+        """Which of the 256 bins of its column a node of categories sends left; the last is that of missing values."""
+        words = self.category_sets[self.category_set[node]].astype("<u4")
+        return np.unpackbits(words.view(np.uint8), bitorder="little").astype(np.bool_)
+
+    def bins_of_codes(self, node: int) -> np.ndarray:
+        """The bins of the category codes of a node's column."""
+        assert self.categories is not None
+        first, size, bins = self.categories
+        column = self.feature[node]
+        return bins[first[column] : first[column] + size[column]]
+
     def with_leaf_values(self, values: np.ndarray) -> Self:
         """The same tree with other values in its leaves, in the order of their nodes."""
         value = self.value.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -118,30 +118,35 @@ def taken(source: Source, asked: Asked, room: Any, say: Callable[[str], None]) -
 
 def guess(asked: Asked, whole: Whole) -> str:
     """The task that the target suggests: words and pairs of whole numbers are classes."""
-    values = whole.column(asked.target, "--target")
+    values = whole.columns[asked.target]
     if values.dtype == object:
         return "classification"
     found = np.unique(values[~np.isnan(values)])
-    return "classification" if len(found) == 2 and _whole(found) else "regression"
+    return "classification" if len(found) == 2 and is_whole(found) else "regression"
 
 
 def read(source: Source, asked: Asked, kinds: dict[str, str] | None = None) -> Whole:
     """The table, of columns that are all there; `kinds` are those of a table that was read before."""
     whole = frames.of_source(source, {**(kinds or {}), **asked.types})
-    check_columns(asked, whole.columns, whole.path)
+    check_columns(asked, list(whole.columns), whole.path)
     return whole
 
 
-def check_columns(asked: Asked, names: Iterable[str], path: str) -> None:
-    """A sentence where columns to ignore, or to take for something, are not there."""
-    for option, wanted in (("--ignore", asked.ignore), ("--type", list(asked.types))):
-        for name in wanted:
-            check_column(name, option, list(names), path)
+def check_columns(asked: Asked, names: Sequence[str], path: str) -> None:
+    """A sentence where columns that are asked for are not there, or none is left to predict from."""
+    wanted = [("--ignore", name) for name in asked.ignore] + [("--type", name) for name in asked.types]
+    wanted += [("--target", asked.target), ("--weight", asked.weight or ""), ("--groups", asked.groups or "")]
+    for option, name in wanted:
+        if name:
+            check_column(name, option, names, path)
+    if not set(names) - set(asked.apart()):
+        raise TableError(f"{path} has no columns left to predict from")
 
 
 def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = None) -> Rows:
     """The rows of a table for a task; of a later table, those `columns`."""
-    y, X = whole.column(asked.target, "--target"), whole.without(asked.apart())
+    apart = asked.apart()
+    X = frames.to_arrow({name: values for name, values in whole.columns.items() if name not in apart})
     if columns is not None:
         lost = next((name for name in columns if name not in X.column_names), None)
         if lost is not None:
@@ -149,11 +154,11 @@ def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = N
         X = X.select(columns)
     weight = groups = None
     if asked.weight is not None:
-        weight = whole.column(asked.weight, "--weight")
+        weight = whole.columns[asked.weight]
         check_weights(weight, asked.weight, whole.where)
     if asked.groups is not None:
-        groups = _labels(whole.column(asked.groups, "--groups"), f"--groups {asked.groups}", whole.where)
-    return Rows(X, _targets(whole, y, asked, task), weight, groups)
+        groups = _labels(whole.columns[asked.groups], f"--groups {asked.groups}", whole.where)
+    return Rows(X, _targets(whole.columns[asked.target], asked, task, whole.where), weight, groups)
 
 
 def check_weights(weight: np.ndarray, name: str, where: Where) -> None:
@@ -163,12 +168,12 @@ def check_weights(weight: np.ndarray, name: str, where: Where) -> None:
         raise error
 
 
-def _targets(whole: Whole, y: np.ndarray, asked: Asked, task: str) -> np.ndarray:
+def _targets(y: np.ndarray, asked: Asked, task: str, where: Where) -> np.ndarray:
     if task == "classification":
-        check_classes(y, asked, whole.where)
-        return _labels(y, "the target", whole.where)
-    check_numbers(y, asked, task, whole.where)
-    check_filled(y, "the target", whole.where)
+        check_classes(y, asked, where)
+        return _labels(y, "the target", where)
+    check_numbers(y, asked, task, where)
+    check_filled(y, "the target", where)
     return y
 
 
@@ -184,7 +189,7 @@ def check_numbers(y: np.ndarray, asked: Asked, task: str, where: Where) -> None:
 
 def check_classes(y: np.ndarray, asked: Asked, where: Where) -> None:
     """A sentence about the first number that names no class."""
-    if y.dtype != object and not _whole(y):
+    if y.dtype != object and not is_whole(y):
         row = int(np.argmax(y != np.round(y)))
         check_filled(y[: row + 1], "the target", where)
         raise TableError(
@@ -193,7 +198,8 @@ def check_classes(y: np.ndarray, asked: Asked, where: Where) -> None:
         )
 
 
-def _whole(values: np.ndarray) -> bool:
+def is_whole(values: np.ndarray) -> bool:
+    """Whether numbers are whole; none that is missing is."""
     return bool((values == np.round(values)).all())
 
 
@@ -210,7 +216,7 @@ def _labels(values: np.ndarray, what: str, where: Where) -> np.ndarray:
     check_filled(values, what, where)
     if values.dtype == object:
         return values.astype(str)
-    return values.astype(np.int64) if _whole(values) else values
+    return values.astype(np.int64) if is_whole(values) else values
 
 
 def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:

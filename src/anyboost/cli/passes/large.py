@@ -20,7 +20,7 @@ from anyboost.backends import arrays
 from anyboost.cli.passes import fitting
 from anyboost.cli.passes.fitting import Rows
 from anyboost.cli.rows import frames, tables, text
-from anyboost.cli.rows.cells import Batch, TableError, check_column
+from anyboost.cli.rows.cells import Batch, TableError
 from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
 from anyboost.on_disk import Asked as Columns
@@ -79,7 +79,7 @@ class Labels:
         if values.dtype == object:
             self.whole = False
             return
-        self.whole = self.whole and bool((values == np.round(values)).all())
+        self.whole = self.whole and fitting.is_whole(values)
         if len(self.values) < 3:
             self.values |= set(np.unique(values)[:3].tolist())
 
@@ -123,7 +123,7 @@ def _looked_at(
     for number, batch in batches:
         if not names:
             names = list(batch.columns)
-            _check_columns(asked, names, source.title)
+            fitting.check_columns(asked, names, source.title)
         where = partial(source.where, number, batch)
         for what, name in wanted.items():
             if name:
@@ -138,15 +138,6 @@ def _looked_at(
             fitting.check_numbers(y, asked, task, where)
         rows[number] += len(batch)
     return rows, labels, names
-
-
-def _check_columns(asked: Asked, names: list[str], path: str) -> None:
-    fitting.check_columns(asked, names, path)
-    for option, name in (("target", asked.target), ("weight", asked.weight), ("groups", asked.groups)):
-        if name is not None:
-            check_column(name, f"--{option}", names, path)
-    if not set(names) - set(asked.apart()):
-        raise TableError(f"{path} has no columns left to predict from")
 
 
 def guess(asked: Asked, large: Large) -> str:

@@ -17,6 +17,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import BoostingRegressor
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
+from anyboost.on_disk.predicting import named_columns
 
 Columns = dict[str, np.ndarray]
 
@@ -122,13 +123,13 @@ class Answers:
             if self.sum is not None:
                 scores = self.sum.predict(table)
                 return (
-                    _named("score", scores)
+                    named_columns("score", scores)
                     if model is self.sum
-                    else _named("prediction", model.loss.link(scores))
+                    else named_columns("prediction", model.loss.link(scores))
                 )
             found = _predictions(model, model.predict(table))
             if wanted.raw:
-                found |= _named("score", model._raw(table))
+                found |= named_columns("score", model._raw(table))
             if wanted.probabilities:
                 chances = model.predict_proba(table)
                 found |= {
@@ -161,14 +162,8 @@ class Answers:
 
 def _predictions(model: Any, values: np.ndarray) -> Columns:
     levels = levels_of(model.loss_) if hasattr(model, "loss_") and values.ndim == 2 else None
-    return _named("prediction", values) if levels is None else _quantiles(levels, values)
+    return named_columns("prediction", values) if levels is None else _quantiles(levels, values)
 
 
 def _quantiles(levels: Sequence[float], values: np.ndarray) -> Columns:
     return {f"quantile_{level:g}": column for level, column in zip(levels, values.T, strict=True)}
-
-
-def _named(name: str, values: np.ndarray) -> Columns:
-    if values.ndim == 1:
-        return {name: values}
-    return {f"{name}_{number}": column for number, column in enumerate(values.T)}

@@ -52,13 +52,6 @@ class Whole:
         number = bisect_right(self.begins, row) - 1
         return self.source.where(*self.batches[number], row - self.begins[number])
 
-    def without(self, apart: Sequence[str]) -> Any:
-        """The other columns as a data frame."""
-        kept = {name: values for name, values in self.columns.items() if name not in apart}
-        if not kept:
-            raise TableError(f"{self.path} has no columns left to predict from")
-        return to_arrow(kept)
-
 
 def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:
     """Columns as a pyarrow table."""

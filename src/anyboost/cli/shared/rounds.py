@@ -11,6 +11,7 @@ import numpy as np
 from rich.console import Console
 
 from anyboost.cli.shared.console import bars_on, say
+from anyboost.estimators.rounds import mean_curve
 
 
 class Rounds:
@@ -40,9 +41,7 @@ class Rounds:
         curves = self.watched[:-1]
         if not curves:
             return None
-        most = max(len(curve) for curve in curves)
-        padded = [[*curve, *curve[-1:] * (most - len(curve))] for curve in curves]
-        return int(np.argmin(np.mean(padded, axis=0))) + 1
+        return int(np.argmin(mean_curve(curves))) + 1
 
     def end(self) -> None:
         """The line of the last round, where it was not due."""

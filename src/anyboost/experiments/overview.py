@@ -17,10 +17,10 @@ import anyboost as ab
 
 COVERAGE = 0.9
 TOWNS = {"Bern": 220.0, "Chur": 0.0, "Genf": 400.0, "Thun": 90.0}
-Tick = Callable[[int], None]  # hears how much of a station's work is done
+Tick = Callable[[int], None]  # hears how much of a piece of work is done
 
 
-class Station(NamedTuple):
+class Line(NamedTuple):
     """A line of the demo's table."""
 
     title: str
@@ -62,14 +62,14 @@ class Houses(NamedTuple):
         return pa.table({**parts, "town": parts["town"].dictionary_encode()})
 
 
-class Tour:
-    """The stations, each with its own work; `rounds` and `rows` say how much."""
+class Overview:
+    """Pieces of work, each with its lines of the table; `rounds` and rows say how much."""
 
     def __init__(self, rounds: int = 60, n_train: int = 800, n_stream: int = 600) -> None:
         self.rounds, self.n_stream = rounds, n_stream
         self.houses = Houses.draw(n_train, 400)
 
-    def intervals(self, tick: Tick) -> list[Station]:
+    def intervals(self, tick: Tick) -> list[Line]:
         """Fit quantiles to the frame, and see what they cover."""
         X, y = self.houses.train
         self.model.set_params(callbacks=[lambda step, _run: tick(step.round)])
@@ -80,12 +80,12 @@ class Tour:
         error, plain = np.abs(y_new - middle).mean(), np.abs(y_new - np.median(y)).mean()
         inside = np.mean((low <= y_new) & (y_new <= high))
         return [
-            Station(
+            Line(
                 "a frame as it is",
                 f"{len(y)} rows: numbers, missing values, towns",
                 f"mean absolute error {error:.1f} on {len(y_new)} new rows, {plain:.1f} at the median",
             ),
-            Station(
+            Line(
                 "intervals",
                 f"{COVERAGE:.0%} asked",
                 f"{inside:.1%} of new rows inside, mean width {(high - low).mean():.0f}",
@@ -97,7 +97,7 @@ class Tour:
         """The model that the report is about."""
         return ab.BoostingRegressor("multi_quantile:0.05,0.5,0.95", max_iter=self.rounds)
 
-    def explained(self, tick: Tick) -> list[Station]:
+    def explained(self, tick: Tick) -> list[Line]:
         """The Shapley values of one new row's median."""
         row = self.houses.frame(self.houses.n_train, self.houses.n_train + 1)
         told = self.model.explanation(row)
@@ -106,9 +106,9 @@ class Tour:
         said = ", ".join(f"{name} {_short(value)} {share:+.0f}" for name, value, share in parts)
         score = self.model.predict(row)[0, 1]
         base = float(np.ravel(told.base_values[0])[1])
-        return [Station("one row explained", f"{score:.0f}, {base:.0f} of it the base", said)]
+        return [Line("one row explained", f"{score:.0f}, {base:.0f} of it the base", said)]
 
-    def stream(self, tick: Tick) -> list[Station]:
+    def stream(self, tick: Tick) -> list[Line]:
         """Rows one by one, each predicted before its label is known."""
         model = ab.OnlineBoostingRegressor()
         columns = [values.tolist() for values in self.houses.columns.values()]
@@ -123,14 +123,14 @@ class Tour:
         assert regret.best_constant_loss is not None  # numbers have one
         loss, constant = regret.loss / self.n_stream, regret.best_constant_loss / self.n_stream
         return [
-            Station(
+            Line(
                 "a stream",
                 f"{self.n_stream} rows one by one, nothing to tune",
                 f"progressive loss {loss:.3f}, best constant {constant:.3f}; '{leader[0]}' leads",
             )
         ]
 
-    def pool(self, tick: Tick) -> list[Station]:
+    def pool(self, tick: Tick) -> list[Line]:
         """Three models of another library, cross-fitted and weighted."""
         from sklearn.datasets import load_diabetes
         from sklearn.linear_model import Ridge
@@ -152,7 +152,7 @@ class Tour:
         weights = ", ".join(
             f"{name} {weight:.2f}" for name, weight in zip(models, pool.weights_, strict=True)
         )
-        return [Station("a pool", weights, f"test error {error:.1f}, best alone ({best}) {alone[best]:.1f}")]
+        return [Line("a pool", weights, f"test error {error:.1f}, best alone ({best}) {alone[best]:.1f}")]
 
 
 def _short(value: Any) -> str:
