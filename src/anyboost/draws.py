@@ -127,22 +127,35 @@ class Units:
 
         The only unit of a stratum is never held out.
         """
-        row, stratum, keys, own = self._strata(strata)
-        order = np.lexsort((keys, stratum))
-        alone = np.bincount(stratum)[stratum] == 1
-        fold = np.empty(len(keys), dtype=np.intp)
-        fold[order] = np.arange(len(keys)) % count
-        fold[alone] = count
-        out = [row[fold[own] == number] for number in range(count)]
+        row = self._owners if len(self._owners) else np.arange(self.n)
+        labels, stratum = (np.zeros(1), np.zeros(self.n, np.intp)) if strata is None else distinct(strata)
+        fold = _dealt(self.keys, stratum[row], len(labels), count)
+        out = [row[fold == number] for number in range(count)]
         return np.stack([np.bincount(rows, minlength=self.n) for rows in out])
 
-    def _strata(self, strata: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, slice]:
-        """The row of each unit here; the stratum and the key of each unit of all parts; which of these are here."""
-        row = self._owners if len(self._owners) else np.arange(self.n)
-        stratum = np.zeros(len(row), dtype=np.intp) if strata is None else distinct(strata)[1][row]
-        gather, counts = circle().gather, circle().gather(np.array([len(row)]))
-        first = int(counts[: circle().place].sum())
-        return row, gather(stratum), gather(self.keys), slice(first, first + len(row))
+
+def _dealt(keys: np.ndarray, stratum: np.ndarray, n_strata: int, count: int) -> np.ndarray:
+    """The fold of each unit: all are dealt in turn, stratum by stratum, by their keys; `count` for the only of its own.
+
+    Units of several parts meet in the part that their key names: each part deals a share of the keys.
+    """
+    others = circle()
+    moved = Moved(_share(keys, others.size))
+    keys, stratum = moved.there(keys), moved.there(stratum)
+    order = np.lexsort((keys, stratum))
+    counts = np.array(others.all_of(np.bincount(stratum, minlength=n_strata)))
+    own, total = counts[others.place], counts.sum(axis=0)
+    # Of each stratum: those of the strata before it, and of its smaller keys, less those before it here
+    before = np.cumsum(total) - total + counts[: others.place].sum(axis=0) - (np.cumsum(own) - own)
+    fold = np.empty(len(keys), dtype=np.intp)
+    fold[order] = (np.arange(len(keys)) + before[stratum[order]]) % count
+    fold[total[stratum] == 1] = count
+    return moved.back(fold)
+
+
+def _share(words: np.ndarray, size: int) -> np.ndarray:
+    """Into which of so many equal shares of all words each falls."""
+    return (((words >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)).astype(np.intp)
 
 
 def labels_held_out(seed: int, labels: np.ndarray, share: float) -> np.ndarray:
@@ -199,8 +212,7 @@ def _copies(words: np.ndarray, counts: np.ndarray, weights: np.ndarray | None, r
     others = circle()
     if others.size == 1:
         return _copies_here(words, counts, weights)
-    owner = ((words[:, 0] >> np.uint64(32)) * np.uint64(others.size)) >> np.uint64(32)
-    moved = Moved(owner.astype(np.intp))
+    moved = Moved(_share(words[:, 0], others.size))
     there = moved.there(words)
     if not rows.most(int(_any_equal(there))):
         return np.zeros(len(words), dtype=np.int64)

@@ -22,7 +22,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "dask.reports.__call__": "told to callbacks",
     "draws.__init__": "weights, draws and a set to watch",
     "draws._copies": "weights, draws and a set to watch",
-    "draws._strata": "target statistics",
+    "draws._dealt": "target statistics",
     "draws.drawn": "weights, draws and a set to watch",
     "draws.held_out": "a regressor",
     "draws.unit_counts": "weights, draws and a set to watch",

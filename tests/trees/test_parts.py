@@ -1,5 +1,6 @@
 """`boost` by members of a circle, each with its own rows: the model of all rows in one place, byte for byte."""
 
+import math
 import warnings
 from functools import partial
 
@@ -8,10 +9,11 @@ import pytest
 
 import anyboost as ab
 import fingerprints
+from anyboost.draws import Units
 from anyboost.losses import risk
 from anyboost.trees.binning import column_thresholds
 from anyboost.trees.cuts import OF_PARTS, thresholds
-from anyboost.trees.parts import Moved
+from anyboost.trees.parts import Moved, total
 from models import model_of
 from parts import Member, in_circle, in_parts
 
@@ -95,6 +97,31 @@ def test_rows_meet_at_their_owners_and_come_back():
         np.testing.assert_array_equal(moved.back(moved.there(values[part])), values[part])
 
     in_circle(work, 3)
+
+
+def test_sums_of_parts_are_rounded_once():
+    random = np.random.default_rng(0)
+    values = random.normal(size=400) * 10.0 ** random.integers(-20, 20, 400)
+    values[:3] = 1e300, 1.0, -1e300
+    edges = EDGES["seven"]
+    found = in_circle(lambda place: total(values[slice(*edges[place : place + 2])]), len(edges) - 1)
+    assert set(found) == {math.fsum(values)}
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(400) % 3 + 1.0, np.linspace(1, 2, 400)])
+@pytest.mark.parametrize("classes", [False, True])
+def test_folds_of_parts_are_those_of_all(weights, classes):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    y = np.round(np.abs(X[:, 0]))
+    y[7] = 9.0  # the only one of its class
+    edges = EDGES["three, one of them empty"]
+
+    def folds(part):
+        own = None if weights is None else weights[part]
+        return Units(3, X[part], y[part], own).folds(4, y[part] if classes else None)
+
+    found = in_circle(lambda place: folds(slice(*edges[place : place + 2])), 3)
+    np.testing.assert_array_equal(np.concatenate(found, axis=1), folds(slice(None)))
 
 
 def test_queries_of_one_part_send_no_rows(monkeypatch):

@@ -6,7 +6,6 @@ the estimator as it was.
 
 import copy
 import inspect
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -34,7 +33,7 @@ from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
 from anyboost.tables import quick
-from anyboost.trees.parts import circle, rows_of
+from anyboost.trees.parts import circle, rows_of, total
 from anyboost.watching import Monitor
 
 
@@ -249,8 +248,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         else:
             own = unit_counts(rows.sample_weight, rows_of(units))
             units = int(everyone.add(own.sum()))
-            # in any order of the rows
-            unit_weight = math.fsum(everyone.gather(rows.sample_weight)) / units
+            unit_weight = total(rows.sample_weight) / units
         loss = targets.loss
         outputs = loss.outputs(loss.check(targets.y))
         parts, reweighted = self._count_parts(rows, units), targets.factors is not None

@@ -7,6 +7,8 @@ alone where it is within none. A circle has to know one thing, to `trade`: to ha
 home what they have for this one. Sums of whole numbers are the same by any way that they take.
 """
 
+import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -112,6 +114,15 @@ def on_ones_own() -> Iterator[None]:
     """Have this thread's rows be all there are: where they have been gathered."""
     with within(_NOBODY):
         yield
+
+
+def total(values: np.ndarray) -> float:
+    """The sum of finite numbers of all parts, rounded once: the same in any order."""
+    own, rest = [], math.fsum(values)
+    while rest and not alone():  # a few numbers whose sum is that of those here, and nothing less
+        own.append(rest)
+        rest = math.fsum(itertools.chain(values, [-number for number in own]))
+    return rest if alone() else math.fsum(circle().gather(np.array(own)))
 
 
 def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
