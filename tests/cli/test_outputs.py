@@ -12,6 +12,7 @@ from anyboost.cli import build
 COMMANDS = [
     ["stream", "table.csv", "--target", "y", "--save"],
     ["stream", "table.csv", "--target", "y", "--predictions"],
+    ["stream", "table.csv", "--target", "y", "--figure"],
     ["combine", "table.csv", "--target", "y", "--save"],
     ["combine", "table.csv", "--target", "y", "--figure"],
     ["combine", "table.csv", "--target", "y", "--output"],

@@ -127,6 +127,7 @@ WRONG = [
     ("convert broken.json new.anyboost", 1, "broken.json cannot be loaded: its header is not JSON"),
     ("convert net.anyboost new.onnx", 1, "model cannot be exported: it is a sum of NetFunction"),
     ("inspect data.csv", 1, "data.csv cannot be loaded: it is not a model file"),
+    ("stream data.csv --target y --figure out.jpg", 1, "'out.jpg' names no picture format"),
     ("stream data.csv", 1, "--target is missing"),
     ("combine data.csv --target color", 1, "holds text"),
 ]  # fmt: skip

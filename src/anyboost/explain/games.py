@@ -43,7 +43,7 @@ class Games(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where the leaves of one tree are written."""
+    """Where the leaves of one tree are written; joined, those of all trees."""
 
     sizes: np.ndarray  # (leaves,): players of each
     player: np.ndarray
@@ -125,7 +125,7 @@ def games_of(
     Where a background stands for those who are absent, and not the cover of nodes (`by_cover`), trees need not know it.
     """
     trees = [(c, *own) for c, term in terms for own in _trees(term, by_cover)]
-    rooms = [_nothing(), *(_leaves(tree, source) for _, tree, _ in trees)]
+    rooms = [_room(0, 0, 0), *(_leaves(tree, source) for _, tree, _ in trees)]
     values = np.zeros((sum(len(room.sizes) for room in rooms), len(start)))
     first = 0
     for coefficient, tree, output in trees:
@@ -141,31 +141,29 @@ def games_of(
     left_out = np.array([np.prod(joined["weight"][a:b]) for a, b in pairwise(edges)])
     nothing = np.zeros(len(source), dtype=np.int64)
     categories = shared_categories([tree for _, tree, _ in trees])
+    if categories is None:
+        categories = Categories(nothing - 1, nothing, np.zeros(0, dtype=np.uint8))
     return Games(
-        edges,
-        values,
-        joined["player"],
-        joined["weight"],
-        np.append(0, np.cumsum(np.bincount(owner, minlength=len(joined["player"])))),
-        joined["column"][order],
-        joined["low"][order],
-        joined["high"][order],
-        joined["missing"][order],
-        number[order],
-        joined["sets"],
-        Categories(nothing - 1, nothing, np.zeros(0, dtype=np.uint8)) if categories is None else categories,
-        start + left_out @ values,
+        players=edges,
+        value=values,
+        **{name: joined[name] for name in ("player", "weight", "sets")},
+        tests=np.append(0, np.cumsum(np.bincount(owner, minlength=len(joined["player"])))),
+        **{name: joined[name][order] for name in ("column", "low", "high", "missing")},
+        number=number[order],
+        categories=categories,
+        constant=start + left_out @ values,
     )
 
 
 _LENGTHS = ("player", "column", "sets")
+_KINDS: dict[str, Any] = dict.fromkeys(("weight", "low", "high"), np.float64) | {"missing": np.bool_}
 
 
-def _nothing() -> Room:
-    """The leaves of no tree: a sum of none is a game too."""
-    none = np.zeros(0, dtype=np.int64)
-    numbers, flags, sets = np.zeros(0), np.zeros(0, dtype=np.bool_), np.zeros((0, BINS), dtype=np.bool_)
-    return Room(none, none, numbers, none, none, numbers, numbers, flags, none, sets)
+def _room(leaves: int, tests: int, sets: int) -> Room:
+    """Room for so many leaves, and for as many players as tests."""
+    found = {name: np.empty(tests, dtype=_KINDS.get(name, np.int64)) for name in Room._fields}
+    found["sizes"], found["sets"] = np.empty(leaves, dtype=np.int64), np.empty((sets, BINS), dtype=np.bool_)
+    return Room(**found)
 
 
 def _leaves(tree: TreeFunction, source: np.ndarray) -> Room:
@@ -173,19 +171,7 @@ def _leaves(tree: TreeFunction, source: np.ndarray) -> Room:
     inner = np.flatnonzero(tree.feature >= 0)
     parent[tree.left[inner]] = parent[tree.right[inner]] = inner
     most, most_sets = _count(tree.feature, parent, tree.category_set)
-    ints, floats = np.empty((4, most), dtype=np.int64), np.empty((3, most))
-    room = Room(
-        np.empty(len(tree.feature) - len(inner), dtype=np.int64),
-        ints[0],
-        floats[0],
-        ints[1],
-        ints[2],
-        floats[1],
-        floats[2],
-        np.empty(most, dtype=np.bool_),
-        ints[3],
-        np.empty((most_sets, BINS), dtype=np.bool_),
-    )
+    room = _room(len(tree.feature) - len(inner), most, most_sets)
     nodes = (tree.feature, tree.threshold, tree.left, tree.missing_left, tree.category_set)
     cover = np.ones(len(parent)) if tree.cover is None else tree.cover
     players, tests, sets = _write(*nodes, tree.category_sets, cover, parent, source, room)

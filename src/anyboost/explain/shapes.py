@@ -189,18 +189,11 @@ def _sorted(intercept: np.ndarray, terms: list[tuple[tuple[Axis, ...], np.ndarra
     variances = np.array([_variance(axes, values) for axes, values in terms])
     shares = variances / variances.sum() if variances.sum() > 0 else variances
     one = len(intercept) == 1
-    shapes = [
-        Shape(
-            tuple(axis.feature for axis in axes),
-            tuple(axis.edges for axis in axes),
-            tuple(axis.bounds for axis in axes),
-            tuple(axis.levels for axis in axes),
-            values[..., 0] if one else values,
-            tuple(axis.mass for axis in axes),
-            float(share),
-        )
-        for (axes, values), share in zip(terms, shares, strict=True)
-    ]
+    shapes = []
+    for (axes, values), share in zip(terms, shares.tolist(), strict=True):
+        features, edges, bounds, levels, _, mass = zip(*axes, strict=True)
+        shown = values[..., 0] if one else values
+        shapes.append(Shape(features, edges, bounds, levels, shown, mass, share))
     shapes.sort(key=lambda shape: -shape.share)
     return Shapes(float(intercept[0]) if one else intercept, tuple(shapes))
 

@@ -52,12 +52,10 @@ def read(
     if frame is None:
         return _read_array(X, columns, categorical, sample_weight, name, sparse)
     names = names_of(X)
-    n_columns, later = len(frame.columns), columns is not None
-    _fits_together(len(frame), n_columns, sample_weight, name)
+    later = columns is not None
+    _fits_together(len(frame), len(frame.columns), sample_weight, name)
     parts = list(columns_of(frame, name).values())
-    if columns is None:
-        chosen = _chosen(categorical, parts, names)
-        columns = Columns(n_columns, {number: levels_of(parts[number], sample_weight) for number in chosen})
+    columns = columns or _learnt(parts, categorical, names, sample_weight)
     if not columns.levels:
         whole = as_one_block(frame)
         if whole is not None:
@@ -103,9 +101,7 @@ def _read_array(
     later = columns is not None
     kind = Column if raw.dtype.kind in "biuf" else ArrayColumn
     parts = [kind(raw[:, number], f"column {number} of {name}") for number in range(raw.shape[1])]
-    if columns is None:
-        chosen = column_numbers(categorical, None, len(parts), "categorical_features")
-        columns = Columns(len(parts), {number: levels_of(parts[number], sample_weight) for number in chosen})
+    columns = columns or _learnt(parts, categorical, None, sample_weight)
     return filled(parts, columns, later), columns
 
 
@@ -120,6 +116,14 @@ def _fits_together(n_rows: int, n_columns: int, sample_weight: np.ndarray | None
         raise ValueError(
             f"sample_weight must have one weight a row, got {len(sample_weight)} weights for {n_rows} rows"
         )
+
+
+def _learnt(
+    parts: Sequence[Column], categorical: Any, names: Sequence[str] | None, sample_weight: np.ndarray | None
+) -> Columns:
+    """What the columns of a training table are."""
+    chosen = _chosen(categorical, parts, names)
+    return Columns(len(parts), {number: levels_of(parts[number], sample_weight) for number in chosen})
 
 
 def _chosen(categorical: Any, parts: Sequence[Column], names: Sequence[str] | None) -> list[int]:

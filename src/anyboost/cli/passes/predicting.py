@@ -59,9 +59,9 @@ class Answers:
 
     def _has_quantiles(self) -> bool:
         model = self.model
-        return not isinstance(model, BoostingRegressor) or not (
-            model.conformal_ is None and levels_of(model.loss_) is None
-        )
+        if not isinstance(model, BoostingRegressor):
+            return True
+        return model.conformal_ is not None or levels_of(model.loss_) is not None
 
     def _refusal(self, method: str) -> str:
         try:
@@ -122,11 +122,9 @@ class Answers:
         try:
             if self.sum is not None:
                 scores = self.sum.predict(table)
-                return (
-                    named_columns("score", scores)
-                    if model is self.sum
-                    else named_columns("prediction", model.loss.link(scores))
-                )
+                if model is self.sum:
+                    return named_columns("score", scores)
+                return named_columns("prediction", model.loss.link(scores))
             found = _predictions(model, model.predict(table))
             if wanted.raw:
                 found |= named_columns("score", model._raw(table))
