@@ -63,6 +63,16 @@ def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
     assert nothing_left(processes, before)
 
 
+def test_a_fit_and_one_that_fails_leave_no_seat_port_or_process(processes, whole):
+    before = children()
+    assert model_of(ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)) == model_of(whole)
+    X, y = collections()
+    y[3] = dask.delayed(np.full)(ROWS // PARTS, np.nan)
+    with pytest.raises(ValueError, match="y"):
+        ab.dask.boost(processes, X, y, **HOW, timeout=60.0)
+    assert nothing_left(processes, before)
+
+
 def test_known_trees_are_not_grown_again(monkeypatch, whole):
     from anyboost.trees import grower
     from anyboost.trees.journal import Journal
