@@ -91,21 +91,27 @@ def observe(model: Any, data: Dataset, table: Any) -> Answers:
     return Answers(np.concatenate(told), chances)
 
 
-def _ours(**options: Any) -> Callable[[Dataset], Work]:
-    def prepare(data: Dataset) -> Work:
-        table = frame(data)
-        few = data._replace(X=data.X[:WARM_UP], y=data.y[:WARM_UP])
-        observe(our_model(few, **options), few, table[:WARM_UP])  # finds the compiled code
-        return lambda: observe(our_model(data, **options), data, table)
-
-    return prepare
+def _ours(data: Dataset, **options: Any) -> Work:
+    table = frame(data)
+    few = data._replace(X=data.X[:WARM_UP], y=data.y[:WARM_UP])
+    observe(our_model(few, **options), few, table[:WARM_UP])  # finds the compiled code
+    return lambda: observe(our_model(data, **options), data, table)
 
 
-def _ours_one_by_one(data: Dataset) -> Work:
+def _ours_linear(data: Dataset) -> Work:
+    """In portions, but of several classes one by one: there the losses that it observes are each class's against the
+    rest, which tell no probability."""
+    options = {"learner": "linear"}
+    if data.classes is not None and len(data.classes) > 2:
+        return _ours_one_by_one(data, **options)
+    return _ours(data, **options)
+
+
+def _ours_one_by_one(data: Dataset, **options: Any) -> Work:
     rows = frame(data).astype(object).where(frame(data).notna(), None).to_dict("records")
     few = data._replace(X=data.X[:WARM_UP], y=data.y[:WARM_UP])
-    _river_answers(our_model(few), few, rows[:WARM_UP])
-    return lambda: _river_answers(our_model(data), data, rows)
+    _river_answers(our_model(few, **options), few, rows[:WARM_UP])
+    return lambda: _river_answers(our_model(data, **options), data, rows)
 
 
 # River ---------------------------------------------------------------------------------------------------------------
@@ -338,8 +344,8 @@ def _scikit_learn(data: Dataset) -> Any:
 
 # By importance: a run that is cut short has the first ones on all streams.
 LEARNERS = {
-    US: Learner("anyboost", "anyboost", _ours()),
-    LINEAR: Learner("anyboost", "anyboost", _ours(learner="linear")),
+    US: Learner("anyboost", "anyboost", _ours),
+    LINEAR: Learner("anyboost", "anyboost", _ours_linear),
     FOREST: Learner("river", "river", _river(_forest)),
     "River linear": Learner("river", "river", _river(_linear)),
     "Vowpal Wabbit": Learner("vowpalwabbit", "vowpalwabbit", _vowpal_wabbit),

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from anyboost.cli import build
 from anyboost.datasets import Dataset
 from anyboost.estimators import BoostingClassifier, BoostingRegressor
+from anyboost.streams.estimators import OnlineBoostingClassifier
 from benchmarks import accuracy, stream_ablation, stream_learners, stream_report, stream_sets, streams
 from benchmarks.stream_learners import FOREST, LEARNERS, LINEAR, SECOND, US, Answers
 
@@ -77,6 +78,20 @@ def test_portions_and_single_rows_are_the_same_learner():
     data = _tiny(150, 3)
     whole, single = (LEARNERS[name].prepare(data)() for name in (US, SECOND))
     np.testing.assert_allclose(whole.chances[20:], single.chances[20:], rtol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_linear_chain_is_judged_by_its_probabilities(monkeypatch, classes):
+    monkeypatch.setattr(stream_learners, "WARM_UP", 20)
+    data = _tiny(80, classes)
+    told = LEARNERS[LINEAR].prepare(data)()
+    table, labels = stream_learners.frame(data), stream_learners.labels_of(data)
+    for i in (30, 79):
+        model = OnlineBoostingClassifier(learner="linear")
+        model.observe(table[:i], labels[:i])
+        chances = model.predict_proba_many(table[i : i + 1]).iloc[0]
+        assert told.chances[i] == pytest.approx(chances[labels[i]], rel=1e-12)
+        assert told.told[i] == chances.idxmax()
 
 
 def test_refits_follow_growth_by_a_fifth():
