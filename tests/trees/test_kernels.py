@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import reference
 from anyboost.backends import fixed_point
 from anyboost.space import Space
-from anyboost.trees.histogram import count, many, subtract, take
+from anyboost.trees.histogram import count, many, subtract, subtract_seen, take
 from anyboost.trees.partition import descend, leaves_of_ranges, partition
 from anyboost.trees.rows import Here
 from anyboost.weak import Stump, Tree
@@ -75,6 +75,18 @@ def test_columns_of_few_bins_leave_the_others_alone(outputs):
     subtract(whole.reshape(-1), part.reshape(-1), outputs + 1, groups, n_cuts)
     others = np.setdiff1d(np.arange(n), rows)
     np.testing.assert_array_equal(whole.reshape(8, 256, -1), counted(codes, channels, others))
+
+
+def test_bins_without_mass_have_nothing_to_subtract():
+    random = np.random.default_rng(1)
+    n_cuts = np.array([3, 0, 254, 16, 1, 255, 0, 0])
+    sums, part = random.integers(-9, 9, (2, 8, 256, 6))
+    part[random.random((8, 256)) < 0.7] = 0
+    part[..., -1] = np.abs(part[..., :-1]).any(axis=-1)
+    expected = sums.copy()
+    subtract(expected.reshape(-1), part.reshape(-1), 6, np.zeros(1, dtype=np.int64), n_cuts)
+    subtract_seen(sums.reshape(-1), part.reshape(-1), 6, np.zeros(1, dtype=np.int64), n_cuts)
+    np.testing.assert_array_equal(sums, expected)
 
 
 def counted(codes, channels, rows):

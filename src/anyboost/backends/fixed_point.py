@@ -47,6 +47,7 @@ class Fixed(NamedTuple):
     unit: float  # of the targets
     outputs: int
     kappa_unit: float | None = None  # of the curvatures, where there are any
+    whole: bool = False  # masses are whole numbers: where one is 0, so are all channels of its row
 
     @property
     def paired(self) -> bool:
@@ -155,8 +156,8 @@ def fixed(
     if outputs == 1 and whole and (chunk >= n or chunk >= _LEAST_CHUNK):
         scales, weights = (scale, kappa_scale, shift), None if mass is None else masses
         channels = _packed(a.reshape(-1), kappa, weights, scales, n_threads, arrays)
-        return Fixed(channels, shift, chunk, unit, outputs, kappa_unit)
-    found = Fixed(np.empty(0), 0, max(n, 1), unit, outputs, kappa_unit)
+        return Fixed(channels, shift, chunk, unit, outputs, kappa_unit, whole)
+    found = Fixed(np.empty(0), 0, max(n, 1), unit, outputs, kappa_unit, whole)
     out = np.empty((n, found.sums), dtype=np.int64, order="F" if found.sums <= FEW_CHANNELS else "C")
     real = np.empty(0) if mass is None or whole else mass
     threads.over_blocks(

@@ -162,10 +162,16 @@ class OnlineBooster(NamedFront):
         if len(targets) != table.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")
         weights = None if sample_weight is None else rows.weights(sample_weight, table.n)
-        state = self._ready(table, targets)
+        return self._learn_checked(table, targets, weights, n_threads)
+
+    def _learn_checked(
+        self, table: Table, targets: np.ndarray, weights: Floats | None, n_threads: int
+    ) -> Iterator[Floats]:
+        """The same where nothing is left to check."""
+        state, sketches = self._ready(table, targets), needs_sketch(self.loss)
         for part, y_part, w_part in rows.portions(table, targets, weights):
             answers = state.learn(part, y_part, w_part, n_threads)
-            if needs_sketch(self.loss):
+            if sketches:
                 state.sketch.add(y_part, w_part)
             yield answers
 
@@ -294,6 +300,11 @@ class OnlineBooster(NamedFront):
         """Learn encoded rows; returns their scores from before."""
         wide = rows.check_finite(table)._replace(width=max(table.width, self.n_features))
         return np.concatenate(list(self._learn(wide, y, w)))
+
+    def _learn_checked_rows(self, table: Table, targets: np.ndarray, weights: Floats) -> Floats:
+        """The same where another has checked rows, targets and weights."""
+        wide = table._replace(width=max(table.width, self.n_features))
+        return np.concatenate(list(self._learn_checked(wide, targets, weights, threads.available())))
 
     def _score_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> Any:
         if self.state is not None and width <= self.n_features:  # no column lies beyond the arrays

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends.compiler import inlined
+from anyboost.backends.simd import WIDTH, apart, fill, select
+from anyboost.backends.simd import load as load_lanes
 from anyboost.online import scales, spreads
 from anyboost.online.scales import feature_of
 
@@ -31,6 +33,7 @@ class CenteredArrays(NamedTuple):
     sums: np.ndarray  # (features + 1, 2 * stages) of scores, and behind them how many
     spreads: np.ndarray  # (features + 1,) see `spreads.Spread`
     target: np.ndarray  # (columns,)
+    moves: np.ndarray  # (features + 1,) of the row's places, a unit of error each
     seen: np.ndarray
 
 
@@ -53,22 +56,57 @@ rate_of_row = scales.rate_of_row
 def predict(learner, arrays, row, raw):
     """raw[column] = what the best feature of each stage answers."""
     stages = arrays.sums.shape[1] // 2
-    for stage in range(stages):
-        _answer(arrays, row, stage, len(raw) // stages, raw)
+    outputs, in_lanes = len(raw) // stages, stages - stages % WIDTH
+    for stage in range(0, in_lanes, WIDTH):
+        features, values = best_of_several(arrays.sums, row, stage, True)
+        for lane in range(WIDTH):
+            _answer(arrays, int(features[lane]), values[lane], stage + lane, outputs, raw)
+    for stage in range(in_lanes, stages):
+        feature, value = _best(arrays.sums, row, stage)
+        _answer(arrays, feature, value, stage, outputs, raw)
 
 
 @inlined
-def _answer(arrays, row, stage, outputs, raw):
-    sums, counts = arrays.sums, arrays.sums.shape[1] // 2 + stage
-    best, lowest, value = 0, sums[0, stage] / max(sums[0, counts], 1.0), 1.0
+def score_of(sums, feature, stage):
+    """The mean by which a stage's features are compared."""
+    return sums[feature, stage] / max(sums[feature, sums.shape[1] // 2 + stage], 1.0)
+
+
+@inlined
+def best_of_several(sums, row, stage, zeros):
+    """For the stages from `stage` on, side by side: the feature of the row that each believes, and its value.
+
+    `zeros` : whether a feature is in the row where it is zero.
+    """
+    counts = sums.shape[1] // 2 + stage
+    best, lowest = fill(0.0), load_lanes(sums, 0, stage) / max(load_lanes(sums, 0, counts), 1.0)
+    told = fill(1.0)
     for j in range(1, row.length + 1):
-        feature = feature_of(row, j)
-        score = sums[feature, stage] / max(sums[feature, counts], 1.0)
+        if zeros or row.values[j] != 0.0:
+            feature = feature_of(row, j)
+            score = load_lanes(sums, feature, stage) / max(load_lanes(sums, feature, counts), 1.0)
+            lower = score < lowest
+            best, told = select(lower, fill(float(feature)), best), select(lower, fill(row.values[j]), told)
+            lowest = select(lower, score, lowest)
+    return apart(best), apart(told)
+
+
+@inlined
+def _best(sums, row, stage):
+    """The feature of the row that a stage believes, and its value."""
+    best, lowest, value = 0, score_of(sums, 0, stage), 1.0
+    for j in range(1, row.length + 1):
+        score = score_of(sums, feature_of(row, j), stage)
         if score < lowest:
-            best, lowest, value = feature, score, row.values[j]
+            best, lowest, value = feature_of(row, j), score, row.values[j]
+    return best, value
+
+
+@inlined
+def _answer(arrays, feature, value, stage, outputs, raw):
     for k in range(outputs):
         c = stage * outputs + k
-        raw[c] = arrays.weights[best, c] * value + arrays.intercepts[best, c]
+        raw[c] = arrays.weights[feature, c] * value + arrays.intercepts[feature, c]
 
 
 @inlined
@@ -80,25 +118,38 @@ def gain(learner, arrays, row, column):
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Let every feature of the row learn the target, and answer again."""
     outputs, keep = len(slopes), 1.0 - learner.forget
-    weights, intercepts, sums, target = arrays.weights, arrays.intercepts, arrays.sums, arrays.target
-    counts, step = sums.shape[1] // 2 + stage, min(row.weight * row.rate, 1.0)
+    target, moves = arrays.target, arrays.moves
+    if stage == 0:  # they are those of all stages
+        step = min(row.weight * row.rate, 1.0)
+        for j in range(row.length + 1):
+            moves[j] = step / ((1.0 if j > 0 else 0.0) + row.values[j] * row.values[j])
     for k in range(outputs):
         c = stage * outputs + k
         target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.inverse_curvature
-    for j in range(row.length + 1):
-        feature, value = feature_of(row, j) if j > 0 else 0, row.values[j]
-        free = 1.0 if j > 0 else 0.0
-        share, gain = step / (free + value * value), 0.0
-        for k in range(outputs):
-            c = stage * outputs + k
-            answer = weights[feature, c] * value + intercepts[feature, c]
-            answer = min(max(answer, aim.low), aim.high)
-            gain += answer * (answer - 2.0 * target[c])
-            weights[feature, c] -= share * value * (answer - target[c])
-            intercepts[feature, c] -= free * share * (answer - target[c])
-        sums[feature, stage] = keep * sums[feature, stage] + row.weight * gain
-        sums[feature, counts] = keep * sums[feature, counts] + row.weight
-    _answer(arrays, row, stage, outputs, raw)
+    place, lowest = 0, _learn_place(arrays, row, stage, outputs, aim, keep, 0, 0, 0.0)
+    for j in range(1, row.length + 1):
+        score = _learn_place(arrays, row, stage, outputs, aim, keep, j, feature_of(row, j), 1.0)
+        if score < lowest:
+            place, lowest = j, score
+    feature = feature_of(row, place) if place > 0 else 0
+    _answer(arrays, feature, row.values[place], stage, outputs, raw)
+
+
+@inlined
+def _learn_place(arrays, row, stage, outputs, aim, keep, j, feature, free):
+    """Let one feature of the row learn the target; returns its score. `free` : 1.0, or 0.0 without an intercept."""
+    weights, intercepts, sums, target = arrays.weights, arrays.intercepts, arrays.sums, arrays.target
+    counts, value, share, gain = sums.shape[1] // 2 + stage, row.values[j], arrays.moves[j], 0.0
+    for k in range(outputs):
+        c = stage * outputs + k
+        answer = weights[feature, c] * value + intercepts[feature, c]
+        answer = min(max(answer, aim.low), aim.high)
+        gain += answer * (answer - 2.0 * target[c])
+        weights[feature, c] -= share * value * (answer - target[c])
+        intercepts[feature, c] -= free * share * (answer - target[c])
+    sums[feature, stage] = keep * sums[feature, stage] + row.weight * gain
+    sums[feature, counts] = keep * sums[feature, counts] + row.weight
+    return score_of(sums, feature, stage)
 
 
 @inlined

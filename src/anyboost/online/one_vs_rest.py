@@ -16,7 +16,8 @@ import numpy as np
 from anyboost.losses import RowwiseLoss
 from anyboost.online.drift import Guard
 from anyboost.online.regret import Regret
-from anyboost.online.rows import Table
+from anyboost.online.rows import Table, check_finite
+from anyboost.online.rows import weights as checked_weights
 
 Maker = Callable[[int | None], tuple[Any, Guard | None]]
 
@@ -75,10 +76,14 @@ class OneVsRest:
 
     def learn_rows(self, table: Table, codes: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
-        found = []
+        found, table = [], check_finite(table)
+        weights = checked_weights(w, len(codes))
         for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
-            found.append((guard or booster)._learn_rows(table, np.where(codes == aim, sign, -sign), w))
-        weights = np.ones(len(codes)) if w is None else np.asarray(w, dtype=np.float64)
+            labels = np.where(codes == aim, sign, -sign)
+            if guard is not None:
+                found.append(guard._learn_rows(table, labels, w))
+            else:  # what was checked once is not checked again for each class
+                found.append(booster._learn_checked_rows(table, labels, weights))
         np.add.at(self.weights, codes, weights)  # one by one, as the loop does
         self.rows += int((weights > 0).sum())
         return self._spread(np.column_stack(found))

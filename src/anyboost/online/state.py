@@ -101,12 +101,15 @@ class ChainState:
         totals = self.totals.view(TOTALS)
         return Model(self.settings, self.chain, self.labels, totals, scores, self.learner, arrays)
 
-    def space(self, n: int, width: int) -> tuple[Floats, Work]:
-        """For the answers to n rows, and for the work on one."""
+    def answers(self, n: int) -> Floats:
+        """Room for the answers to n rows."""
+        return np.empty((n, self.outputs) if self.booster.loss.vector else n)
+
+    def work(self, width: int) -> Work:
+        """Room for the work on one row."""
         stages, k = self.booster.n_learners, self.outputs
-        tail = (k,) if self.booster.loss.vector else ()
-        work = Work(np.empty(width + 1), np.empty(stages * k), np.empty(k), np.empty((stages + 1, *tail)))
-        return np.empty((n, *tail)), work
+        points = self.answers(stages + 1)
+        return Work(np.empty(width + 1), np.empty(stages * k), np.empty(k), points)
 
     def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
         """Learn the rows; returns their scores from before."""
@@ -145,7 +148,7 @@ class InterpretedState(ChainState):
         return model._replace(chain=self.lines, scores=PythonLoss(self.booster.loss, model.scores))
 
     def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
-        model, (answers, work) = self.model(), self.space(table.n, table.width)
+        model, answers, work = self.model(), self.answers(table.n), self.work(table.width)
         y = y.astype(np.float64, copy=False)
         for row in range(table.n):
             own = slice(row, row + 1)
@@ -153,8 +156,8 @@ class InterpretedState(ChainState):
         return answers
 
     def predict(self, table: Table) -> Floats:
-        answers, work = self.space(table.n, table.width)
-        predict_all(self.model(), table, answers, work)
+        answers = self.answers(table.n)
+        predict_all(self.model(), table, answers, self.work(table.width))
         return answers
 
 
@@ -162,13 +165,19 @@ class CompiledState(ChainState):
     """The chain in kernels."""
 
     _one_row: OneRow | None = None
+    _model: Model | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_one_row"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_one_row", "_model")}
 
     def grow(self, n_features: int) -> None:
         super().grow(n_features)
-        self._one_row = None
+        self._one_row = self._model = None
+
+    def model(self) -> Model:
+        if self._model is None:  # its memory stays where it is until the state grows
+            self._model = super().model()
+        return self._model
 
     def learn(self, table: Table, y: np.ndarray, weights: Floats, n_threads: int) -> Floats:
         # Kernels are compiled for memory that can be written; others would be compiled anew, which takes seconds.
@@ -176,13 +185,13 @@ class CompiledState(ChainState):
         table, weights = table.writable(), np.require(weights, requirements="W")
         if wave.takes(model, table, weights):
             return wave.run(model, table, y, weights, n_threads)
-        answers, work = self.space(table.n, table.width)
-        learn_rows(model, table, y, weights, answers, work)
+        answers = self.answers(table.n)
+        learn_rows(model, table, y, weights, answers, self.work(table.width))
         return answers
 
     def predict(self, table: Table) -> Floats:
-        answers, work = self.space(table.n, table.width)
-        predict_rows(self.model(), table.writable(), answers, work)
+        answers = self.answers(table.n)
+        predict_rows(self.model(), table.writable(), answers, self.work(table.width))
         return answers
 
     def learn_one(self, columns: np.ndarray, values: Floats, y: Any, weight: Any) -> float | None:
@@ -209,7 +218,7 @@ class OneRow:
         self.sketch = state.sketch if regret.needs_sketch(loss) else None
         self.width = state.booster.n_features
         self.model = state.model()
-        self.answer, self.work = state.space(1, self.width)
+        self.answer, self.work = state.answers(1), state.work(self.width)
         self.y, self.weight = np.zeros(1), np.ones(1)
         self.columns = self.values = np.zeros(0)  # those of no row
         self.learning: tuple[Any, ...] = ()

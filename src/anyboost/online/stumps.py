@@ -15,9 +15,10 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends.compiler import inlined
+from anyboost.backends.simd import WIDTH
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
-from anyboost.online.centered_stumps import CenteredArrays, CenteredStumps
+from anyboost.online.centered_stumps import CenteredArrays, CenteredStumps, best_of_several, score_of
 from anyboost.online.scales import feature_of
 from anyboost.online.spreads import SPREAD, Spread
 
@@ -37,6 +38,7 @@ class StumpArrays(NamedTuple):
     sums: np.ndarray  # (features + 1, 2 * stages) of scores, and behind them how many
     scales: np.ndarray
     target: np.ndarray  # (columns,)
+    moves: np.ndarray  # (features + 1,) of the row's places, a unit of error each
     seen: np.ndarray
 
 
@@ -77,25 +79,33 @@ class FeatureStumpLearner:
         return (CenteredStumps if self.centered else Stumps)(self.rate, self.power, forget)
 
     def named(self, arrays: Arrays) -> StumpArrays | CenteredArrays:
-        main, extra, table, (target,), seen = arrays
+        main, extra, table, (scratch,), seen = arrays
+        target, moves = scratch[: -len(main)], scratch[-len(main) :]
         count = scales.named(seen, scales.SEEN)
         if self.centered:
             weights, intercepts = np.split(main, 2, axis=1)
-            return CenteredArrays(weights, intercepts, extra, scales.named(table, SPREAD), target, count)
-        return StumpArrays(main, extra, scales.named(table, scales.SCALE), target, count)
+            return CenteredArrays(
+                weights, intercepts, extra, scales.named(table, SPREAD), target, moves, count
+            )
+        return StumpArrays(main, extra, scales.named(table, scales.SCALE), target, moves, count)
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
         rows, columns = n_features + 1, stages * outputs
         numbers = len((Spread if self.centered else scales.Scale)._fields)
-        return (rows, columns * (1 + self.centered)), (rows, 2 * stages), (rows, numbers), (1, columns), (3,)
+        main = (rows, columns * (1 + self.centered))
+        return main, (rows, 2 * stages), (rows, numbers), (1, columns + rows), (3,)
 
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
         return Arrays(*(np.zeros(shape) for shape in self.shapes(n_features, stages, outputs)))
 
     def grown(self, arrays: Arrays, n_features: int, random: np.random.Generator) -> Arrays:
-        more = ((0, n_features + 1 - len(arrays.main)), (0, 0))
+        count = n_features + 1 - len(arrays.main)
+        more = ((0, count), (0, 0))
         return arrays._replace(
-            main=np.pad(arrays.main, more), extra=np.pad(arrays.extra, more), table=np.pad(arrays.table, more)
+            main=np.pad(arrays.main, more),
+            extra=np.pad(arrays.extra, more),
+            table=np.pad(arrays.table, more),
+            scratch=np.pad(arrays.scratch, ((0, 0), (0, count))),
         )
 
     def reset(self, arrays: Arrays, stage: int, stages: int, random: np.random.Generator) -> None:
@@ -111,23 +121,32 @@ load, rate_of_row = scales.load_scaled, scales.rate_of_row
 def predict(learner, arrays, row, raw):
     """raw[column] = what the best feature of each stage answers."""
     stages = arrays.sums.shape[1] // 2
-    for stage in range(stages):
-        _answer(arrays, row, stage, len(raw) // stages, raw)
+    outputs, in_lanes = len(raw) // stages, stages - stages % WIDTH
+    for stage in range(0, in_lanes, WIDTH):
+        features, values = best_of_several(arrays.sums, row, stage, False)
+        for lane in range(WIDTH):
+            _answer(arrays, int(features[lane]), values[lane], stage + lane, outputs, raw)
+    for stage in range(in_lanes, stages):
+        feature, value = _best(arrays.sums, row, stage)
+        _answer(arrays, feature, value, stage, outputs, raw)
 
 
 @inlined
-def _answer(arrays, row, stage, outputs, raw):
-    sums, counts = arrays.sums, arrays.sums.shape[1] // 2 + stage
-    best, lowest, value = 0, sums[0, stage] / max(sums[0, counts], 1.0), 1.0
+def _best(sums, row, stage):
+    """The feature of the row that a stage believes, and its value."""
+    best, lowest, value = 0, score_of(sums, 0, stage), 1.0
     for j in range(1, row.length + 1):
-        if row.values[j] == 0.0:
-            continue
-        feature = feature_of(row, j)
-        score = sums[feature, stage] / max(sums[feature, counts], 1.0)
-        if score < lowest:
-            best, lowest, value = feature, score, row.values[j]
+        if row.values[j] != 0.0:
+            score = score_of(sums, feature_of(row, j), stage)
+            if score < lowest:
+                best, lowest, value = feature_of(row, j), score, row.values[j]
+    return best, value
+
+
+@inlined
+def _answer(arrays, feature, value, stage, outputs, raw):
     for k in range(outputs):
-        raw[stage * outputs + k] = arrays.weights[best, stage * outputs + k] * value
+        raw[stage * outputs + k] = arrays.weights[feature, stage * outputs + k] * value
 
 
 @inlined
@@ -139,27 +158,37 @@ def gain(learner, arrays, row, column):
 def learn(learner, arrays, row, stage, slopes, aim, raw):
     """Let every feature of the row learn the target, and answer again."""
     outputs, keep = len(slopes), 1.0 - learner.forget
-    weights, sums, target = arrays.weights, arrays.sums, arrays.target
-    counts = sums.shape[1] // 2 + stage
+    target, moves = arrays.target, arrays.moves
+    if stage == 0:  # they are those of all stages
+        step = min(row.weight * row.rate, 1.0)
+        for j in range(row.length + 1):
+            moves[j] = step * row.values[j] / max(1.0, row.values[j] * row.values[j])
     for k in range(outputs):
         c = stage * outputs + k
         target[c] = min(max(raw[c], aim.low), aim.high) - slopes[k] * aim.inverse_curvature
-    for j in range(row.length + 1):
-        value = row.values[j]
-        if value == 0.0:
-            continue
-        feature = feature_of(row, j) if j > 0 else 0
-        size = max(1.0, value * value)
-        move = min(row.weight * row.rate, 1.0) * value / size
-        gain = 0.0
-        for k in range(outputs):
-            c = stage * outputs + k
-            answer = min(max(weights[feature, c] * value, aim.low), aim.high)
-            gain += answer * (answer - 2.0 * target[c])
-            weights[feature, c] -= move * (answer - target[c])
-        sums[feature, stage] = keep * sums[feature, stage] + row.weight * gain
-        sums[feature, counts] = keep * sums[feature, counts] + row.weight
-    _answer(arrays, row, stage, outputs, raw)
+    place, lowest = 0, _learn_place(arrays, row, stage, outputs, aim, keep, 0, 0)
+    for j in range(1, row.length + 1):
+        if row.values[j] != 0.0:
+            score = _learn_place(arrays, row, stage, outputs, aim, keep, j, feature_of(row, j))
+            if score < lowest:
+                place, lowest = j, score
+    feature = feature_of(row, place) if place > 0 else 0
+    _answer(arrays, feature, row.values[place], stage, outputs, raw)
+
+
+@inlined
+def _learn_place(arrays, row, stage, outputs, aim, keep, j, feature):
+    """Let one feature of the row learn the target; returns its score."""
+    weights, sums, target = arrays.weights, arrays.sums, arrays.target
+    counts, gain = sums.shape[1] // 2 + stage, 0.0
+    for k in range(outputs):
+        c = stage * outputs + k
+        answer = min(max(weights[feature, c] * row.values[j], aim.low), aim.high)
+        gain += answer * (answer - 2.0 * target[c])
+        weights[feature, c] -= arrays.moves[j] * (answer - target[c])
+    sums[feature, stage] = keep * sums[feature, stage] + row.weight * gain
+    sums[feature, counts] = keep * sums[feature, counts] + row.weight
+    return score_of(sums, feature, stage)
 
 
 @inlined

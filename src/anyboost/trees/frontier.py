@@ -22,6 +22,7 @@ from anyboost.trees.histogram import (
     count_vectors,
     gather,
     subtract,
+    subtract_seen,
     take_channel,
     take_pairs,
 )
@@ -214,7 +215,8 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
             # No rows are named where it is all of them.
             rows, sums = inside.list[node.start : node.start if everything else node.stop], slab[node.slot]
             if rules is not None and inside.vectors.size:
-                count_vectors(words, groups, n_cuts, n_columns, inside.vectors, rows, True, sums)
+                own_flat = tree.flat[node.slot]
+                count_vectors(words, groups, n_cuts, n_columns, inside.vectors, rows, True, own_flat)
             if bends is not None and inside.pairs.size:
                 own_pairs = inside.taken_pairs[node.start - first : node.stop - first]
                 if everything:
@@ -234,8 +236,11 @@ def _survey(groups, search, tree, inside, scratch, categorical, rules, bends):
     if root:
         return
     if large >= 0 and not state.both:
-        flat = tree.flat
-        subtract(flat[nodes[large].slot], flat[nodes[small].slot], slab.shape[2], groups, n_cuts)
+        sums, part = tree.flat[nodes[large].slot], tree.flat[nodes[small].slot]
+        if rules is not None and inside.vectors.size and search.limits.whole:
+            subtract_seen(sums, part, slab.shape[2], groups, n_cuts)
+        else:
+            subtract(sums, part, slab.shape[2], groups, n_cuts)
     for which in range(1 + (large >= 0)):
         node = small if which == 0 else large
         looked = tree.allowed[node] if rules is None else rules.looked[node]

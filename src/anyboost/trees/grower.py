@@ -64,7 +64,7 @@ def grow(
         return known._replace(leaf=leaves_of(known.shape, bins.words, rows.n_threads))
     most = _most_leaves(growth, rows.n)
     look = rows.once("look", lambda: _look(bins, rows)) if features is None else _look(bins, rows, features)
-    limits = Limits(growth.noise, growth.l2, least_mass(growth.least))
+    limits = Limits(growth.noise, growth.l2, least_mass(growth.least), fixed.whole)
     search = Search(look.groups, bins.n_cuts, limits, most, growth.max_depth or 2 * most, growth.by_level)
     tree = _plant(rows, fixed.sums, most, look)
     rules = _rules(bins, fixed.outputs, growth, tree)

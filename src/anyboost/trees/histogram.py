@@ -199,26 +199,27 @@ def take_pairs(pairs, rows, out):
 
 
 @bare
-def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, sums):
-    """All channels of several groups of columns, a row's vector as a whole; they lie by row number, or in turn."""
+def count_vectors(words, groups, n_cuts, n_columns, channels, rows, by_row, flat):
+    """All channels of several groups of columns, a row's vector as a whole; they lie by row number, or in turn.
+
+    `flat` is a histogram as one line.
+    """
     count = channels.shape[1]
     for group in groups:
         width = min(GROUP, n_columns - GROUP * group)
         part = words[group]
-        out = sums[COUNTERS * group : COUNTERS * (group + 1)]
+        out = flat[COUNTERS * group * count : COUNTERS * (group + 1) * count]
         for column in range(width):
-            for entry in range(BINS * column, BINS * column + n_cuts[GROUP * group + column] + 1):
-                for j in range(count):
-                    out[entry, j] = 0
-            for j in range(count):
-                out[BINS * column + MISSING, j] = 0
+            first = BINS * column * count
+            out[first : first + (n_cuts[GROUP * group + column] + 1) * count] = 0
+            out[first + MISSING * count : first + BINS * count] = 0
         for r in range(rows.shape[0] if rows.size else channels.shape[0]):
             i = rows[r] if rows.size else r
             word = part[i]
             values = channels[i] if by_row else channels[r]
             for column in range(width):
                 entry = np.uint64(BINS * column) + ((word >> np.uint64(8 * column)) & np.uint64(255))
-                own = out[entry]
+                own = out[entry * np.uint64(count) : (entry + np.uint64(1)) * np.uint64(count)]
                 for j in range(count):
                     own[j] += values[j]
 
@@ -232,6 +233,23 @@ def subtract(sums, part, channels, groups, n_cuts):
             _take_off(sums, part, first, first + (n_cuts[column] + 1) * channels)
             if n_cuts[column] < MISSING:
                 _take_off(sums, part, first + MISSING * channels, first + BINS * channels)
+
+
+@bare
+def subtract_seen(sums, part, channels, groups, n_cuts):
+    """The same where a bin without mass has nothing to subtract, as most bins of a small node: those are passed by."""
+    for group in groups:
+        for column in range(GROUP * group, GROUP * (group + 1)):
+            for b in range(n_cuts[column] + 1):
+                _take_bin_off(sums, part, BINS * column + b, channels)
+            if n_cuts[column] < MISSING:
+                _take_bin_off(sums, part, BINS * column + MISSING, channels)
+
+
+@inlined(early=True)
+def _take_bin_off(sums, part, entry, channels):
+    if part[entry * channels + channels - 1]:
+        _take_off(sums, part, entry * channels, entry * channels + channels)
 
 
 @inlined(early=True)
@@ -338,7 +356,7 @@ def count(
     if many(taken):
         by_row = len(channels) == words.shape[1]
         given = channels[:0] if rows is not None and not len(rows) else channels
-        count_vectors(words, groups, n_cuts, n_columns, given, seen, by_row, sums)
+        count_vectors(words, groups, n_cuts, n_columns, given, seen, by_row, sums.reshape(-1))
         return
     counters = np.zeros(2 * GROUP * BINS, dtype=np.int64)
     if taken.paired:

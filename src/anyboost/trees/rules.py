@@ -29,11 +29,12 @@ class Growth(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a search has to know of every tree: units of noise and of the penalty, and the least mass."""
+    """What a search has to know of every tree: units of noise and of the penalty, the least mass, and of its rows."""
 
     noise: float
     l2: float
     least: int
+    whole: bool  # masses are whole numbers: a bin without mass has nothing in any channel
 
 
 class Rules(NamedTuple):

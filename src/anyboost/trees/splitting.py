@@ -22,9 +22,37 @@ from anyboost.backends.draws import STEP, mixed
 from anyboost.trees.categories import best_subset
 from anyboost.trees.rules import LEAST_SQUARES, TIE
 from anyboost.trees.table import BINS, GROUP, MISSING
-from anyboost.trees.worth import LEFT, is_plain, largest, plain_worth, ruled_worth, score_one
+from anyboost.trees.worth import LEFT, is_plain, largest, plain_worth, ruled_worth, score_one, score_outputs
 
 FEW = 16  # values of a column that keeps all of its cuts where others draw some
+
+
+@inner
+def _sum_sides(sums, first, cuts, count, way, total, whole, lefts, sides):
+    # The sums on both sides of all cuts of a column, as floats.
+    channels, done = total.shape[0], 0
+    for j in range(channels):
+        lefts[j] = way * sums[first + MISSING, j]
+    for i in range(count):
+        for b in range(done, cuts[i] + 1):
+            if not whole or sums[first + b, channels - 1] > 0:  # in a small node most bins are empty
+                for j in range(channels):
+                    lefts[j] += sums[first + b, j]
+        done = cuts[i] + 1
+        for j in range(channels):
+            sides[0, j, i], sides[1, j, i] = lefts[j], total[j] - lefts[j]
+
+
+@inlined(early=True)
+def _score_free(sums, first, way, total, limits, outputs, scratch, scores):
+    # Least squares of several outputs that keep no order.
+    count, last = scores.shape[0], total.shape[0] - 1
+    _sum_sides(sums, first, scratch.bins, count, way, total, limits.whole, scratch.children[0], scratch.sides)
+    score_outputs(scratch.sides, outputs, limits, scores)
+    for i in range(count):
+        mass = scratch.left_mass[i] + way * sums[first + MISSING, last]
+        if min(mass, total[last] - mass) < limits.least:
+            scores[i] = -np.inf
 
 
 @inlined(early=True)
@@ -74,7 +102,10 @@ def _score_ruled(sums, column, way, total, limits, rules, node, n_ordered, scrat
             n_ordered, bends,
         )  # fmt: skip
     else:
-        cuts = scratch.bins
+        outputs, cuts = rules.bounds.shape[2], scratch.bins
+        if rules.criterion == LEAST_SQUARES and not rules.ordered:
+            _score_free(sums, first, way, total, limits, outputs, scratch, scores)
+            return
         _score_vectors(sums, first, cuts, way, total, limits, rules, node, sign, n_ordered, scratch, scores)
 
 

@@ -26,10 +26,12 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.backends.compiler import inlined, inner
+from anyboost.backends.simd import WIDTH, fill, load, select, store
 from anyboost.trees.rules import CLASS, LEAST_SQUARES
 from anyboost.trees.table import BINS, GROUP
 
 LEFT = BINS  # where in `scores` those with missing values on the left begin
+_APART = BINS + 8  # from a channel to the next: a power of two would have all on one line of the cache
 
 
 class Scratch(NamedTuple):
@@ -43,6 +45,7 @@ class Scratch(NamedTuple):
     left_mass: np.ndarray
     children: np.ndarray  # (2, channels): the sums of both children of one cut
     values: np.ndarray  # (2, channels): what they are filled with
+    sides: np.ndarray  # (2, channels, 256 and some): the sums on both sides of all cuts
 
     @classmethod
     def of(cls, channels: int) -> "Scratch":
@@ -56,6 +59,7 @@ class Scratch(NamedTuple):
             left_mass,
             np.empty((2, channels), dtype=np.int64),
             np.empty((2, channels)),
+            np.zeros((2, channels, _APART)),
         )
 
 
@@ -195,6 +199,31 @@ def score_one(left, left_mass, lost, total, limits, scores, bounds, sign, n_orde
         else:
             score = _bounded_score(a, c, w, v, low, high, sign, i < n_ordered)
         scores[i] = score if min(here_mass, mass - here_mass) >= least else -np.inf
+
+
+# Least squares of several outputs, four cuts at a time, each with the very sums of `_worth`.
+
+
+@inner
+def score_outputs(sides, outputs, limits, scores):
+    """scores[i] of cut i, from the sums on its sides; there is room behind the last for a whole register."""
+    for i in range(0, scores.shape[0], WIDTH):
+        left, right = _worths(sides[0], outputs, i, limits), _worths(sides[1], outputs, i, limits)
+        store(scores, 0, i, left + right)
+
+
+@inlined
+def _worths(sums, outputs, i, limits):
+    last = sums.shape[0] - 1
+    mass, curved = load(sums, last, i), last > outputs
+    nothing, found = limits.noise * mass, fill(0.0)
+    for j in range(outputs):
+        value = load(sums, j, i)
+        gained = value * value
+        if curved:
+            gained = gained / (load(sums, outputs + j, i) + limits.l2)
+        found = found + select(abs(value) > nothing, gained, fill(0.0))
+    return found if curved else found / (mass + limits.l2)
 
 
 @inlined(early=True)
