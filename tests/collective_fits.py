@@ -1,5 +1,6 @@
 """Small fits that together come to every kind of collective: on a cluster where one is given, else in one place."""
 
+import warnings
 from functools import partial
 from itertools import pairwise
 
@@ -55,7 +56,9 @@ def estimator(name, client, y, X=FRAME, given=(), **parameters):
         if client is None
         else getattr(ab.dask, f"DaskBoosting{name}")(**parameters, client=client)
     )
-    return model.fit(spread(client, X), spread(client, y), **{key: spread(client, own) for key, own in given})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of many levels
+        return model.fit(spread(client, X), spread(client, y), **{k: spread(client, own) for k, own in given})
 
 
 def answer(model):
@@ -108,6 +111,15 @@ FITS = {
         estimator, "Classifier", y=LABELS, max_iter=20, early_stopping=True, class_weight="balanced"
     ),
     "target statistics": partial(estimator, "Regressor", y=Y, max_iter=4, categorical_encoding="target"),
+    "many levels": partial(
+        estimator,
+        "Regressor",
+        y=Y,
+        X=FRAME.assign(city=[f"at {number % 300}" for number in range(ROWS)]),
+        max_iter=4,
+        categorical_encoding="subset",
+        given=(("sample_weight", WEIGHTS),),
+    ),
     "intervals": partial(estimator, "Regressor", y=Y, max_iter=4, loss=ab.losses.MultiQuantile((0.05, 0.95))),
     "a ranker": partial(estimator, "Ranker", y=np.floor(Y - Y.min()), max_iter=20, given=(("qid", GROUPS),)),
 }

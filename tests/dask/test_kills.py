@@ -53,6 +53,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "space.geometry.__init__": "weights, draws and a set to watch",
     "space.masses.as_mass": "weights, draws and a set to watch",
     "tables.reading._chosen": "a regressor",
+    "tables.levels._lump": "many levels",
     "tables.levels.levels_of": "a regressor",
     "trees.binning._category_masses": "categories",
     "trees.cuts.reached": "weights, draws and a set to watch",

@@ -11,7 +11,7 @@ import numpy as np
 
 from anyboost.backends import mapped
 from anyboost.tables.column import Column
-from anyboost.trees.parts import alone, circle
+from anyboost.trees.parts import alone, circle, rows_of
 
 MOST_LEVELS = 254  # a column of trees has 255 bins: levels beyond the heaviest 254 share the last
 
@@ -139,9 +139,8 @@ def _lump(codes: np.ndarray, levels: Levels, sample_weight: np.ndarray | None) -
     """The codes of a column that keeps the levels of most weight, and those."""
     given = ~np.isnan(codes)
     code = codes[given].astype(np.intp)
-    weights = circle().gather(np.ones(len(code)) if sample_weight is None else sample_weight[given])
-    turn = np.argsort(weights)  # added up by size, which is the same for any order of the rows
-    mass = np.bincount(circle().gather(code)[turn], weights[turn], minlength=len(levels.values))
+    weights = np.ones(len(code)) if sample_weight is None else sample_weight[given]
+    mass, _ = rows_of(len(code)).leaf_sums(code, weights, len(levels.values))
     held = np.sort(np.argsort(-mass, kind="stable")[:MOST_LEVELS])
     place = np.full(len(levels.values), float(MOST_LEVELS))
     place[held] = np.arange(MOST_LEVELS)
