@@ -1,6 +1,7 @@
 """A report says what is true of its model, in one file that opens anywhere and shows hostile names as they are."""
 
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -295,3 +296,12 @@ def test_bad_input_is_refused_before_any_file_is_touched(regressor, tmp_path, gi
     with pytest.raises((TypeError, ValueError), match=re.escape(reason)):
         ab.report.write(given.pop("model", regressor), path, **given)
     assert path.read_text() == "earlier"
+
+
+@pytest.mark.parametrize("name", ["matplotlib", "jinja2"])
+def test_what_is_not_installed_is_named_before_any_work(name, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, name, None)
+    run = ab.boost([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], rounds=2)
+    with pytest.raises(ImportError, match=rf'^reports need {name}: pip install "anyboost\[report\]"$'):
+        ab.report.write(run, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []

@@ -126,7 +126,7 @@ def _pyarrow() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise ImportError("reading rows from files needs pyarrow: pip install anyboost[parquet]") from None
+        raise ImportError('reading rows from files needs pyarrow: pip install "anyboost[parquet]"') from None
 
 
 def _found(paths: Any) -> list[Path]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from anyboost import saving
+from anyboost.report.parts import needs
 from anyboost.report.summary import summarize
 
 TEMPLATE = "page.html.jinja"
@@ -51,6 +52,7 @@ def write(
     >>> ab.report.write(run, "report.html")
     """
     saving.check(path)
+    needs("jinja2")
     told = summarize(model, X, y, qid=qid, groups=groups, rows=rows, command=command, title=title)
     saving.write(path, render(told).encode())
 
@@ -62,10 +64,9 @@ def render(told: dict[str, Any]) -> str:
 
 def filled(package: str, **told: Any) -> str:
     """The template of a package with what it is to tell, as text."""
-    try:
-        import jinja2
-    except ImportError:
-        raise ImportError('reports need jinja2: pip install "anyboost[report]"') from None
+    needs("jinja2")
+    import jinja2
+
     rooms = jinja2.Environment(
         loader=jinja2.PackageLoader(package, "."),
         autoescape=True,

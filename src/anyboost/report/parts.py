@@ -6,9 +6,18 @@ A cell of a table is a text, or a number and the text it is shown as, so that ta
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from anyboost.report import pictures
+
+
+def needs(name: str) -> None:
+    """An ImportError in one sentence where a package that reports need is not installed."""
+    try:
+        import_module(name)
+    except ImportError:
+        raise ImportError(f'reports need {name}: pip install "anyboost[report]"') from None
 
 
 @dataclass

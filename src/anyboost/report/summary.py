@@ -5,7 +5,7 @@ from typing import Any
 from anyboost._version import __version__
 from anyboost.boosting import Run
 from anyboost.report import answers, data, fit, making, uses
-from anyboost.report.parts import number
+from anyboost.report.parts import needs, number
 from anyboost.report.subject import Subject, check
 
 SECTIONS = (
@@ -68,6 +68,7 @@ def summarize(
     >>> told["title"], told["sections"][0]["title"]
     ('A run with the loss squared', 'The data')
     """
+    needs("matplotlib")
     subject = check(model, X, y, qid, groups, rows, command)
     sections = [section(subject) for section in SECTIONS]
     return {
