@@ -1,6 +1,7 @@
 """A team however its rows come: cut, saved and loaded anywhere, and through streams that nobody wishes for."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import anyboost as ab
@@ -87,6 +88,39 @@ def test_rows_that_lack_everything_are_answered_by_what_is_usual():
     assert np.isfinite([model.predict_one(x) for x in rows]).all()
 
 
+@pytest.mark.parametrize("change", ["gradual", "recurring"])
+def test_a_world_that_changes_slowly_or_comes_back_is_followed(change):
+    random = np.random.default_rng(0)
+    n = 2400
+    X = random.uniform(-1, 1, size=(n, 2))
+    row = np.arange(n)
+    share = np.clip((row - 800) / 800, 0, 1) if change == "gradual" else (row // 800) % 2
+    y = np.where(random.random(n) < share, X[:, 0] + X[:, 1] > 0, X[:, 0] * X[:, 1] > 0)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model, wrong = CLASSIFIER(), []
+    for begin in range(0, n, 100):
+        part = slice(begin, begin + 100)
+        wrong.append(np.asarray(model.observe(frame[part], y[part]).predictions) != y[part])
+    wrong = np.concatenate(wrong)
+    settled = [slice(500, 800), slice(2100, n)] + ([slice(1300, 1600)] if change == "recurring" else [])
+    assert max(wrong[part].mean() for part in settled) < 0.15
+    assert len({move.leader for move in model.drift_}) > 1
+
+
+def test_features_may_go_and_come_back():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 1800))
+    rows = [
+        {"a": x} if i < 600 else {"b": z} if i < 1200 else {"a": x, "b": z}
+        for i, (x, z) in enumerate(zip(a.tolist(), b.tolist(), strict=True))
+    ]
+    y = np.where(np.arange(1800) < 600, a, np.where(np.arange(1800) < 1200, 2 * b, a + 2 * b))
+    model = REGRESSOR()
+    errors = np.abs(y - np.asarray(model.observe(rows, y).predictions))
+    for end in (600, 1200, 1800):
+        assert errors[end - 200 : end].mean() < 0.3
+
+
 def test_a_longer_stream_makes_no_larger_file(tmp_path):
     random = np.random.default_rng(0)
     model, sizes = REGRESSOR(max_rows_kept=1000), []
@@ -98,9 +132,10 @@ def test_a_longer_stream_makes_no_larger_file(tmp_path):
     assert sizes[2] < 1.1 * sizes[0]
 
 
-def test_intervals_in_one_call_keep_their_coverage_under_drift():
+@pytest.mark.parametrize("learner", ["linear", "team"])
+def test_intervals_in_one_call_keep_their_coverage_under_drift(learner):
     random = np.random.default_rng(0)
-    model = REGRESSOR("linear").with_intervals(coverage=0.8, rate=0.02, window=300)
+    model = REGRESSOR(learner).with_intervals(coverage=0.8, rate=0.02, window=300)
     inside = []
     for i in range(3000):
         x, wide = random.normal(), 1.0 if i < 1000 else 5.0 if i < 2000 else 0.2  # the noise changes twice
