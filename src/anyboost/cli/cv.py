@@ -12,7 +12,7 @@ from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import explaining, say
 
 if TYPE_CHECKING:
-    from anyboost.cli.passes.fitting import Rows
+    from anyboost.cli.passes.fitting import TrainingRows
 
 
 def command(
@@ -75,7 +75,7 @@ def command(
             paths.write_json(output, {"parts": found, **results})
 
 
-def _parts(rows: Rows, task: str, folds: int, seed: int) -> list[Any]:
+def _parts(rows: TrainingRows, task: str, folds: int, seed: int) -> list[Any]:
     from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
     assert rows.y is not None
@@ -90,7 +90,7 @@ def _parts(rows: Rows, task: str, folds: int, seed: int) -> list[Any]:
     return list(KFold(folds, shuffle=True, random_state=seed).split(rows.y))
 
 
-def _scored(model: Any, rows: Rows, task: str) -> dict[str, float]:
+def _scored(model: Any, rows: TrainingRows, task: str) -> dict[str, float]:
     """Rounds, loss and score of a model on rows that it was not fitted to."""
     rounds = {"rounds": float(model.ensemble_.n_rounds)}
     if task == "ranking":

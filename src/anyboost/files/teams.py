@@ -16,7 +16,7 @@ from anyboost.online.spreads import Spread
 from anyboost.streams.experts import ClassChains, NumberChain, Refit, Refitted
 from anyboost.streams.kinds import ClassTeam, NumberTeam
 from anyboost.streams.layout import Layout
-from anyboost.streams.mixing import Parts, State
+from anyboost.streams.mixing import MixtureState, Parts
 from anyboost.streams.mixture import MOST_MOVES, Mixture, Move
 from anyboost.streams.rows_kept import Packed as Rows
 from anyboost.streams.rows_kept import RowsKept
@@ -116,7 +116,7 @@ def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     mixture = Mixture(names, None if team.classifies else team.loss)
     found = _mixture(mixture).take(part)
     mixture.parts = Parts(**{name: found.pop(name) for name in Parts._fields})
-    mixture.state = State(**found)
+    mixture.state = MixtureState(**found)
     shares, priors = mixture.parts.shares, mixture.parts.priors
     if not len(shares) or len(priors) != len(shares) + 1 or (priors[:-1] <= 0).any():
         raise Fault("its average has shares that are none")

@@ -25,7 +25,7 @@ from anyboost.mirror.state import DOUBLING
 
 @inlined
 def _log_add(a, b):
-    """log(exp(a) + exp(b)), of numbers or lanes."""
+    """log(exp(a) + exp(b)), of numbers or vectors."""
     high, low = max(a, b), min(a, b)
     return select(low == -np.inf, high, high + log1p(exp(low - high)))
 

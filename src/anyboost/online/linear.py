@@ -18,7 +18,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.backends.compiler import inlined
 from anyboost.backends.simd import WIDTH, fill, load_some, select, store, total
-from anyboost.backends.simd import load as load_lanes
+from anyboost.backends.simd import load as load_vector
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
 from anyboost.online.scales import feature_of
@@ -183,12 +183,12 @@ def _answer_alone(main, row):
             feature = feature_of(row, j)
             sums = sums + scales.part_of_sum(feature, main[feature, 0] * v[j])
         return main[0, 0] + total(sums)
-    in_lanes, sums = row.length - row.length % WIDTH, fill(0.0)
-    for j in range(1, in_lanes + 1, WIDTH):
-        sums = sums + load_lanes(main, j, 0) * load_lanes(v, 0, j)
-    if in_lanes < row.length:
-        rest = row.length - in_lanes
-        sums = sums + load_some(main, in_lanes + 1, 0, rest) * load_some(v, 0, in_lanes + 1, rest)
+    in_vectors, sums = row.length - row.length % WIDTH, fill(0.0)
+    for j in range(1, in_vectors + 1, WIDTH):
+        sums = sums + load_vector(main, j, 0) * load_vector(v, 0, j)
+    if in_vectors < row.length:
+        rest = row.length - in_vectors
+        sums = sums + load_some(main, in_vectors + 1, 0, rest) * load_some(v, 0, in_vectors + 1, rest)
     return main[0, 0] + total(sums)
 
 
@@ -246,7 +246,7 @@ def learn(learner, arrays, row, stage, slopes, aim, raw):
             arrays.pulls[c] = in_units(pull, aim.unit)
 
 
-# For numbers, and for lanes of them.
+# For numbers, and for vectors of them.
 
 
 @inlined
@@ -301,11 +301,11 @@ def finish(learner, arrays, row):
 
 @inlined
 def _step_alone(main, move, row):
-    v, in_lanes = row.values, row.length - row.length % WIDTH
+    v, in_vectors = row.values, row.length - row.length % WIDTH
     main[0, 0] -= move
-    for j in range(1, in_lanes + 1, WIDTH):
-        store(main, j, 0, load_lanes(main, j, 0) - move * load_lanes(v, 0, j))
-    for j in range(in_lanes + 1, row.length + 1):
+    for j in range(1, in_vectors + 1, WIDTH):
+        store(main, j, 0, load_vector(main, j, 0) - move * load_vector(v, 0, j))
+    for j in range(in_vectors + 1, row.length + 1):
         main[j, 0] -= move * v[j]
 
 

@@ -1,6 +1,6 @@
 """What the chain asks of scores, where a row has one: a number, and the formulas of a stage.
 
-The formulas come first, for numbers and for lanes of numbers, with `hull` 1.0 or 0.0.
+The formulas come first, for numbers and for vectors of numbers, with `hull` 1.0 or 0.0.
 """
 
 from typing import NamedTuple

@@ -13,7 +13,7 @@ import numpy as np
 
 from anyboost.backends.compiler import inlined
 from anyboost.backends.simd import WIDTH, alone, fill, load_some, select, some, store, total
-from anyboost.backends.simd import load as load_lanes
+from anyboost.backends.simd import load as load_vector
 
 FAR = 10.0
 LARGEST = sys.float_info.max
@@ -23,7 +23,7 @@ YOUNG, REST = 100.0, 16.0  # the scale of a young feature is due at each value, 
 
 
 class Scale(NamedTuple):
-    """A feature's scale; or lanes of them, for features side by side."""
+    """A feature's scale; or vectors of them, for features side by side."""
 
     inverse: float
     scale: float
@@ -119,15 +119,15 @@ def load(normal, scales, rows, begin, count, learning, v):
 @inlined
 def _copy(data, begin, count, v):
     """A dense row as it is."""
-    in_lanes, squares = count - count % WIDTH, fill(0.0)
-    for j in range(0, in_lanes, WIDTH):
-        values = load_lanes(data, 0, begin + j)
+    in_vectors, squares = count - count % WIDTH, fill(0.0)
+    for j in range(0, in_vectors, WIDTH):
+        values = load_vector(data, 0, begin + j)
         store(v, 0, j + 1, values)
         squares = squares + values * values
-    if in_lanes < count:
-        values = load_some(data, 0, begin + in_lanes, count - in_lanes)
+    if in_vectors < count:
+        values = load_some(data, 0, begin + in_vectors, count - in_vectors)
         squares = squares + values * values
-        for j in range(in_lanes, count):
+        for j in range(in_vectors, count):
             v[j + 1] = data[begin + j]
     return norm_of(squares)
 
@@ -140,7 +140,7 @@ def norm_of(squares):
 
 @inlined
 def part_of_sum(feature, term):
-    """A term of a sum over features, which is made in lanes by the features' numbers: so no term waits for another."""
+    """A term of a sum over features: so many of these go on side by side that no term waits for another."""
     return alone(term, (feature - 1) & (WIDTH - 1))
 
 

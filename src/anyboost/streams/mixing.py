@@ -33,7 +33,7 @@ class Parts(NamedTuple):
     priors: np.ndarray  # (G + 1,) the last is the stack's; 0 where there is none
 
 
-class State(NamedTuple):
+class MixtureState(NamedTuple):
     """What a mixture of M experts in G parts remembers."""
 
     weights: np.ndarray  # (G, M) v; 0 for who has not joined
@@ -193,7 +193,7 @@ def _class_answer(state, u, forecasts, floor, out, chances, label):
 @kernel
 def mix_classes(state, parts, floor, forecasts, codes, weights, learning, answers, leaders):
     """Answer rows (n, M, K) of probabilities, and learn from each row's class where `learning`."""
-    state, parts = State(*borrowed(state)), Parts(*borrowed(parts))
+    state, parts = MixtureState(*borrowed(state)), Parts(*borrowed(parts))
     _, experts, classes = forecasts.shape
     chances, losses, slopes = np.empty(len(parts.priors)), np.empty(experts), np.empty(experts)
     stack, stacked, surer = _stack(state), np.empty(classes), np.empty((experts + 1, classes))
@@ -359,7 +359,7 @@ def _learn_number(state, parts, code, parameter, rate, heard, points, answer, y,
 @kernel
 def mix_numbers(state, parts, code, parameter, located, forecasts, y, weights, learning, answers, leaders):
     """Answer rows (n, M) of scores, and learn from each row's label where `learning`."""
-    state, parts = State(*borrowed(state)), Parts(*borrowed(parts))
+    state, parts = MixtureState(*borrowed(state)), Parts(*borrowed(parts))
     experts, last = forecasts.shape[1], len(parts.shares)
     heard, points, space = np.empty(experts), np.empty(last + 1), np.empty((3, experts))
     differs, moves = np.empty(experts), np.empty((2, experts))

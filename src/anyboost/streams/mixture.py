@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import labels
-from anyboost.streams.mixing import Parts, State, Totals, mix_classes, mix_numbers, top_weights
+from anyboost.streams.mixing import MixtureState, Parts, Totals, mix_classes, mix_numbers, top_weights
 from anyboost.streams.stacking import new_stack
 
 FLOOR = 1e-5  # the least probability that an expert is heard to give a class
@@ -101,7 +101,7 @@ class Mixture:
         self.parts = class_parts() if loss is None else number_parts(loss.located)
         count, experts = len(self.parts.shares), len(names)
         stack = new_stack(experts + (loss is None))
-        self.state = State(
+        self.state = MixtureState(
             weights=np.zeros((count, experts)),
             past=np.zeros(count + 1),
             rates=np.zeros(count),
@@ -119,7 +119,7 @@ class Mixture:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a pickle, whose arrays may lie in memory that cannot be written."""
         self.__dict__.update(state)
-        self.state = State(*(np.require(array, requirements="W") for array in self.state))
+        self.state = MixtureState(*(np.require(array, requirements="W") for array in self.state))
         self.parts = Parts(*(np.require(array, requirements="W") for array in self.parts))
 
     @property

@@ -27,7 +27,7 @@ _SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """A table as `fit` takes it; one on disk brings the others in X."""
 
     X: Any
@@ -45,10 +45,10 @@ class Rows:
         found = {"sample_weight": self.weight, "qid" if task == "ranking" else "groups": self.groups}
         return {name: value for name, value in found.items() if value is not None}
 
-    def take(self, rows: np.ndarray) -> Rows:
+    def take(self, rows: np.ndarray) -> TrainingRows:
         """Some of the rows."""
         weight, groups = (None if part is None else part[rows] for part in (self.weight, self.groups))
-        return Rows(self.X.take(rows), None if self.y is None else self.y[rows], weight, groups)
+        return TrainingRows(self.X.take(rows), None if self.y is None else self.y[rows], weight, groups)
 
 
 def task_of(asked: Asked) -> str | None:
@@ -97,7 +97,7 @@ class Taken(NamedTuple):
     """A table, taken for what it is."""
 
     task: str
-    rows: Rows
+    rows: TrainingRows
     kinds: dict[str, str]  # what its columns hold
 
 
@@ -143,7 +143,7 @@ def check_columns(asked: Asked, names: Sequence[str], path: str) -> None:
         raise TableError(f"{path} has no columns left to predict from")
 
 
-def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = None) -> Rows:
+def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = None) -> TrainingRows:
     """The rows of a table for a task; of a later table, those `columns`."""
     apart = asked.apart()
     X = frames.to_arrow({name: values for name, values in whole.columns.items() if name not in apart})
@@ -158,7 +158,7 @@ def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = N
         check_weights(weight, asked.weight, whole.where)
     if asked.groups is not None:
         groups = _labels(whole.columns[asked.groups], f"--groups {asked.groups}", whole.where)
-    return Rows(X, _targets(whole.columns[asked.target], asked, task, whole.where), weight, groups)
+    return TrainingRows(X, _targets(whole.columns[asked.target], asked, task, whole.where), weight, groups)
 
 
 def check_weights(weight: np.ndarray, name: str, where: Where) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from anyboost.backends import arrays
 from anyboost.cli.passes import fitting
-from anyboost.cli.passes.fitting import Rows
+from anyboost.cli.passes.fitting import TrainingRows
 from anyboost.cli.rows import frames, tables, text
 from anyboost.cli.rows.cells import Batch, TableError
 from anyboost.cli.rows.sources import Source
@@ -147,7 +147,7 @@ def guess(asked: Asked, large: Large) -> str:
     return "classification" if words or pair else "regression"
 
 
-def rows_of(large: Large, asked: Asked, task: str) -> Rows:
+def rows_of(large: Large, asked: Asked, task: str) -> TrainingRows:
     """The rows, read into mapped files."""
     max_bins = asked.parameters.get("max_bins", MOST_BINS)
     columns = [name for name in large.kinds if name not in asked.apart()]
@@ -158,7 +158,7 @@ def rows_of(large: Large, asked: Asked, task: str) -> Rows:
     table = binned_files(files, wanted)
     assert table.columns is not None
     large.levels = {columns[number]: len(levels.values) for number, levels in table.columns.levels.items()}
-    return Rows(table, None, None, None)
+    return TrainingRows(table, None, None, None)
 
 
 def _check_room(rows: int, columns: int) -> None:
