@@ -13,7 +13,8 @@ import numpy as np
 from anyboost import checks, losses, tables, weak
 from anyboost.boosting import boost
 from anyboost.ensemble import Ensemble
-from anyboost.losses import Loss, RankHinge, RankLogistic
+from anyboost.losses import Loss
+from anyboost.losses.combine import ranks
 from anyboost.space import Binned
 from anyboost.watching import best_round
 
@@ -211,7 +212,7 @@ def _pairs(
         return pairs
     checks.count(folds, "folds", least=2, most=X.shape[0])
     count = int(folds)
-    if _ranks(loss) and groups is not None:
+    if ranks(loss) and groups is not None:
         return list(GroupKFold(count, shuffle=True, random_state=seed).split(X, y, groups))
     if groups is not None:
         return list(StratifiedKFold(count, shuffle=True, random_state=seed).split(X, groups))
@@ -219,8 +220,3 @@ def _pairs(
     if loss.domain.classes or signs:
         return list(StratifiedKFold(count, shuffle=True, random_state=seed).split(X, y))
     return list(KFold(count, shuffle=True, random_state=seed).split(X, y))
-
-
-def _ranks(loss: Any) -> bool:
-    terms = [term for _, term in getattr(loss, "terms", ((1.0, loss),))]
-    return any(isinstance(term, RankHinge | RankLogistic) for term in terms)

@@ -25,12 +25,10 @@ from anyboost.losses import (
     Multioutput,
     MultiQuantile,
     Quantile,
-    RankHinge,
-    RankLogistic,
     Sum,
     WorstGroup,
 )
-from anyboost.losses.combine import CoupledSum
+from anyboost.losses.combine import CoupledSum, ranks
 from anyboost.losses.leaves import Leaves
 from anyboost.tables import MOST_LEVELS, Columns
 from anyboost.trees.parts import circle
@@ -151,7 +149,7 @@ def _dealt(
     rows: Labelled, targets: Targets, units: Units, seed: int
 ) -> tuple[Labelled, Targets, np.ndarray, np.ndarray]:
     """Rows of which each has all its units in one fold, that fold, and how many units there are."""
-    if rows.groups is not None and _ranks(targets.loss):
+    if rows.groups is not None and ranks(targets.loss):
         # Rows of a query are compared with each other, so none of them may tell another.
         return rows, targets, label_folds(mix(seed, SALT), rows.groups, FOLDS), units.counts
     counts = units.folds(FOLDS)
@@ -203,11 +201,6 @@ def _tell(
             own = (fold == number) & (place < n)
             told[column][own] = smoothed(leaf, n, given & (turn != number))[place[own]]
     return Encoding(columns.n, tuple(each.words for each in told_of), values), told
-
-
-def _ranks(loss: Any) -> bool:
-    terms = [term for _, term in loss.terms] if isinstance(loss, CoupledSum) else [loss]
-    return any(isinstance(term, RankHinge | RankLogistic) for term in terms)
 
 
 def _places(codes: np.ndarray, missing: int) -> np.ndarray:

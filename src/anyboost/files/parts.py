@@ -7,11 +7,8 @@ comes back as a stand-in that says so when training asks for it, or as what `loa
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import numpy as np
-
 from anyboost import descent as descents
 from anyboost import losses, steps, weak
-from anyboost.checks import Array, Floats
 from anyboost.descent import Descent
 from anyboost.files.codec import Codec, plain
 from anyboost.files.fields import Fault, Fields, items, make, optional, real, text
@@ -41,15 +38,8 @@ class AbsentLoss(RowwiseLoss):
     def __repr__(self) -> str:
         return f"AbsentLoss({self.title!r})"
 
-    def link(self, scores: Any) -> Array:
-        return self._shown().predict(np.asarray(scores, dtype=np.float64))
-
-    def probabilities(self, scores: Any) -> Floats:
-        if self._shown().probabilities is None:
-            raise TypeError(f"the loss {self.name} gives no probabilities")
-        return self._shown().probabilities(np.asarray(scores, dtype=np.float64))  # type: ignore[misc]
-
-    def _shown(self) -> links.Link:
+    @property
+    def link_(self) -> links.Link:  # type: ignore[override]
         return self._refuse() if self.shown is None else self.shown
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:

@@ -13,9 +13,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from anyboost import checks
-from anyboost.checks import Array
-from anyboost.losses import domains
+from anyboost.checks import Array, Floats
+from anyboost.losses import domains, links
 from anyboost.losses.functionals import Functional, Measure
 from anyboost.trees.parts import circle
 
@@ -31,6 +33,8 @@ class Loss(ABC):
         What `losses.get` calls it.
     domain : Domain
         The targets it accepts.
+    link_ : Link
+        What its scores say of the targets.
 
     Examples
     --------
@@ -42,6 +46,7 @@ class Loss(ABC):
 
     name: str
     domain: domains.Domain = domains.REALS
+    link_: links.Link = links.IDENTITY
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -133,6 +138,43 @@ class Loss(ABC):
         Functional
             R.
         """
+
+    def link(self, scores: Any) -> Array:
+        """Predictions (a mean, a quantile, a label) from raw scores.
+
+        Parameters
+        ----------
+        scores : array_like (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray
+            Predictions.
+        """
+        return self.link_.predict(np.asarray(scores, dtype=np.float64))
+
+    def probabilities(self, scores: Any) -> Floats:
+        """Class probabilities from raw scores; two-class losses give the columns P(-1), P(+1).
+
+        Parameters
+        ----------
+        scores : array_like (n,) or (n, K)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray (n, K)
+            Probabilities.
+        """
+        if self.link_.probabilities is None:
+            raise TypeError(f"the loss {self.name} gives no probabilities: {self.link_.instead}")
+        return self.link_.probabilities(np.asarray(scores, dtype=np.float64))
+
+    def _check_groups(self, groups: Any) -> None:
+        """Refuse groups that nobody would look at."""
+        if groups is not None and not self.uses_groups:
+            raise ValueError(f"groups were given, but the loss {self.name} does not use groups: leave it out")
 
     def __str__(self) -> str:
         """The name that `losses.get` understands, parameters after a colon."""

@@ -14,6 +14,7 @@ from anyboost.losses.base import Loss
 from anyboost.losses.functionals import Functional, Measure
 from anyboost.losses.joint import Crossing
 from anyboost.losses.leaves import Leaves
+from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.trees.parts import distinct
 from anyboost.trees.rows import Here
@@ -25,8 +26,7 @@ def add(terms: list[tuple[float, Loss]]) -> Loss:
     """The sum of factor times loss; sums of sums are flattened."""
     flat: list[tuple[float, Any]] = []
     for factor, loss in terms:
-        inside = loss.terms if isinstance(loss, Sum | CoupledSum) else ((1.0, loss),)
-        flat += [(factor * f, l) for f, l in inside]
+        flat += [(factor * f, l) for f, l in terms_of(loss)]
     if len({loss.vector for _, loss in flat}) > 1:
         names = " and ".join(loss.name for _, loss in flat)
         raise ValueError(
@@ -37,6 +37,16 @@ def add(terms: list[tuple[float, Loss]]) -> Loss:
 
 
 Loss._summed = staticmethod(add)
+
+
+def terms_of(loss: Loss) -> tuple[tuple[float, Any], ...]:
+    """Factors and losses of a sum; of any other loss, itself."""
+    return loss.terms if isinstance(loss, Sum | CoupledSum) else ((1.0, loss),)
+
+
+def ranks(loss: Loss) -> bool:
+    """Whether rows of a query are compared with each other."""
+    return any(isinstance(term, RankHinge | RankLogistic) for _, term in terms_of(loss))
 
 
 def written(terms: Iterable[tuple[float, Loss]]) -> str:
@@ -237,12 +247,12 @@ class CoupledSum(Loss):
     def outputs(self, y: Array) -> int:
         return self.terms[0][1].outputs(y)
 
-    def link(self, scores: Any) -> Array:
-        return self.terms[0][1].link(scores)
+    @property
+    def link_(self) -> links.Link:  # type: ignore[override]
+        return self.terms[0][1].link_
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
-        if groups is not None and not self.uses_groups:
-            raise ValueError(f"groups were given, but the loss {self.name} does not use groups: leave it out")
+        self._check_groups(groups)
         parts = [
             (factor, loss.on(y, space, groups if loss.uses_groups else None, outputs))
             for factor, loss in self.terms

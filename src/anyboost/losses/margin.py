@@ -22,6 +22,13 @@ def _class_weights(y: Array, sample: Leaves) -> tuple[float, float]:
     return float(sample.sums(y > 0)[0]), float(sample.sums(y < 0)[0])
 
 
+def _log_odds(name: str, y: Array, sample: Leaves, factor: float = 1.0) -> float:
+    plus, minus = _class_weights(y, sample)
+    if plus == 0 or minus == 0:
+        return no_best_constant(name, plus - minus)
+    return factor * (log_of(plus) - log_of(minus))
+
+
 @dataclass(frozen=True)
 class Logistic(RowwiseLoss):
     """The logistic loss, log(1 + exp(-y f)).
@@ -62,10 +69,7 @@ class Logistic(RowwiseLoss):
         return 1.0 / (1.0 + exp_of(reach))
 
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
-        plus, minus = _class_weights(y, sample)
-        if plus == 0 or minus == 0:
-            return no_best_constant(self.name, plus - minus)
-        return log_of(plus) - log_of(minus)
+        return _log_odds(self.name, y, sample)
 
 
 @dataclass(frozen=True)
@@ -113,10 +117,7 @@ class Exponential(RowwiseLoss):
         return np.where(no_plus | no_minus, one_class, 0.5 * odds)
 
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
-        plus, minus = _class_weights(y, sample)
-        if plus == 0 or minus == 0:
-            return no_best_constant(self.name, plus - minus)
-        return 0.5 * (log_of(plus) - log_of(minus))
+        return _log_odds(self.name, y, sample, 0.5)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from anyboost.checks import Array, Floats
-from anyboost.losses import links
 from anyboost.losses.base import Loss
 from anyboost.losses.functionals import FAR, Functional, Measure
 from anyboost.trees.parts import Moved, circle, distinct
@@ -39,21 +38,6 @@ class _Ranking(Loss):
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
         return RankFunctional(self, self.check(y), space, groups)
-
-    def link(self, scores: Any) -> Array:
-        """Raw scores: only their order within a query means anything.
-
-        Parameters
-        ----------
-        scores : array_like (n,)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray (n,)
-            The scores.
-        """
-        return links.IDENTITY.predict(np.asarray(scores, dtype=np.float64))
 
     kinked: ClassVar[bool]
 

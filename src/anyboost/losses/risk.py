@@ -18,7 +18,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.checks import Array, Floats
-from anyboost.losses import domains
+from anyboost.losses import domains, links
 from anyboost.losses.base import Loss
 from anyboost.losses.functionals import Functional, Measure
 from anyboost.losses.leaves import Leaves
@@ -46,35 +46,9 @@ class _Reweighted(Loss):
     def outputs(self, y: Array) -> int:
         return self.loss.outputs(y)
 
-    def link(self, scores: Any) -> Array:
-        """Predictions from raw scores: those of `loss`.
-
-        Parameters
-        ----------
-        scores : array_like (n,) or (n, K)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray
-            Predictions.
-        """
-        return self.loss.link(scores)
-
-    def probabilities(self, scores: Any) -> Floats:
-        """Class probabilities from raw scores: those of `loss`.
-
-        Parameters
-        ----------
-        scores : array_like (n,) or (n, K)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray (n, K)
-            Probabilities.
-        """
-        return self.loss.probabilities(scores)
+    @property
+    def link_(self) -> links.Link:  # type: ignore[override]
+        return self.loss.link_
 
     def __str__(self) -> str:
         return repr(self)
@@ -246,14 +220,11 @@ class GroupFunctional(_ReweightedFunctional):
         super().__init__(loss, y, space, outputs)
         self._groups, self._shares = groups, groups.masses()
 
-    def group_means(self, scores: Floats) -> Floats:
+    def means(self, losses: Floats) -> Floats:
         """The mean loss of each group, in the order of their labels."""
-        return self._means(self.loss.values(scores, self.y))
-
-    def _means(self, losses: Floats) -> Floats:
         return self._groups.sums(losses) / self._shares
 
     def factors(self, losses: Floats) -> Floats:
-        means = self._means(losses)
+        means = self.means(losses)
         worst = int(np.argmax(means >= means.max() - _TIE * np.abs(means).max()))
         return (self._groups.leaf == worst) / self._shares[worst]

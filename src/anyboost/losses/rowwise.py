@@ -1,4 +1,4 @@
-"""Losses of rows one by one, written by one definition of (score, target): value, slope and curvature.
+"""Losses of rows one by one: their mean, and the constants and leaf steps that make it least.
 
 R(f) = sum_n w_n l(f(x_n), y_n),     sum_n w_n = 1
 """
@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anyboost import checks
-from anyboost.backends import definitions
 from anyboost.checks import Array, Floats
-from anyboost.losses import domains, links
-from anyboost.losses.base import Loss
+from anyboost.losses.definition import RowDefinition
 from anyboost.losses.functionals import Functional, Measure, RowwiseFunctional
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.search import monotone_zeros, zeros_and_fading
@@ -26,7 +23,7 @@ from anyboost.trees.parts import on_ones_own
 FARTHEST_CONSTANT = 10.0
 
 
-class RowwiseLoss(Loss):
+class RowwiseLoss(RowDefinition):
     """A weighted mean of l(score, target) over rows.
 
     A loss of your own is easiest made by `pointwise`. A class has a static method `row(f, y, parameter)`, compiled on
@@ -55,283 +52,8 @@ class RowwiseLoss(Loss):
     2.0
     """
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "row" not in vars(cls) and {"values", "subgradients", "both"} & set(vars(cls)):
-            cls.row = None  # it is of another loss then
-
-    link_: ClassVar[links.Link] = links.IDENTITY
-
-    @property
-    def kinked(self) -> bool:
-        """Whether the loss has kinks, and so no gradient in places."""
-        return False
-
-    @property
-    def smoothable(self) -> bool:
-        """Whether the loss has kinks that `envelope_gradients` can round off."""
-        return self.kinked
-
-    infimum: float = -math.inf  # what the loss of a row is under for no score and no target
-    shift_invariant: ClassVar[bool] = False  # l(f + c, y) = l(f, y) for the same c added to all K scores
-
-    row: ClassVar[Callable[..., Any] | None] = None
-    """The definition at one row, compiled on first use: (f, y, parameter) -> value, slope, curvature.
-
-    For several scores: (f, y, parameter, slopes) -> value, with the slopes filled in. A loss without one overrides
-    `values` and `subgradients`, or `both`.
-    """
-    row_curvatures: ClassVar[Callable[..., Any] | None] = None
-    """The same for the curvatures of several scores: (f, y, parameter, curvatures) that fills in the last."""
-
-    @property
-    def parameter(self) -> Any:
-        """What the definition knows of the loss's parameters: the first one."""
-        return next((float(getattr(self, name)) for name in getattr(self, "__dataclass_fields__", ())), 0.0)
-
-    @property
-    def number(self) -> int:
-        """The place of its definition in the list, by which kernels know it."""
-        known = self.row is not None and self.row in definitions.ROWS
-        return definitions.ROWS.index(self.row) if known else definitions.OTHER
-
-    @property
-    def has_curvature(self) -> bool:
-        """Whether its functional has a `curvature`: it has no kinks, and its formula gives one."""
-        return not self.kinked and (self.row_curvatures if self.vector else self.row) is not None
-
-    # For streams, where scores are to be held within bounds:
-    center: ClassVar[int] = definitions.NOTHING  # what a constant would answer, where scores are not located
-    reach: ClassVar[float] = 6.0  # how far scores may go, where they are not located
-
-    @property
-    def located(self) -> bool:
-        """Whether scores lie on the scale of the targets."""
-        return self.domain == domains.REALS
-
-    def smoothness_within(self, reach: float) -> float:
-        """The constant beta_b: `smoothness`, for scores in [-reach, reach].
-
-        Parameters
-        ----------
-        reach : float
-            The bound on scores.
-
-        Returns
-        -------
-        float
-            beta_b.
-        """
-        return self.smoothness
-
-    def steepest(self, reach: float, label_bound: float) -> float:
-        """The largest slope (l1 norm of slopes) for scores in [-reach, reach] and |y| <= label_bound.
-
-        Parameters
-        ----------
-        reach : float
-            The bound on scores.
-        label_bound : float
-            The bound on targets.
-
-        Returns
-        -------
-        float
-            The slope; inf where it is not known.
-        """
-        return math.inf if self.vector else self.lipschitz
-
-    def shortfall(self, reach: float, label_bound: float) -> float | None:
-        """The constant eps_b = max(0, sup over |f| = reach of -slope(f) f / reach).
-
-        It is what holding scores within the reach can cost, per unit.
-
-        Parameters
-        ----------
-        reach : float
-            The bound on scores.
-        label_bound : float
-            The bound on targets.
-
-        Returns
-        -------
-        float or None
-            eps_b; None where it is not known.
-        """
-        return None
-
-    def stand_ins(self, weight: float, first: float, second: float) -> tuple[list[float], list[float]] | None:
-        """A few targets and weights on which every constant costs what it costs on a sample.
-
-        Parameters
-        ----------
-        weight : float
-            The sum of the sample's weights w.
-        first : float
-            The sum of w y.
-        second : float
-            The sum of w y^2.
-
-        Returns
-        -------
-        tuple of (list of float, list of float) or None
-            Targets and weights; None where there are none.
-        """
-        if self.domain != domains.SIGNS:
-            return None
-        return [-1.0, 1.0], [0.5 * (weight - first), 0.5 * (weight + first)]
-
-    @property
-    def lines(self) -> tuple[float, float, float] | None:
-        """(a, b, c), where the loss is a (y - f)+ + b (f - y)+ + c (1 - y f)+."""
-        return None
-
-    def values(self, scores: Floats, y: Array) -> Floats:
-        """The loss of every row, l(scores_n, y_n).
-
-        Parameters
-        ----------
-        scores : ndarray (n,) or (n, K)
-            Raw scores.
-        y : ndarray
-            Checked targets.
-
-        Returns
-        -------
-        ndarray (n,)
-            The losses.
-        """
-        return self.both(scores, y)[0]
-
-    def subgradients(self, scores: Floats, y: Array) -> Floats:
-        """A subgradient of l in the scores of every row.
-
-        Parameters
-        ----------
-        scores : ndarray (n,) or (n, K)
-            Raw scores.
-        y : ndarray
-            Checked targets.
-
-        Returns
-        -------
-        ndarray
-            The subgradients, shaped like `scores`.
-        """
-        return self.both(scores, y)[1]
-
-    def both(self, scores: Floats, y: Array) -> tuple[Floats, Floats]:
-        """The `values` and the `subgradients`, to the bit; a loss whose two share work does it once.
-
-        Parameters
-        ----------
-        scores : ndarray (n,) or (n, K)
-            Raw scores.
-        y : ndarray
-            Checked targets.
-
-        Returns
-        -------
-        tuple of (ndarray, ndarray)
-            Losses and subgradients.
-        """
-        compute = self.kernel()
-        if compute is None:
-            own = type(self)
-            if own.values is RowwiseLoss.values or own.subgradients is RowwiseLoss.subgradients:
-                raise TypeError(
-                    f"the loss {self.name} is not defined: give its class `row`, or `values` and `subgradients`"
-                )
-            return self.values(scores, y), self.subgradients(scores, y)
-        scores, y = self._arrays(scores, y)
-        values, slopes = np.empty(len(scores)), np.empty(scores.shape)
-        compute(scores, y, self.parameter, values, slopes)
-        return values, slopes
-
-    def curvatures(self, scores: Floats, y: Array) -> Floats:
-        """The curvature of l in the scores of every row, where the loss `has_curvature`.
-
-        It is the second derivative, or that of a parabola above the loss with its value and slope at the score where
-        the second derivative would mislead. For several scores the diagonal, or a diagonal above the matrix.
-
-        Parameters
-        ----------
-        scores : ndarray (n,) or (n, K)
-            Raw scores.
-        y : ndarray
-            Checked targets.
-
-        Returns
-        -------
-        ndarray
-            The curvatures, shaped like `scores`.
-        """
-        compute = self.kernel("curvatures")
-        if compute is None:
-            raise TypeError(f"the loss {self.name} has no curvature: ask `has_curvature` first")
-        scores, y = self._arrays(scores, y)
-        found = np.empty(scores.shape)
-        compute(scores, y, self.parameter, found)
-        return found
-
-    def infima(self, y: Array) -> Floats:
-        """What the loss of each row is under for no score.
-
-        Parameters
-        ----------
-        y : ndarray
-            Checked targets.
-
-        Returns
-        -------
-        ndarray (n,)
-            The infima.
-        """
-        return np.full(len(y), self.infimum)
-
-    def kernel(self, asked: str = "both") -> Callable[..., Any] | None:
-        """A compiled loop over rows, where there is one.
-
-        Parameters
-        ----------
-        asked : str, default "both"
-            "both", "curvatures" or a "round" (see `rowwise.over_rows`).
-
-        Returns
-        -------
-        callable or None
-            The loop.
-        """
-        definition = self.row_curvatures if asked == "curvatures" and self.vector else self.row
-        if definition is None or (asked == "curvatures" and not self.has_curvature):
-            return None
-        from anyboost.backends.rowwise import over_rows
-
-        return cast(Callable[..., Any], over_rows(definition, self.vector, asked))
-
-    def _arrays(self, scores: Any, y: Any) -> tuple[Floats, Array]:
-        """As kernels take them: in one layout, so that they are compiled for no other."""
-        targets = np.int64 if self.domain.classes else np.float64
-        return np.require(scores, np.float64, ["C", "W"]), np.require(y, targets, ["C", "W"])
-
-    def verify(self, scores: Floats, y: Array, mean: float, slopes: Floats) -> None:
-        """Raise where what `kernel` computed has no meaning; ours always has.
-
-        Parameters
-        ----------
-        scores : ndarray (n,) or (n, K)
-            Raw scores.
-        y : ndarray
-            Checked targets.
-        mean : float
-            The mean loss.
-        slopes : ndarray
-            The subgradients.
-        """
-
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
-        if groups is not None:
-            raise ValueError(f"groups were given, but the loss {self.name} does not use groups: leave it out")
+        self._check_groups(groups)
         targets = self.check(y)
         return RowwiseFunctional(self, targets, space, self._fitting_outputs(targets, outputs))
 
@@ -448,38 +170,6 @@ class RowwiseLoss(Loss):
             return gap / mu + self.subgradients(scores + gap, y)
 
         return -monotone_zeros(slope, len(scores)) / mu
-
-    def link(self, scores: Any) -> Array:
-        """Predictions (a mean, a quantile, a label) from raw scores.
-
-        Parameters
-        ----------
-        scores : array_like (n,) or (n, K)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray
-            Predictions.
-        """
-        return self.link_.predict(np.asarray(scores, dtype=np.float64))
-
-    def probabilities(self, scores: Any) -> Floats:
-        """Class probabilities from raw scores; two-class losses give the columns P(-1), P(+1).
-
-        Parameters
-        ----------
-        scores : array_like (n,) or (n, K)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray (n, K)
-            Probabilities.
-        """
-        if self.link_.probabilities is None:
-            raise TypeError(f"the loss {self.name} gives no probabilities: {self.link_.instead}")
-        return self.link_.probabilities(np.asarray(scores, dtype=np.float64))
 
     def constant_on(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
         """The `best_constant` of rows in any parts.

@@ -40,6 +40,7 @@ class Cox(Loss):
 
     farthest = FAR
     domain = domains.SIGNED_TIMES
+    link_ = links.LOG
     has_curvature = True
 
     def check(self, y: Any) -> Array:
@@ -52,24 +53,8 @@ class Cox(Loss):
         return super().check(y)
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
-        if groups is not None:
-            raise ValueError("groups were given, but the loss cox does not use groups: leave it out")
+        self._check_groups(groups)
         return CoxFunctional(self.check(y), space)
-
-    def link(self, scores: Any) -> Array:
-        """Hazard ratios exp(f) from raw scores.
-
-        Parameters
-        ----------
-        scores : array_like (n,)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray (n,)
-            Hazard ratios.
-        """
-        return links.LOG.predict(np.asarray(scores, dtype=np.float64))
 
 
 class CoxFunctional(Functional):

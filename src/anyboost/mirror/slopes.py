@@ -8,6 +8,7 @@ from anyboost import losses
 from anyboost.backends.definitions import OTHER
 from anyboost.checks import Floats
 from anyboost.losses import Loss, RowwiseLoss
+from anyboost.losses.combine import terms_of
 
 
 def get(loss: str | Loss) -> RowwiseLoss:
@@ -22,7 +23,7 @@ def get(loss: str | Loss) -> RowwiseLoss:
 
 def terms(loss: RowwiseLoss) -> Floats | None:
     """The loss for compiled code, a row (number, factor, parameter) a term; None where it is not known there."""
-    parts = loss.terms if isinstance(loss, losses.Sum) else ((1.0, loss),)
+    parts = terms_of(loss)
     if any(part.number == OTHER or np.ndim(part.parameter) for _, part in parts):
         return None
     return np.array([(part.number, factor, part.parameter) for factor, part in parts], dtype=np.float64)

@@ -151,8 +151,7 @@ class PathMargin(Loss):
         return cells.astype(np.int64)
 
     def on(self, y: Any, space: Measure, groups: Any = None, outputs: int | None = None) -> Functional:
-        if groups is not None:
-            raise ValueError("groups were given, but the loss path_margin does not use groups: leave it out")
+        self._check_groups(groups)
         return PathFunctional(self, self.check(y), space)
 
 
