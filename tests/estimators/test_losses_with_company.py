@@ -8,7 +8,7 @@ from sklearn.datasets import load_diabetes
 
 import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor, metrics
-from anyboost.estimators.regressor import baseline_hazard
+from anyboost.estimators.survival import baseline_hazard
 from anyboost.losses import Crossing, CVaR, MultiQuantile, WorstGroup
 from reference import metrics as reference
 

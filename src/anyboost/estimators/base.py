@@ -4,7 +4,6 @@ A fit works on values of its own and writes all fitted attributes at its end, so
 the estimator as it was.
 """
 
-import copy
 import inspect
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -15,13 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, keywords, tables
 from anyboost.boosting import Run
 from anyboost.draws import Units, unit_counts
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import marginals, measures, parameters, reading
+from anyboost.estimators import marginals, parameters, reading
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.certified import Certified
 from anyboost.estimators.dials import Circumstances, Dials, choose
@@ -29,10 +27,9 @@ from anyboost.estimators.explained import Explained
 from anyboost.estimators.fitting import Fitting, without_sample
 from anyboost.estimators.held_out import CV, FOLDS, SHARE, SPLIT, HeldOut, Part, held_out
 from anyboost.estimators.rounds import Sets, fit_parts, search
-from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
+from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
 from anyboost.losses import Loss
-from anyboost.tables import quick
 from anyboost.trees.parts import circle, rows_of, total
 from anyboost.watching import Monitor
 
@@ -118,28 +115,6 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
     def _targets(self, y: Any, sample_weight: np.ndarray | None) -> Targets:
         """The loss and the targets it takes, from what the user calls y."""
 
-    def apply(self, X: Any) -> np.ndarray:
-        """The leaf, as a node number of its tree, in which each row ends.
-
-        Parameters
-        ----------
-        X : table (n, d)
-            The columns of the fit.
-
-        Returns
-        -------
-        ndarray (n, trees)
-            Node numbers.
-        """
-        table = self._table(X)
-        parts = self.ensemble_.hypotheses
-        if not all(hasattr(part, "apply") for part in parts):
-            raise TypeError(
-                "apply needs trees, and this model is a sum of other functions: use a tree learner"
-            )
-        leaves = [part.apply(table) for part in parts]
-        return np.stack(leaves, axis=1) if leaves else np.empty((table.shape[0], 0), dtype=np.int32)
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as in scikit-learn; names of other libraries are answered with ours.
 
@@ -168,8 +143,6 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         tags.input_tags.allow_nan, tags.input_tags.sparse = able.missing, able.sparse
         tags.target_tags.required = True
         return tags
-
-    # --- fitting
 
     def _fit(
         self,
@@ -351,62 +324,6 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
     def _after(self, run: Run, ensemble: Ensemble, rows: Labelled, targets: Targets) -> dict[str, Any]:
         """Further fitted attributes of a kind of estimator."""
         return {}
-
-    # --- predicting
-
-    def _table(self, X: Any) -> Any:
-        """A later table as numbers."""
-        table = None
-        if "ensemble_" in vars(self):
-            table = quick.read(X, self._columns, getattr(self, "feature_names_in_", None))
-        if table is None:
-            check_is_fitted(self)
-            reading.check_kind(X)
-            validate_data(self, X, skip_check_array=True, reset=False)
-            table, _ = tables.read(X, self._columns, sparse=parameters.abilities(self).sparse)
-        return tables.contiguous(self._encoding.encode(table))
-
-    def _cells(self, column: int, values: np.ndarray) -> np.ndarray:
-        """What numbers in one column of a later table are in the trees' own, (n, columns that it becomes)."""
-        levels = self._columns.levels.get(column)
-        codes = values if levels is None else levels.encode(tables.Column(values, f"column {column}"))
-        return self._encoding.told(codes, column) if column in self._encoding.values else codes[:, None]
-
-    def _sources(self) -> np.ndarray:
-        return self._encoding.sources
-
-    def _raw(self, X: Any, offset: Any = None) -> np.ndarray:
-        """Raw scores, (n,) or (n, k)."""
-        watched = getattr(self, "_watched", None)
-        if watched is not None and X is watched.given and offset is None:
-            return watched.shaped().copy()  # a scorer may write into what it is given
-        table = self._table(X)
-        given = self._given_scores(X, table.shape[0], offset)
-        return self.ensemble_.predict(table, given, checks.n_threads(self.n_jobs))
-
-    def _staged_raw(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
-        table = self._table(X)
-        given = self._given_scores(X, table.shape[0], offset)
-        return self.ensemble_.staged_predict(table, given, checks.n_threads(self.n_jobs))
-
-    def _given_scores(self, X: Any, n: int, offset: Any) -> np.ndarray | None:
-        """What is added to the model's own scores: an offset, and an init estimator's of the table as given."""
-        outputs = self.ensemble_.outputs
-        total: Any = None
-        if offset is not None:
-            total = checks.scores(offset, "offset", n, outputs)
-            total = np.full((n,) if outputs == 1 else (n, outputs), total) if np.ndim(total) == 0 else total
-        if getattr(self, "init_", None) is not None:
-            began = raw_scores_of(self.init_, X, n, outputs)
-            total = began if total is None else total + began
-        return total
-
-    def _stage(self, fitted: dict[str, Any], watched: measures.WatchedSet) -> Self:
-        """The estimator as a scorer is to see it in the middle of a fit; it has the scores of the watched set."""
-        stage = copy.copy(self)
-        stage.__dict__.update(fitted)
-        stage._watched = watched
-        return stage
 
 
 class GroupedBoosting(BaseBoosting):

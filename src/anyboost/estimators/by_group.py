@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, tables
+from anyboost.estimators.predicting import Predicting
 from anyboost.losses import CVaR, RowwiseLoss, WorstGroup
 
 
-class ByGroup:
+class ByGroup(Predicting):
     """For estimators of targets row by row: a part to inherit."""
 
     loss_: Any
@@ -67,7 +68,7 @@ class ByGroup:
                 "groups by scores of their own"
             )
         checks.between(coverage, "coverage", 0, 1)
-        scores = self._raw(X, offset)  # type: ignore[attr-defined]
+        scores = self._raw(X, offset)
         n = len(scores)
         labels = checks.labels(groups, "groups", n)
         checks.as_many(y, n, "y")

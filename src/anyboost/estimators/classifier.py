@@ -8,47 +8,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
 from anyboost import keywords, tables
-from anyboost.estimators import parameters
 from anyboost.estimators.base import GroupedBoosting, shared
 from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.classes import codes_of, targets_of
 from anyboost.estimators.held_out import CV, HeldOut
+from anyboost.estimators.probabilities import OfProbabilities, gives_probabilities
 from anyboost.estimators.rows import Targets
 from anyboost.explain import calibration
 from anyboost.losses import Loss
-
-
-def _gives_probabilities(estimator: "BoostingClassifier") -> bool:
-    if getattr(estimator, "calibration_", estimator.calibration) is not None:
-        return True
-    loss = getattr(estimator, "loss_", None)
-    if loss is None:
-        try:
-            loss = parameters.find_loss(estimator.loss, "logistic")
-        except (ValueError, TypeError):
-            return True  # `fit` will say what is wrong
-    link = getattr(getattr(loss, "loss", loss), "link_", None)
-    return link is not None and link.probabilities is not None
-
-
-class _OfProbabilities:
-    """A method of losses that give probabilities; others do not have it, and say what does.
-
-    scikit-learn's `available_if` has one sentence for all refusals, and it does not say what to do.
-    """
-
-    def __init__(self, method: Any) -> None:
-        self.method = method
-
-    def __get__(self, model: Any, owner: Any = None) -> Any:
-        if model is None:
-            return self.method
-        if not _gives_probabilities(model):
-            raise AttributeError(
-                f"{self.method.__name__} needs probabilities, which the loss {getattr(model, 'loss_', model.loss)} "
-                "does not give: use loss='logistic', or calibration='temperature' with this one"
-            )
-        return self.method.__get__(model, owner)
 
 
 class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
@@ -310,7 +277,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         """
         return (self._decisions(scores) for scores in self._staged_raw(X, offset))
 
-    @_OfProbabilities
+    @OfProbabilities
     def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The probability of each class, for losses that give probabilities.
 
@@ -328,7 +295,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         """
         return self._probabilities(self._raw(X, offset))
 
-    @_OfProbabilities
+    @OfProbabilities
     def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The logarithm of the probability of each class.
 
@@ -347,7 +314,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset))
 
-    @_OfProbabilities
+    @OfProbabilities
     def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """The probability of each class after each round.
 
@@ -397,7 +364,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
     ) -> dict[str, np.ndarray]:
         codes = codes_of(np.asarray(y), self.classes_)
         wrong = self._labels(scores) != self.classes_[codes]
-        if not _gives_probabilities(self):
+        if not gives_probabilities(self):
             return {"error": wrong}
         chances = self._probabilities(scores)
         brier = ((chances - np.eye(len(self.classes_))[codes]) ** 2).sum(axis=1)

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks
 from anyboost.estimators.marginals import axes
+from anyboost.estimators.predicting import Predicting
 from anyboost.explain import importances as importances_of
 from anyboost.explain.explanation import Explanation, explain, interact
 from anyboost.explain.marginals import Marginals, trees_with_shapes
@@ -16,12 +17,10 @@ KINDS = ("gain", "split", "shap", "permutation")
 REPEATS = 5  # of each permutation
 
 
-class Explained:
+class Explained(Predicting):
     """For estimators with an `ensemble_`: a part to inherit."""
 
-    ensemble_: Any
     n_features_in_: int
-    n_jobs: Any
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -209,10 +208,3 @@ class Explained:
             return self._table(background)
         except (ValueError, TypeError) as error:
             raise type(error)(f"background must be rows with the columns of the fit: {error}") from None
-
-    def _table(self, X: Any) -> Any:
-        raise NotImplementedError
-
-    def _sources(self) -> np.ndarray:
-        """The column of X that each column of the model's table comes from."""
-        raise NotImplementedError

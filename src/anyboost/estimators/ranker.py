@@ -11,8 +11,7 @@ from anyboost.draws import labels_held_out
 from anyboost.estimators import parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
-from anyboost.estimators.regressor import _one_column
-from anyboost.estimators.rows import Labelled, Targets
+from anyboost.estimators.rows import Labelled, Targets, one_column
 from anyboost.estimators.sets import named_sets
 from anyboost.trees.parts import distinct
 
@@ -279,7 +278,7 @@ class BoostingRanker(BaseBoosting):
             )
 
         def encode(values: Any) -> np.ndarray:
-            return loss.check(_one_column(np.asarray(values)))
+            return loss.check(one_column(np.asarray(values)))
 
         return Targets(loss, encode(y), encode)
 

@@ -1,25 +1,21 @@
 """Boosting of numbers: a mean, a median, quantiles, counts, survival, or several targets at once."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, keywords, losses, metrics, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import parameters
+from anyboost.estimators import parameters, survival
 from anyboost.estimators.base import GroupedBoosting, shared
 from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.intervals import Intervals, levels_of
-from anyboost.estimators.rows import Labelled, Targets
+from anyboost.estimators.rows import Labelled, Targets, one_column
 from anyboost.losses import Cox, Multioutput
-from anyboost.losses.elementary import exp_each
-from anyboost.losses.leaves import Leaves
-from anyboost.trees.parts import circle, on_ones_own
 
 
 class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
@@ -280,10 +276,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         if not isinstance(self.loss_, Cox):
             raise TypeError(f'predict_survival needs hazards, and the loss is {self.loss_}: use loss="cox"')
         asked = self.event_times_ if times is None else checks.column(times, "times")
-        place = np.searchsorted(self.event_times_, asked, side="right")
-        hazard = np.append(0.0, self.baseline_hazard_)[place]
-        with np.errstate(over="ignore", under="ignore"):
-            return np.exp(-np.exp(self._raw(X, offset))[:, None] * hazard)
+        return survival.chances(self.event_times_, self.baseline_hazard_, asked, self._raw(X, offset))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient R^2; for quantiles together minus their loss, for "cox" the concordance.
@@ -323,19 +316,19 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
             raise ValueError(
                 f"loss {loss} is one of classes, and this is a regressor: use BoostingClassifier"
             )
-        y = _one_column(y)
+        y = one_column(y)
         if spec == "huber":
             loss = losses.suited(spec, checks.finite(checks.numbers(y, "y"), "y"), sample_weight)
         if y.ndim == 2 and not isinstance(loss, Multioutput | Cox):
             loss = Multioutput(loss)  # type: ignore[arg-type]
 
         def encode(values: Any) -> np.ndarray:
-            return loss.check(_one_column(np.asarray(values)))
+            return loss.check(one_column(np.asarray(values)))
 
         return Targets(loss, encode(y), encode, fitted={"conformal_": None})
 
     def _as_fitted(self, y: Any) -> np.ndarray:
-        return self.loss_.check(_one_column(np.asarray(y)))
+        return self.loss_.check(one_column(np.asarray(y)))
 
     def _told(
         self, X: Any, offset: Any, scores: np.ndarray, y: Any, groups: np.ndarray, coverage: float
@@ -362,30 +355,5 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         scores = run.scores
         if ensemble.n_rounds < run.ensemble.n_rounds:
             scores = run.state.start + ensemble.predict(rows.X) - ensemble.start
-        gather, weights = circle().gather, rows.sample_weight
-        weights = None if weights is None else gather(weights)
-        everyone = gather(targets.y), gather(scores), weights
-        with on_ones_own():
-            times, hazard = baseline_hazard(*everyone)
+        times, hazard = survival.hazard_of_all(targets.y, scores, rows.sample_weight)
         return {"event_times_": times, "baseline_hazard_": hazard}
-
-
-def baseline_hazard(
-    y: np.ndarray, scores: np.ndarray, sample_weight: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Breslow: H(t) = sum over events up to t of w_i / sum over rows still at risk of w_j exp(f_j)."""
-    weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    # Rows of one time are summed in any order, the times in theirs
-    lengths, place = np.unique(np.abs(y), return_inverse=True)
-    top = float(scores.max())
-    ends = Leaves(place, len(lengths), weights).sums(exp_each(scores - top))
-    risk, happened = np.cumsum(ends[::-1])[::-1], y > 0
-    events = Leaves(place[happened], len(lengths), weights[happened]).masses()
-    some = events > 0
-    return lengths[some], np.cumsum(events[some] / risk[some]) * math.exp(-top)
-
-
-def _one_column(y: np.ndarray) -> np.ndarray:
-    """A y of one column as (n,), with scikit-learn's warning; others as they are. Words are for classifiers."""
-    checks.no_words(y, "y", "turn it into a number, or fit words as classes with BoostingClassifier")
-    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y

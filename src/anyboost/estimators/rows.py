@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from anyboost import checks, tables
 from anyboost.backends import mapped
@@ -69,3 +70,9 @@ def raw_scores_of(estimator: Any, X: Any, n: int, outputs: int) -> np.ndarray:
     scores = checks.scores(function(X), "the scores of init", n, outputs)
     assert isinstance(scores, np.ndarray)
     return scores
+
+
+def one_column(y: np.ndarray) -> np.ndarray:
+    """A y of one column as (n,), with scikit-learn's warning; others as they are. Words are for classifiers."""
+    checks.no_words(y, "y", "turn it into a number, or fit words as classes with BoostingClassifier")
+    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
