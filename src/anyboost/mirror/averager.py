@@ -221,12 +221,7 @@ class MirrorAverager:
         """
         targets = self.loss.check(y)
         table = self._check_forecasts(forecasts, len(targets))
-        weights = checks.sample_weight(sample_weight, len(targets))
-        if weights.max() > MOST_WEIGHT:
-            raise ValueError(
-                f"sample_weight must be at most {MOST_WEIGHT:g}, got {weights.max():g}: a weight of w takes w "
-                "steps, so divide all weights by a number"
-            )
+        weights = step_weights(sample_weight, len(targets))
         if table.ndim == 3:
             self.loss._fitting_outputs(targets, table.shape[2])
         state = self._fresh(table.shape[1]) if self._state is None else self._state
@@ -341,6 +336,17 @@ class MirrorAverager:
         if not np.isfinite(table).all():
             _check_sleepers(table)
         return table
+
+
+def step_weights(sample_weight: Any, n: int) -> Floats:
+    """The weights of rows, each of which is so many steps."""
+    weights = checks.sample_weight(sample_weight, n)
+    if weights.max() > MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be at most {MOST_WEIGHT:g}, got {weights.max():g}: a weight of w takes w "
+            "steps, so divide all weights by a number"
+        )
+    return weights
 
 
 def _check_sleepers(table: Floats) -> None:

@@ -14,7 +14,7 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import Loss
 from anyboost.mirror import schedules, slopes
-from anyboost.mirror.averager import MOST_WEIGHT
+from anyboost.mirror.averager import step_weights
 from anyboost.mirror.domains import Octahedron
 from anyboost.mirror.proxies import Entropy
 from anyboost.mirror.schedules import (
@@ -233,9 +233,7 @@ class StumpAverager:
         table = self._table(X)
         if len(table) != len(targets):
             raise ValueError(f"X must have one row for each y, got {len(table)} rows for {len(targets)}")
-        weights = checks.sample_weight(sample_weight, len(targets))
-        if weights.max() > MOST_WEIGHT:
-            raise ValueError(f"sample_weight must be at most {MOST_WEIGHT:g}: divide all weights by a number")
+        weights = step_weights(sample_weight, len(targets))
         if self._state is None:
             self._state = self._fresh(*_dictionary(table, self.max_thresholds))
         scores = np.empty(len(targets))

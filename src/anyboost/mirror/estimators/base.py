@@ -58,7 +58,7 @@ class MirrorAveraging(BaseEstimator):
 
     def _learn(self, X: Any, y: np.ndarray, sample_weight: Any, first: bool) -> Any:
         """Forecasts of all rows, then one pass over them: in an order of its own, or (partial_fit) as they come."""
-        weights = self._weights(sample_weight, y)
+        weights = checks.sample_weight(sample_weight, len(y))
         kept = weights > 0
         if not kept.all():
             X, y, weights = pool._rows(X, np.flatnonzero(kept)), y[kept], weights[kept]
@@ -91,9 +91,6 @@ class MirrorAveraging(BaseEstimator):
 
     def _forecasts(self, X: Any) -> Floats:
         return X if self.models is None else pool.forecast(self.models_, X, self._task)
-
-    def _weights(self, sample_weight: Any, y: np.ndarray) -> Floats:
-        return checks.sample_weight(sample_weight, len(y))
 
     def _table(self, X: Any, y: Any, reset: bool, **options: Any) -> tuple[Any, Any]:
         """Checked X and y: a table of numbers where columns are forecasts; whatever the models take, else."""

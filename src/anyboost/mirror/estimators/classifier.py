@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from anyboost import losses
+from anyboost import checks, losses
 from anyboost.checks import Floats
 from anyboost.mirror import slopes
 from anyboost.mirror.estimators.base import Averager, MirrorAveraging
@@ -106,7 +106,7 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
         self._fresh(self._loss)  # refuse what cannot be before any work
         X, y = self._table(X, y, reset=True)
         check_classification_targets(y)
-        present = y[self._weights(sample_weight, y) > 0]
+        present = y[checks.sample_weight(sample_weight, len(y)) > 0]
         averagers = self._begin(np.unique(present))
         forecasts, y, weights = self._learn(X, y, sample_weight, first=True)
         numbers = np.searchsorted(self.classes_, y)
