@@ -1,4 +1,4 @@
-"""The space: inner products, norms and sums under a sample's weights, and what a projection is lent of it.
+"""The space: a sample under its weights, and what a projection is lent of it; `norms` has its inner product.
 
     <f, g> = sum_n w_n <f(x_n), g(x_n)>,   sum_n w_n = 1
 
@@ -16,6 +16,7 @@ import numpy as np
 from anyboost.backends import mapped
 from anyboost.backends.arrays import by_row
 from anyboost.space.masses import Masses, total_weight
+from anyboost.space.norms import Norms
 from anyboost.trees.parts import rows_of
 from anyboost.trees.rows import Rows
 from anyboost.trees.table import Bins
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_NOTED = 3  # arrays whose largest value is remembered: a gradient, a target and a curvature
 
-
-class Space:
+class Space(Norms):
     """L2(P) over the rows of X with positive weights.
 
     A `curved` space measures functions by ||h||^2 = sum_n w_n kappa_n h(x_n)^2 and covectors, in units of gradients, by
@@ -72,7 +71,6 @@ class Space:
 
     features: np.ndarray | None = None
     key: int = 0
-    kappa: np.ndarray | None = None
     _lender: "Space | None" = None
 
     def __init__(
@@ -92,10 +90,9 @@ class Space:
         self.n = X.shape[0]
         self.max_bins = max_bins
         self.n_threads = n_threads
-        self.rows: Rows = rows_of(self.n, n_threads, mapped.folder_of(X)) if rows is None else rows
+        self.rows = rows_of(self.n, n_threads, mapped.folder_of(X)) if rows is None else rows
         self._views: dict[Hashable, Any] = {}
-        self._scales: dict[str, int] = {}
-        self._largest: list[tuple[np.ndarray, float]] = []
+        self._scales, self._largest = {}, []
         self._weigh(Masses.of(weights, self.rows))
 
     def _weigh(self, measure: Masses) -> None:
@@ -254,129 +251,6 @@ class Space:
             return self.mass / self.total
         return mapped.full((self.n,), 1.0 / self.total, np.float64, beside=self.X)
 
-    def inner(self, f: np.ndarray, g: np.ndarray, less: np.ndarray | None = None) -> float:
-        """The pairing <f, g>, or <f, g - less>, in the same bits for any order of the rows and any number of threads.
-
-        Parameters
-        ----------
-        f : ndarray (n,) or (n, k)
-            A function on the rows.
-        g : ndarray (n,) or (n, k)
-            Another.
-        less : ndarray or None, default None
-            What to take off g.
-
-        Returns
-        -------
-        float
-            sum_n w_n f_n g_n.
-        """
-        if less is None:
-            return self._sum("inner", by_row(f), by_row(g))
-        return self._sum("inner of a difference", by_row(f), by_row(g), by_row(less))
-
-    def norm(self, f: np.ndarray, kind: str = "norm") -> float:
-        """The norm ||f|| = sqrt(<f, f>).
-
-        Parameters
-        ----------
-        f : ndarray (n,) or (n, k)
-            A function on the rows.
-        kind : str, default "norm"
-            Norms asked for in turns are quicker under names of their own.
-
-        Returns
-        -------
-        float
-            The norm.
-        """
-        return self._sum(kind, by_row(f), by_row(f)) ** 0.5
-
-    def square(self, h: np.ndarray) -> float:
-        """The squared norm ||h||^2, in the space's metric.
-
-        Parameters
-        ----------
-        h : ndarray (n,) or (n, k)
-            A function on the rows.
-
-        Returns
-        -------
-        float
-            ||h||^2.
-        """
-        if self.kappa is None:
-            return self._sum("square", by_row(h), by_row(h))
-        return self._sum("curved square", by_row(h * self.kappa), by_row(h))
-
-    def dual_norm(self, D: np.ndarray, kind: str = "norm of D") -> float:
-        """The norm of a covector: max <D, h> over ||h|| <= 1, which is ||D|| where there is no curvature.
-
-        Parameters
-        ----------
-        D : ndarray (n,) or (n, k)
-            The covector.
-        kind : str, default "norm of D"
-            Norms asked for in turns are quicker under names of their own.
-
-        Returns
-        -------
-        float
-            The norm.
-        """
-        if self.kappa is None:
-            return self.norm(D, kind)
-        # Where kappa is zero, so is D.
-        quotient = np.divide(D, self.kappa, out=np.zeros_like(D), where=self.kappa > 0)
-        return self._sum(kind, by_row(D), by_row(quotient)) ** 0.5
-
-    def largest(self, f: np.ndarray) -> float:
-        """The largest |f_n|; NaN or infinite where any is.
-
-        Parameters
-        ----------
-        f : ndarray (n,) or (n, k)
-            A function on the rows.
-
-        Returns
-        -------
-        float
-            max_n |f_n|.
-        """
-        for known, top in self._largest:
-            if known is f:
-                return top
-        from anyboost.backends.sums import largest
-
-        return largest(f, self.rows)
-
-    def know_largest(self, f: np.ndarray, largest: float) -> None:
-        """Take note of max |f|, known from the pass that made it; f must not change.
-
-        Parameters
-        ----------
-        f : ndarray (n,) or (n, k)
-            A function on the rows.
-        largest : float
-            max_n |f_n|.
-        """
-        self._largest = [(f, largest), *self._largest[: _NOTED - 1]]
-
-    def mean(self, values: np.ndarray) -> float:
-        """The weighted mean sum_n w_n values_n.
-
-        Parameters
-        ----------
-        values : ndarray (n,)
-            One value a row.
-
-        Returns
-        -------
-        float
-            The mean.
-        """
-        return self._sum("mean", by_row(values), None)
-
     def scale_and_add(self, factor: float, f: np.ndarray, g: np.ndarray) -> np.ndarray:
         """The sum factor * f + g.
 
@@ -512,9 +386,3 @@ class Space:
         if key not in self._views:
             self._views[key] = compute(self)
         return self._views[key]
-
-    def _sum(self, kind: str, f: np.ndarray, g: np.ndarray | None, less: np.ndarray | None = None) -> float:
-        # Sums of one kind tend to keep their scale from round to round, and knowing it saves a pass.
-        guess = self._scales.get(kind, 0)
-        value, self._scales[kind] = self.rows.dot(f, g, self.mass, guess, less)
-        return value / self.total
