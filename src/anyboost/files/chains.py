@@ -17,7 +17,7 @@ from anyboost.online.base import Arrays
 from anyboost.online.booster import OnlineBooster
 from anyboost.online.features import MOST_BITS, Features
 from anyboost.online.labels import SIZE
-from anyboost.online.one_vs_rest import OneVsRest
+from anyboost.online.one_vs_rest import Member, OneVsRest
 from anyboost.online.regret import Sketch
 from anyboost.online.settings import Chain, Settings, Totals, compiled_loss
 from anyboost.online.state import ChainState, CompiledState, InterpretedState
@@ -182,7 +182,7 @@ def unpack_members(part: Fields, own: OneVsRest, boosters: list[Any], classes: i
     """Fill in a classifier of so many classes with its boosters."""
     if len(boosters) != (1 if classes <= 2 else classes):
         raise Fault("it has not a booster for each class")
-    own.classes, own.members = classes, [(booster, None) for booster in boosters]
+    own.classes, own.members = classes, [Member(booster) for booster in boosters]
     own.__dict__.update(_MEMBERS.take(part, classes=classes, boosters=len(boosters)))
     own.before = list(own.before)
     if len(own.signs) != len(boosters) or any(abs(sign) != 1 for sign in own.signs):

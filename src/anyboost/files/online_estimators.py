@@ -16,7 +16,7 @@ from anyboost.online.booster import OnlineBooster
 from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import OnlineBoosting
 from anyboost.online.features import Features
-from anyboost.online.one_vs_rest import OneForAll, OneVsRest
+from anyboost.online.one_vs_rest import Member, OneForAll, OneVsRest
 from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
 from anyboost.streams.team import Team
 
@@ -41,7 +41,7 @@ def pack(model: OnlineBoosting) -> Packed:
         _check(model)
     classifies = isinstance(model, ChainClassifier)
     members = (
-        [] if team else [each[0] for each in model.boosters_.members] if classifies else [model.booster_]
+        [] if team else [each.booster for each in model.boosters_.members] if classifies else [model.booster_]
     )
     found = _PARAMETERS.pack(**_USUAL | model.get_params(deep=False)).within("parameters")
     found |= _WRITTEN.pack(learner=_text(model.learner), loss=_text(model.loss)).within("written")
@@ -167,7 +167,7 @@ def _unpack_classes(part: Fields, model: Any, boosters: list[OnlineBooster], lea
             raise Fault("its team knows other classes")
     elif model.loss_.vector:
         own = OneForAll(model._new_member, model.loss_)
-        own.members, own.classes = [(booster, None) for booster in boosters], max(2, len(names))
+        own.members, own.classes = [Member(booster) for booster in boosters], max(2, len(names))
         if len(boosters) != 1 or (boosters[0].state and boosters[0].state.outputs != own.classes):
             raise Fault("its booster has not a score for each class")
     else:

@@ -8,8 +8,9 @@
 `SpanBooster` competes with the span of the learners (Algorithm 1), `HullBooster` with their convex hull (2).
 """
 
+from anyboost.online.algorithms import HullBooster, SpanBooster
 from anyboost.online.base import OnlineLearner, Stage
-from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
+from anyboost.online.booster import OnlineBooster
 from anyboost.online.intervals import AdaptiveIntervals
 from anyboost.online.linear import LinearLearner
 from anyboost.online.nets import NetLearner

@@ -49,7 +49,7 @@ def load(learner, arrays, rows, begin, count, learning, values):
     return norm
 
 
-rate_of_row = scales.rate_of_row
+rate_of_row, gain = scales.rate_of_row, scales.unknown_gain
 
 
 @inlined
@@ -107,11 +107,6 @@ def _answer(arrays, feature, value, stage, outputs, raw):
     for k in range(outputs):
         c = stage * outputs + k
         raw[c] = arrays.weights[feature, c] * value + arrays.intercepts[feature, c]
-
-
-@inlined
-def gain(learner, arrays, row, column):
-    return -1.0
 
 
 @inlined

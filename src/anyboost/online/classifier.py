@@ -9,7 +9,7 @@ booster with a score a class, and has to know all classes from the start.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -20,9 +20,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from anyboost import losses
 from anyboost.online import dataframes
+from anyboost.online.classes import StreamClasses
 from anyboost.online.drift import Guard
 from anyboost.online.estimators import OnlineBoosting, Seen
-from anyboost.online.one_vs_rest import OneForAll, OneVsRest
+from anyboost.online.one_vs_rest import Member, OneForAll, OneVsRest
 from anyboost.online.regret import Regret
 from anyboost.online.river import register
 from anyboost.online.rows import Table, one_row
@@ -34,7 +35,7 @@ def _has_probabilities(model: ChainClassifier) -> bool:
     return isinstance(loss, losses.RowwiseLoss) and loss.link_.probabilities is not None
 
 
-class ChainClassifier(ClassifierMixin, OnlineBoosting):
+class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
     """Online gradient boosting of classes: `partial_fit` on arrays, `learn_one` on dicts of features.
 
     Parameters
@@ -102,13 +103,11 @@ class ChainClassifier(ClassifierMixin, OnlineBoosting):
     def _begin(self) -> None:
         self.loss_ = self._checked_loss()
         self.boosters_ = (OneForAll if self.loss_.vector else OneVsRest)(self._new_member, self.loss_)
-        self.classes_: np.ndarray = np.array([])
-        self.open_ = True  # whether classes that were not named may come
-        self.codes_: dict[Any, int] = {}
+        self.classes_, self.codes_, self.open_ = np.array([]), {}, True
 
-    def _new_member(self, outputs: int | None) -> tuple[Any, Guard | None]:
+    def _new_member(self, outputs: int | None) -> Member:
         booster = self._new_booster(self._checked_loss(), outputs)
-        return booster, None if self.drift is None else Guard(booster, self.drift)
+        return Member(booster, None if self.drift is None else Guard(booster, self.drift))
 
     def _meet(self, y: np.ndarray) -> None:
         self._know(np.unique(y).tolist(), more=False)
@@ -137,12 +136,7 @@ class ChainClassifier(ClassifierMixin, OnlineBoosting):
         ChainClassifier
             Itself.
         """
-        first = not self.__sklearn_is_fitted__()
-        if first:
-            self.check_parameters()
-        table, y = self._table_and_targets(X, y, reset=first)
-        if first:
-            self._begin()
+        first, table, y = self._begun(X, y)
         known = None if classes is None else np.unique(column_or_1d(classes)).tolist()
         if first and known is not None:
             self._know(known, more=False)
@@ -154,35 +148,6 @@ class ChainClassifier(ClassifierMixin, OnlineBoosting):
             self._know(np.unique(y).tolist(), more=not self.loss_.vector)
         self._learn_rows(table, y, sample_weight)
         return self
-
-    def _know(self, labels: list[Any], more: bool) -> None:
-        """Add classes; `more` says whether others may follow."""
-        for label in labels:
-            self.codes_.setdefault(label, len(self.codes_))
-        self.open_ = more
-        self.classes_ = self._class_array()
-        self.boosters_.cover(len(self.codes_))
-
-    def _class_array(self) -> np.ndarray:
-        kinds = {type(label) for label in self.codes_}
-        return np.array(list(self.codes_), dtype=None if len(kinds) == 1 else object)
-
-    def _check_new(self, labels: list[Any]) -> list[Any]:
-        """The labels' classes that were never seen, in order; refused where no more may come."""
-        new = [label for label in dict.fromkeys(labels) if label not in self.codes_]
-        for label in new:
-            _check_label(label, labels.index(label))
-        if new and not self.open_:
-            raise ValueError(
-                f"y holds the class {new[0]!r} at row {labels.index(new[0])}, and the classes are "
-                f"{self.classes_.tolist()}: name all of them in the first partial_fit(X, y, classes=...)"
-            )
-        if new and self.loss_.vector:
-            raise ValueError(
-                f"loss {self.loss_} has to know all classes from the start: call partial_fit(X, y, classes=...) "
-                "first, or use the loss logistic, which takes classes as they come"
-            )
-        return new
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: for two classes one a row, above 0 for the second.
@@ -393,11 +358,6 @@ class ChainClassifier(ClassifierMixin, OnlineBoosting):
 
     def _score_rows(self, rows: Table) -> Any:
         return self.boosters_.scores(rows)
-
-
-def _check_label(label: Any, row: int) -> None:
-    if label is None or label != label or not isinstance(label, Hashable):
-        raise ValueError(f"y must name a class, got {label} at row {row}: leave that row out")
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:

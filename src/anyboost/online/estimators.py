@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from anyboost import checks, losses
 from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import dataframes
-from anyboost.online.booster import HullBooster, OnlineBooster, SpanBooster
+from anyboost.online.algorithms import HullBooster, SpanBooster
+from anyboost.online.booster import OnlineBooster
 from anyboost.online.drift import Guard
 from anyboost.online.features import Features
 from anyboost.online.front import NamedFront, check_targets
@@ -180,6 +181,16 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
         self.n_iter_ = self.max_iter
         return self
 
+    def _begun(self, X: Any, y: Any) -> tuple[bool, Table, np.ndarray]:
+        """Whether the rows are the first, and the rows; the model has begun then."""
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self.check_parameters()
+        table, y = self._table_and_targets(X, y, reset=first)
+        if first:
+            self._begin()
+        return first, table, y
+
     def _meet(self, y: np.ndarray) -> None:
         """Before the rows of `fit` are learnt: what has to be known of their targets."""
 
@@ -274,12 +285,7 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
         ChainRegressor
             Itself.
         """
-        first = not self.__sklearn_is_fitted__()
-        if first:
-            self.check_parameters()
-        table, y = self._table_and_targets(X, y, reset=first)
-        if first:
-            self._begin()
+        _, table, y = self._begun(X, y)
         self._learn_rows(table, y, sample_weight)
         return self
 

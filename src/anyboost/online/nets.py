@@ -106,7 +106,7 @@ def _begin(random: np.random.Generator, shape: Shape, features: int | None = Non
     return random.normal(size=shape) / np.sqrt(features or shape[0])
 
 
-load, rate_of_row = scales.load_scaled, scales.rate_of_row
+load, rate_of_row, gain = scales.load_scaled, scales.rate_of_row, scales.unknown_gain
 
 
 @inlined
@@ -131,11 +131,6 @@ def predict(learner, arrays, row, raw):
         for h in range(own):
             total += outer[h + 1, c] * hidden[first + h]
         raw[c] = total
-
-
-@inlined
-def gain(learner, arrays, row, column):
-    return -1.0
 
 
 @inlined

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,20 @@ from anyboost.online.regret import Regret
 from anyboost.online.rows import Table, check_finite
 from anyboost.online.rows import weights as checked_weights
 
-Maker = Callable[[int | None], tuple[Any, Guard | None]]
+
+class Member(NamedTuple):
+    """A booster, and who guards it against drift."""
+
+    booster: Any
+    guard: Guard | None = None
+
+    @property
+    def learning(self) -> Any:
+        """Who is given the rows to learn."""
+        return self.guard or self.booster
+
+
+Maker = Callable[[int | None], Member]
 
 
 class OneVsRest:
@@ -28,7 +41,7 @@ class OneVsRest:
     def __init__(self, make: Maker, loss: RowwiseLoss) -> None:
         self.make, self.loss = make, loss
         self.classes = 0
-        self.members: list[tuple[Any, Guard | None]] = []
+        self.members: list[Member] = []
         self.signs: list[float] = []
         self.weights = np.zeros(0)  # of each class's rows so far
         self.rows = 0
@@ -40,7 +53,7 @@ class OneVsRest:
         """Have a booster for each of so many classes."""
         if classes <= self.classes:
             return
-        self.past, self.before = self._sums(), [_losses_of(member[0]) for member in self.members]
+        self.past, self.before = self._sums(), [_losses_of(member.booster) for member in self.members]
         if not self.members:
             self._add(1.0)
         if classes > 2 and len(self.members) == 1:
@@ -67,9 +80,9 @@ class OneVsRest:
     ) -> list[float]:
         """Learn one encoded row; returns the classes' scores from before."""
         found, first = [], 1 if len(self.members) == 1 else 0
-        for aim, ((booster, guard), sign) in enumerate(zip(self.members, self.signs, strict=True), first):
+        for aim, (member, sign) in enumerate(zip(self.members, self.signs, strict=True), first):
             label = sign if code == aim else -sign
-            found.append((guard or booster)._learn_row(columns, values, width, label, w))
+            found.append(member.learning._learn_row(columns, values, width, label, w))
         self.weights[code] += w
         self.rows += w > 0
         return self._spread_row(found)
@@ -78,19 +91,21 @@ class OneVsRest:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
         found, table = [], check_finite(table)
         weights = checked_weights(w, len(codes))
-        for aim, (booster, guard), sign in zip(self._aims(), self.members, self.signs, strict=True):
+        for aim, member, sign in zip(self._aims(), self.members, self.signs, strict=True):
             labels = np.where(codes == aim, sign, -sign)
-            if guard is not None:
-                found.append(guard._learn_rows(table, labels, w))
+            if member.guard is not None:
+                found.append(member.guard._learn_rows(table, labels, w))
             else:  # what was checked once is not checked again for each class
-                found.append(booster._learn_checked_rows(table, labels, weights))
+                found.append(member.booster._learn_checked_rows(table, labels, weights))
         np.add.at(self.weights, codes, weights)  # one by one, as the loop does
         self.rows += int((weights > 0).sum())
         return self._spread(np.column_stack(found))
 
     def answer_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> list[float]:
         """The classes' scores of one encoded row."""
-        return self._spread_row([booster._score_row(columns, values, width) for booster, _ in self.members])
+        return self._spread_row(
+            [member.booster._score_row(columns, values, width) for member in self.members]
+        )
 
     def scores_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
         """The same as an array."""
@@ -98,7 +113,7 @@ class OneVsRest:
 
     def scores(self, table: Table) -> np.ndarray:
         """The classes' scores, (n, k)."""
-        found = [member[0]._score_rows(table) for member in self.members]
+        found = [member.booster._score_rows(table) for member in self.members]
         return self._spread(np.column_stack(found) if found else np.zeros((table.n, 0)))
 
     def _spread(self, found: np.ndarray) -> np.ndarray:
@@ -130,7 +145,7 @@ class OneVsRest:
     def regret(self) -> Regret:
         """Cumulative losses, each the mean over classes of the losses against the rest."""
         if len(self.members) == 1:
-            found = self.members[0][0].regret()
+            found = self.members[0].booster.regret()
             return found._replace(best_constant_loss=self._constant_loss())
         loss, first, prefix = self._sums().tolist()
         return Regret(self.rows, loss, first, self._constant_loss(), prefix, self._longest(), None)
@@ -139,13 +154,13 @@ class OneVsRest:
         if not self.members:
             return np.zeros(3)
         grown = [
-            _losses_of(booster) - before
-            for (booster, _), before in zip(self.members, self.before, strict=True)
+            _losses_of(member.booster) - before
+            for member, before in zip(self.members, self.before, strict=True)
         ]
         return self.past + np.mean(grown, axis=0)
 
     def _longest(self) -> int:
-        return max(member[0].regret().best_prefix for member in self.members)
+        return max(member.booster.regret().best_prefix for member in self.members)
 
     def _constant_loss(self) -> float:
         """The loss of the constant scores that are best in hindsight: a question of how often each class came."""
@@ -169,7 +184,7 @@ class OneForAll:
     def __init__(self, make: Maker, loss: RowwiseLoss) -> None:
         self.make, self.loss = make, loss
         self.classes = 0
-        self.members: list[tuple[Any, Guard | None]] = []
+        self.members: list[Member] = []
 
     def cover(self, classes: int) -> None:
         """Have a score for each of so many classes; said once."""
@@ -179,23 +194,21 @@ class OneForAll:
 
     def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
         """Learn one encoded row."""
-        booster, guard = self.members[0]
-        (guard or booster)._learn_row(columns, values, width, code, w)
+        self.members[0].learning._learn_row(columns, values, width, code, w)
 
     def learn_rows(self, table: Table, codes: np.ndarray, w: Any) -> np.ndarray:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
-        booster, guard = self.members[0]
-        return np.asarray((guard or booster)._learn_rows(table, codes, w))
+        return np.asarray(self.members[0].learning._learn_rows(table, codes, w))
 
     def scores_row(self, columns: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
         """The classes' scores of one encoded row."""
         if not self.members:
             return np.zeros(0)
-        return np.asarray(self.members[0][0]._score_row(columns, values, width))
+        return np.asarray(self.members[0].booster._score_row(columns, values, width))
 
     def scores(self, table: Table) -> np.ndarray:
         """The classes' scores, (n, k)."""
-        return self.members[0][0]._score_rows(table) if self.members else np.zeros((table.n, 0))
+        return self.members[0].booster._score_rows(table) if self.members else np.zeros((table.n, 0))
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Those of the loss's link."""
@@ -207,7 +220,7 @@ class OneForAll:
 
     def regret(self) -> Regret:
         """That of the booster."""
-        return self.members[0][0].regret()
+        return self.members[0].booster.regret()
 
 
 def _losses_of(booster: Any) -> np.ndarray:

@@ -183,6 +183,12 @@ def rate_of_row(learner, arrays, norm):
 
 
 @inlined
+def unknown_gain(learner, arrays, row, column):
+    """The `gain` of a learner whose answer after a step cannot be told before it."""
+    return -1.0
+
+
+@inlined
 def feature_of(row, j):
     """Which feature stands at place j of a row, behind the constant."""
     return row.columns[row.begin + j - 1] + 1 if len(row.columns) > 0 else j

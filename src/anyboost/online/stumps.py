@@ -114,7 +114,7 @@ class FeatureStumpLearner:
         arrays.extra[:, [stage, stages + stage]] = 0.0
 
 
-load, rate_of_row = scales.load_scaled, scales.rate_of_row
+load, rate_of_row, gain = scales.load_scaled, scales.rate_of_row, scales.unknown_gain
 
 
 @inlined
@@ -147,11 +147,6 @@ def _best(sums, row, stage):
 def _answer(arrays, feature, value, stage, outputs, raw):
     for k in range(outputs):
         raw[stage * outputs + k] = arrays.weights[feature, stage * outputs + k] * value
-
-
-@inlined
-def gain(learner, arrays, row, column):
-    return -1.0
 
 
 @inlined

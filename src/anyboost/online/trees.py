@@ -133,6 +133,9 @@ class TreeLearner:
         arrays.extra[stage * self.max_leaves : (stage + 1) * self.max_leaves] = 0.0
 
 
+gain = scales.unknown_gain
+
+
 @inlined
 def load(learner, arrays, rows, begin, count, learning, values):
     """The row, with zeros where it is sparse; values[0] says how many rows the bins rest on."""
@@ -183,11 +186,6 @@ def predict(learner, arrays, row, raw):
         arrays.leaf[stage] = node
         for k in range(outputs):
             raw[stage * outputs + k] = arrays.values[node, k]
-
-
-@inlined
-def gain(learner, arrays, row, column):
-    return -1.0
 
 
 @inlined

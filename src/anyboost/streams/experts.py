@@ -14,9 +14,9 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.estimators import BoostingClassifier, BoostingRegressor
 from anyboost.losses import RowwiseLoss
-from anyboost.online.booster import SpanBooster
+from anyboost.online.algorithms import SpanBooster
 from anyboost.online.features import Features
-from anyboost.online.one_vs_rest import OneVsRest
+from anyboost.online.one_vs_rest import Member, OneVsRest
 from anyboost.online.rows import Table
 from anyboost.streams.batch_row import BatchRow
 from anyboost.streams.layout import Layout, layout_of
@@ -62,17 +62,19 @@ class ClassChains:
         self.name, self.model, self.standardized = name, booster, standardized
         self.members = OneVsRest(self._new, booster.loss)
 
-    def _new(self, _: int | None) -> tuple[Any, None]:
+    def _new(self, _: int | None) -> Member:
         new = self.model
-        return type(new)(
-            new.learner,
-            new.n_learners,
-            new.loss,
-            new.step,
-            prefix=new.prefix,
-            forget=new.forget,
-            random_state=new.random_state,
-        ), None
+        return Member(
+            type(new)(
+                new.learner,
+                new.n_learners,
+                new.loss,
+                new.step,
+                prefix=new.prefix,
+                forget=new.forget,
+                random_state=new.random_state,
+            )
+        )
 
     def cover(self, classes: int) -> None:
         """Have an answer for each of so many classes."""
@@ -99,7 +101,7 @@ class ClassChains:
     @property
     def boosters(self) -> list[Any]:
         """What is learnt."""
-        return [member[0] for member in self.members.members]
+        return [member.booster for member in self.members.members]
 
 
 class Refit(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anyboost.losses import RowwiseLoss
-from anyboost.online.booster import SpanBooster
+from anyboost.online.algorithms import SpanBooster
 from anyboost.online.linear import LinearLearner
 from anyboost.online.stumps import FeatureStumpLearner
 from anyboost.online.trees import TreeLearner
