@@ -120,8 +120,8 @@ class Estimator(Learner):
         Projection or LeafProjection
             h on the sample.
         """
-        if self._classifier is not None:
-            return self._classifier.project(space, target)
+        if (classifier := self._classifier) is not None:
+            return classifier.project(space, target)
         rows, weights = self._seen(space)
         table = sklearn_estimators.chosen_columns(space.X if rows is None else space.X[rows], space.features)
         targets, random = target if rows is None else target[rows], space.random()
@@ -172,11 +172,11 @@ class Estimator(Learner):
         Projection or LeafProjection
             h on the sample.
         """
-        if self._classifier is None:
+        if (classifier := self._classifier) is None:
             raise TypeError(
                 "learner Estimator has no way to a regressor's extreme atom: use a stump or a tree"
             )
-        return self._classifier.extreme(space, target)
+        return classifier.extreme(space, target)
 
     def support(self, space: Space, target: np.ndarray, search: bool = True) -> Support:
         """The bound sum w |target|, which no function with |h| <= 1 exceeds, and what a fit was found to reach.
@@ -195,6 +195,6 @@ class Estimator(Learner):
         Support
             Both bounds.
         """
-        if self._classifier is not None:
-            return self._classifier.support(space, target, search)
+        if (classifier := self._classifier) is not None:
+            return classifier.support(space, target, search)
         return safe_support(self, space, target, search)

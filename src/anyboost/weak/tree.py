@@ -194,7 +194,7 @@ class Tree(Learner):
         unit = space.fixed_mass[1] if fixed.kappa_unit is None else fixed.kappa_unit
         weights = grown.weights * unit
         sums = grown.sums * fixed.unit
-        penalty = self.l2 / space.weight_unit * space.fixed_mass[1]
+        penalty = self._penalty(space)
         # A leaf can be without weight where a row's is lost against the others' in fixed point, or where curvature and
         # target are zero.
         leaf_values = sums / np.where(weights > 0, weights + penalty, 1.0)
@@ -226,11 +226,15 @@ class Tree(Learner):
     ) -> np.ndarray:
         """What the loss would like in the leaves, times W / (W + l2) over all rows or K / (K + l2), and in order."""
         if self.l2:
-            penalty = self.l2 / space.weight_unit * space.fixed_mass[1]
+            penalty = self._penalty(space)
             mass = (grown.cover[grown.shape.leaf_nodes] * space.fixed_mass[1])[:, None]
             weights = mass if curvature is None else curvature
             values = values * (weights / (weights + penalty))
         return clip_leaves(grown, values) if self.one_sided else values
+
+    def _penalty(self, space: Space) -> float:
+        """What is added to the weight of a leaf, in the space's mass."""
+        return self.l2 / space.weight_unit * space.fixed_mass[1]
 
     def _growth(self, space: Space, criterion: int, kappa_unit: float | None = None) -> Growth:
         growth = space.once(("growth", self, criterion), lambda own: self._growth_on(own, criterion))
