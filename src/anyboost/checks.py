@@ -185,6 +185,11 @@ def flag(value: Any, name: str, others: str = "") -> bool:
     return bool(value)
 
 
+def workers(n_threads: Any) -> int:
+    """How many threads n_threads asks for; None is all cores."""
+    return threads.available() if n_threads is None else count(n_threads, "n_threads", least=1)
+
+
 def n_threads(n_jobs: Any) -> int:
     """How many threads n_jobs asks for: -1 all cores, -2 all but one, None all that OMP_NUM_THREADS leaves.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends import threads
+from anyboost.backends.arrays import as_scores
 
 
 @dataclass(eq=False)
@@ -107,7 +108,7 @@ class Ensemble:
         """
         table, scores = self._begin(X, offset)
         self.add_to(scores, table, n_threads or threads.available())
-        return self._shaped(scores)
+        return as_scores(scores)
 
     def add_to(self, scores: np.ndarray, table: np.ndarray, n_threads: int) -> None:
         """Add all but the start to scores at the rows of a table that needs no check, in place.
@@ -147,7 +148,7 @@ class Ensemble:
         scores = start.copy()
         for t in range(1, self.n_rounds + 1):
             self.advance(t, table, start, scores, n_threads)
-            yield self._shaped(scores.copy())
+            yield as_scores(scores.copy())
 
     def advance(
         self, t: int, X: np.ndarray, start: np.ndarray, scores: np.ndarray, n_threads: int | None = None
@@ -264,9 +265,6 @@ class Ensemble:
     ) -> None:
         for kind, hypotheses, own in _by_class(self.hypotheses[part], coefficients):
             kind.combine(hypotheses, own, X, out, n_threads or threads.available())
-
-    def _shaped(self, scores: np.ndarray) -> np.ndarray:
-        return scores[:, 0] if self.outputs == 1 else scores
 
 
 def _by_class(hypotheses: list[Any], coefficients: np.ndarray) -> list[tuple[Any, list[Any], np.ndarray]]:

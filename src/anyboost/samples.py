@@ -7,6 +7,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends import mapped
+from anyboost.backends.arrays import as_scores
 from anyboost.draws import Units, mix, some_numbers
 from anyboost.losses import Loss
 from anyboost.space import Binned, Masses, Space
@@ -63,7 +64,7 @@ class Sample(NamedTuple):
         if isinstance(self.start, np.ndarray):
             return self.start
         scores = mapped.full((self.X.shape[0], self.outputs), constant, np.float64, beside=self.X)
-        return scores[:, 0] if self.outputs == 1 else scores
+        return as_scores(scores)
 
 
 def with_own(X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Any]:

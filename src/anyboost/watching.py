@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.backends.arrays import by_row
+from anyboost.backends.arrays import as_scores, by_row
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional
 
@@ -61,7 +61,7 @@ class Watch:
 
     def shaped(self) -> np.ndarray:
         """The scores, (n,) or (n, k)."""
-        return self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores
+        return as_scores(self.scores)
 
 
 @dataclass

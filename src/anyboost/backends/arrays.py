@@ -81,3 +81,8 @@ def memory() -> int:
 def by_row(values: np.ndarray) -> np.ndarray:
     """(n,) or (n, k) numbers as (n, k); reshaping to (n, -1) would fail where there are no rows."""
     return values[:, None] if values.ndim == 1 else values
+
+
+def as_scores(values: np.ndarray) -> np.ndarray:
+    """(n, k) numbers as scores are: (n,) where there is one a row."""
+    return values[:, 0] if values.shape[1] == 1 else values

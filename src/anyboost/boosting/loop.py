@@ -6,7 +6,6 @@ from typing import Any
 
 from anyboost import checks, keywords, losses, weak
 from anyboost import descent as descents
-from anyboost.backends import threads
 from anyboost.boosting import resuming
 from anyboost.boosting.asked import Method, options_of, seed_of, watched_set
 from anyboost.boosting.beginning import admit_resumed, begin, go_on, keep_trees, monitor_of
@@ -120,7 +119,7 @@ def boost(
     """
     method = Method.check(loss, learner, descent, curvature, resume)
     checks.count(rounds, "rounds", least=0)
-    n_threads = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+    n_threads = checks.workers(n_threads)
     sparse = weak.takes(method.learner).sparse
     y, sample_weight, groups = with_own(X, y, sample_weight, groups)
     sample = Sample.check("", method.loss, X, y, sample_weight, groups, start, sparse=sparse)

@@ -72,7 +72,7 @@ class ByGroup(Predicting):
         n = len(scores)
         labels = checks.labels(groups, "groups", n)
         checks.as_many(y, n, "y")
-        weights = np.ones(n) if sample_weight is None else checks.sample_weight(sample_weight, n)
+        weights = checks.sample_weight(sample_weight, n)
         targets = self._as_fitted(y)
         each = {"loss": loss.values(scores, targets)} | self._told(X, offset, scores, y, labels, coverage)
         found, codes = np.unique(labels, return_inverse=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anyboost.backends.arrays import as_scores
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators.rows import Targets
@@ -51,8 +52,7 @@ def held_out(parts: Iterable[Part], rounds: int, n_threads: int) -> HeldOut:
 def _scores(watched: Watch, kept: Ensemble, n_threads: int) -> np.ndarray:
     began = None
     if watched.start is not None:
-        began = watched.start.reshape(-1, kept.outputs) - kept.start
-        began = began[:, 0] if kept.outputs == 1 else began
+        began = as_scores(watched.start.reshape(-1, kept.outputs) - kept.start)
     return kept.predict(watched.X, began, n_threads)
 
 

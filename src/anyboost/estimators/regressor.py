@@ -299,9 +299,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         if isinstance(self.loss_, Cox):
             return metrics.concordance(y, self._raw(X))
         if levels_of(self.loss_) is not None:
-            targets = self.loss_.check(y)
-            weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(targets))
-            return -self.loss_.value(self._raw(X), targets, weights)
+            return -self.loss_.value(self._raw(X), y, sample_weight)
         return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:

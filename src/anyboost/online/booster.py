@@ -155,9 +155,7 @@ class OnlineBooster(NamedFront):
         self, table: Table, y: Any, sample_weight: Any, n_threads: int | None = None
     ) -> Iterator[Floats]:
         """Check all labels, then learn the rows; gives their scores, some thousands at a time."""
-        n_threads = (
-            threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
-        )
+        n_threads = checks.workers(n_threads)
         targets = self.loss.check(y)
         if len(targets) != table.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {table.n} rows")

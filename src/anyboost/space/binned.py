@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from anyboost import checks
-from anyboost.backends import mapped, threads
+from anyboost.backends import mapped
 from anyboost.on_disk import Asked, Files, Source, stored
 from anyboost.space.geometry import Space
 from anyboost.tables import Columns
@@ -77,7 +77,7 @@ class Binned:
         self.X = checks.table(X, "X")
         self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
         weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(self.X))
-        workers = threads.available() if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+        workers = checks.workers(n_threads)
         self.categorical = checks.columns(categorical, "categorical", self.X.shape[1])
         checks.codes(self.X, "X", self.categorical)
         masses = None
@@ -142,7 +142,7 @@ class Binned:
         (1,)
         """
         checks.count(max_bins, "max_bins", least=2, most=255)
-        workers = None if n_threads is None else checks.count(n_threads, "n_threads", least=1)
+        workers = checks.workers(n_threads)
         asked = Asked(columns, target, weight, group, categorical, max_bins)
         return binned_files(Files(paths), asked, folder, workers)
 
@@ -203,7 +203,7 @@ def binned_files(files: Source, asked: Asked, folder: Any = None, n_threads: int
     """A table of the rows of files, in files that are mapped into memory."""
     from anyboost.trees.binning import bin_table, words_shape
 
-    workers = threads.available() if n_threads is None else n_threads
+    workers = checks.workers(n_threads)
 
     def binned(X: np.ndarray, weights: Any, levels: tuple[int, ...], builder: Any) -> Bins:
         words = builder.zeros("words", words_shape(*X.shape), np.uint64, "C")

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends.arrays import as_scores
 from anyboost.space import Space
 from anyboost.trees.rules import CLASS, EXTREME, NOISE, TIE, Growth
 from anyboost.weak import sklearn_estimators
@@ -50,7 +51,7 @@ class ClassifierFunction(OneByOne):
         else:
             named = self.estimator.predict(sklearn_estimators.chosen_columns(X, self.columns))
             values = self.codes[np.argmax(np.asarray(named)[:, None] == self.labels, axis=1)]
-        return values[:, 0] if values.shape[1] == 1 else values
+        return as_scores(values)
 
 
 @dataclass(frozen=True)

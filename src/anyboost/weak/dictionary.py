@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from anyboost.backends.arrays import as_scores
 from anyboost.space import Space
 from anyboost.weak.learner import Learner, Support
 from anyboost.weak.projections import Projection
@@ -29,7 +30,7 @@ class ColumnFunction:
         """Its values at the rows of X, (n,) or (n, k)."""
         column = X[:, self.column] if self.functions is None else self.functions[self.column](X)
         values = np.asarray(column, dtype=np.float64)[:, None] * self.vector
-        return values[:, 0] if len(self.vector) == 1 else values
+        return as_scores(values)
 
     @classmethod
     def combine(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends.arrays import as_scores
 from anyboost.space import Space
 from anyboost.weak import sklearn_estimators
 from anyboost.weak.classifier import Classifier
@@ -43,7 +44,7 @@ class EstimatorFunction(OneByOne):
             raise FloatingPointError(
                 f"estimator {type(self.estimators[0]).__name__} predicts values that are not finite: use another"
             )
-        return values[:, 0] if values.shape[1] == 1 else values
+        return as_scores(values)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from anyboost.backends.arrays import as_scores
 from anyboost.trees.table import Categories
 from anyboost.weak.hypotheses import AsOne, Joined
 
@@ -73,7 +74,7 @@ class TreeFunction(AsOne):
         """Its values at the rows of X, (n,) or (n, k)."""
         X = np.asarray(X)
         values = self.at(X, self.apply(X))
-        return values[:, 0] if values.shape[1] == 1 else values
+        return as_scores(values)
 
     def at(self, X: np.ndarray, nodes: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Its values (n, k) at rows that end in these leaves, node numbers."""

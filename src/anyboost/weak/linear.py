@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends.arrays import as_scores
 from anyboost.space import Space
 from anyboost.weak.hypotheses import AsOne, Joined
 from anyboost.weak.learner import Learner, Support, Takes, safe_support
@@ -35,7 +36,7 @@ class LinearFunction(AsOne):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Its values at the rows of X, (n,) or (n, k)."""
         values = np.asarray(X @ self.weight.T) + self.constant
-        return values[:, 0] if values.shape[1] == 1 else values
+        return as_scores(values)
 
     @classmethod
     def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends.arrays import as_scores
 from anyboost.space import Space
 from anyboost.weak.hypotheses import AsOne, Joined
 from anyboost.weak.learner import Learner, Support, Takes, safe_support
@@ -38,7 +39,7 @@ class NetFunction(AsOne):
         """Its values at the rows of X, (n,) or (n, k)."""
         units = np.tanh(np.asarray(X @ self.hidden.T) + self.bias)
         values = units @ self.output.T + self.constant
-        return values[:, 0] if values.shape[1] == 1 else values
+        return as_scores(values)
 
     @classmethod
     def join(cls, parts: list[Self], coefficients: np.ndarray) -> Joined:
