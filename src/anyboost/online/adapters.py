@@ -16,6 +16,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.checks import Floats
+from anyboost.online.base import CompiledLearner, OnlineLearner
 from anyboost.online.linear import LinearLearner
 from anyboost.online.nets import NetLearner
 from anyboost.online.stumps import FeatureStumpLearner
@@ -39,7 +40,7 @@ def get(learner: Any) -> Any:
         raise ValueError(
             f"learner must be a learner, got the class {learner.__name__}: write {learner.__name__}()"
         )
-    if hasattr(learner, "settings") or hasattr(learner, "start"):
+    if isinstance(learner, CompiledLearner | OnlineLearner):
         return learner
     if hasattr(learner, "learn_one") and hasattr(learner, "predict_one"):
         return RiverLearner(learner)

@@ -118,6 +118,7 @@ class Arrays(NamedTuple):
 Shape = tuple[int, ...]
 
 
+@runtime_checkable
 class CompiledLearner(Protocol):
     """A learner that kernels know."""
 

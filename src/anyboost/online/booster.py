@@ -16,6 +16,7 @@ from anyboost.backends import threads
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import adapters, rows
+from anyboost.online.base import CompiledLearner
 from anyboost.online.dataframes import like_rows
 from anyboost.online.features import Features
 from anyboost.online.front import NamedFront, check_targets
@@ -240,7 +241,7 @@ class OnlineBooster(NamedFront):
         return self.loss._fitting_outputs(targets, self.outputs)
 
     def _begin(self, n_features: int, outputs: int) -> ChainState:
-        known = hasattr(self.learner, "arrays") and compiled_loss(self.loss)
+        known = isinstance(self.learner, CompiledLearner) and compiled_loss(self.loss)
         return (CompiledState if known else InterpretedState)(self, n_features, outputs)
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:

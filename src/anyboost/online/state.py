@@ -15,7 +15,7 @@ from anyboost.backends.compiler import entry
 from anyboost.checks import Floats
 from anyboost.losses import domains
 from anyboost.online import labels, regret, wave
-from anyboost.online.base import Arrays
+from anyboost.online.base import Arrays, CompiledLearner
 from anyboost.online.chain import Model, Work, learn_all, learn_rows, predict_all, predict_rows
 from anyboost.online.one_score import OneScore
 from anyboost.online.python_loss import PythonLoss
@@ -45,7 +45,7 @@ class ChainState:
         self.totals = np.zeros(len(Totals._fields))
         self.sketch = regret.Sketch()
         learner, stages = booster.learner, booster.n_learners
-        if not hasattr(learner, "arrays"):
+        if not isinstance(learner, CompiledLearner):
             self.learner: Any = PythonStages(learner, stages, n_features, outputs)
         else:
             self.learner = learner.settings(booster.forget)
