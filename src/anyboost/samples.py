@@ -91,7 +91,7 @@ def valid_parts(valid: Any, prefix: str, others: tuple[str, ...]) -> Mapping[str
     return valid
 
 
-def check_valid(loss: Loss, valid: Any, sample: Sample, sparse: bool = False) -> Sample | None:
+def check_valid(loss: Loss, valid: Any, sample: Sample, sparse: bool) -> Sample | None:
     """A validation set that fits the sample, from what a user gave."""
     if valid is None:
         return None

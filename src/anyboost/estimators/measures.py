@@ -36,7 +36,7 @@ def of_scorer(
     scorer: Any,
     sets: Sequence[WatchedSet],
     stage: Callable[[WatchedSet, Ensemble], Any],
-    queries: str | None = None,
+    queries: str | None,
 ) -> Measure:
     """A scorer of scikit-learn: a function of (estimator, X, y), more is better; `queries` is what it calls groups."""
     if any(watched.sample_weight is not None for watched in sets) and not _takes_weights(scorer):

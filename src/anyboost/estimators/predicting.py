@@ -79,7 +79,7 @@ class Predicting:
         given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.predict(table, given, checks.n_threads(self.n_jobs))
 
-    def _staged_raw(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
+    def _staged_raw(self, X: Any, offset: Any) -> Iterator[np.ndarray]:
         table = self._table(X)
         given = self._given_scores(X, table.shape[0], offset)
         return self.ensemble_.staged_predict(table, given, checks.n_threads(self.n_jobs))

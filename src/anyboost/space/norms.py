@@ -73,15 +73,13 @@ class Norms:
             return self._sum("square", by_row(h), by_row(h))
         return self._sum("curved square", by_row(h * self.kappa), by_row(h))
 
-    def dual_norm(self, D: np.ndarray, kind: str = "norm of D") -> float:
+    def dual_norm(self, D: np.ndarray) -> float:
         """The norm of a covector: max <D, h> over ||h|| <= 1, which is ||D|| where there is no curvature.
 
         Parameters
         ----------
         D : ndarray (n,) or (n, k)
             The covector.
-        kind : str, default "norm of D"
-            Norms asked for in turns are quicker under names of their own.
 
         Returns
         -------
@@ -89,10 +87,10 @@ class Norms:
             The norm.
         """
         if self.kappa is None:
-            return self.norm(D, kind)
+            return self.norm(D, "norm of D")
         # Where kappa is zero, so is D.
         quotient = np.divide(D, self.kappa, out=np.zeros_like(D), where=self.kappa > 0)
-        return self._sum(kind, by_row(D), by_row(quotient)) ** 0.5
+        return self._sum("norm of D", by_row(D), by_row(quotient)) ** 0.5
 
     def largest(self, f: np.ndarray) -> float:
         """The largest |f_n|; NaN or infinite where any is.
