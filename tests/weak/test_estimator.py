@@ -248,7 +248,7 @@ X6, Y6 = np.arange(12.0).reshape(6, 2), np.arange(6.0)
             TypeError,
             "estimator must be a scikit-learn regressor or classifier",
         ),
-        ({"learner": Ridge}, TypeError, "learner must be a weak learner or its name"),
+        ({"learner": Ridge}, TypeError, "learner must be a weak learner, got the class Ridge: write"),
         (
             {"learner": KNeighborsRegressor(2), "sample_weight": [1, 1, 2, 1, 1, 1]},
             ValueError,
