@@ -65,7 +65,7 @@ def test_the_size_of_the_batches_changes_nothing(table, rows):
         ("a,a\n1,2\n", "names 'a' twice"),
         ("a,\n1,2\n", "has a column without a name"),
         ("", "is empty: its first line must name the columns"),
-        ('a\n"x\n', "line 2: unexpected end of data"),
+        ('a\n"x\n', 'line 2: the file ends inside a quote ("): close it'),
         (b"a\nx\n\xff\n", "line 3: column 'a' is not UTF-8"),
         (b"a\n1\n\xff\n", "line 3: column 'a' is '\\udcff'"),
     ],

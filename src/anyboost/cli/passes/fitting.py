@@ -229,7 +229,7 @@ def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
     more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
     numbers = len(kinds) - len(words)
     lines = [
-        f"{len(whole):,} rows; {numbers} columns of numbers"
+        f"{len(whole):,} rows; {numbers} column{'s' * (numbers != 1)} of numbers"
         + (f", {len(words)} of words: {shown}{more}" if words else "")
         + " (--type COL=text or COL=number overrides)",
         f"task: {task}" + (", told by the target (--task overrides)" if guessed else ""),

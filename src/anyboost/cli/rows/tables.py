@@ -39,6 +39,8 @@ def format_of(path: str, given: str | None = None) -> str:
         return "csv"
     found = known(path)
     if found is None:
+        if path.lower().endswith((".xlsx", ".xls", ".ods")):
+            raise TableError(f"{path} is a workbook: take CSV instead")
         raise TableError(f"{path} has a name that tells no format: add --format {' or '.join(FORMATS)}")
     return found
 

@@ -102,7 +102,13 @@ def rows(reader: Any, before: int = 0) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield before + reader.line_num, row
     except (csv.Error, ValueError) as broken:
-        raise TableError(f"line {before + reader.line_num}: {broken}") from None
+        raise TableError(f"line {before + reader.line_num}: {_explained(broken)}") from None
+
+
+def _explained(broken: Exception) -> str:
+    """What the csv module means: it does not say what the end of a file ended in."""
+    text = str(broken)
+    return 'the file ends inside a quote ("): close it' if text == "unexpected end of data" else text
 
 
 def heading(path: str, reader: Any) -> list[str]:
@@ -110,7 +116,7 @@ def heading(path: str, reader: Any) -> list[str]:
     try:
         names = [name.strip() for name in next(reader, [])]
     except csv.Error as broken:
-        raise TableError(f"line 1: {broken}") from None
+        raise TableError(f"line 1: {_explained(broken)}") from None
     if not names:
         raise TableError(f"{path} is empty: its first line must name the columns")
     for name in names:
