@@ -132,6 +132,20 @@ def test_groups_of_a_users_own_are_compared_too(regressor, rows):
     assert {row[1] for row in lines if row[0] == "groups given"} == {"odd", "even"}
 
 
+def test_what_shapley_values_are_added_over_is_said(rows):
+    X, y, X_new, y_new = rows
+    for loss, title in (
+        ("squared", "mean size of Shapley values"),
+        ("multi_quantile:0.1,0.9", "mean size of Shapley values, added over outputs"),
+    ):
+        model = ab.BoostingRegressor(loss, max_iter=3, conformal=None).fit(X, y)
+        table = section(ab.report.summarize(model, X_new, y_new), "What the model uses")["tables"][0]
+        assert table["head"][-1] == title
+        sizes = np.abs(model.shap_values(X_new)).mean(axis=0)
+        sizes = np.sort(sizes.sum(axis=1) if sizes.ndim == 2 else sizes)[::-1]
+        assert [row[-1] for row in cells(table)] == pytest.approx(sizes.tolist())
+
+
 def test_a_floor_is_never_rounded_up(regressor):
     told = section(ab.report.summarize(regressor), "How far from optimal")
     assert [row[1] for row in cells(told["tables"][0])] == [

@@ -50,7 +50,9 @@ def importances(subject: Subject) -> Section:
             + (" (of all classes or outputs, the one it moves most)" if values.shape[2] > 1 else "")
             + ", blue where the column is low, orange where it is high, gray for categories."
         )
-    titles = {"gain": "share of gain", "split": "share of cuts", "shap": "mean size of Shapley values"}
+    several = values is not None and values.shape[2] > 1
+    size_of = f"mean size of Shapley values{', added over outputs' if several else ''}"
+    titles = {"gain": "share of gain", "split": "share of cuts", "shap": size_of}
     lines = [[names[at], *(float(values[at]) for values in found.values())] for at in order.tolist()]
     section.add_table(["column", *(titles[kind] for kind in found)], lines)
     return section
