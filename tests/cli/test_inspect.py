@@ -60,6 +60,18 @@ def test_functions_that_are_missing_are_named(path):
     assert "load(path, loss=..., descent=...)" in words
 
 
+def test_intervals_are_shown_with_the_model_they_are_around(path):
+    model = ab.online.AdaptiveIntervals(ab.online.SpanBooster(ab.online.LinearLearner()), coverage=0.8)
+    for x in (1.0, 2.0, 3.0):
+        model.learn_one({"a": x}, 2 * x)
+    ab.save(model, path)
+    words = " ".join(inspect(path).output.split())
+    assert "coverage 0.8; " in words
+    assert " of 3 missed" in words
+    assert "SpanBooster of 20 learners" in words
+    assert "loss Squared()" in words
+
+
 def test_every_loss_can_be_shown(path):
     for loss in LOSSES:
         ab.save(fit(loss, "stump", "naive", 1), path)

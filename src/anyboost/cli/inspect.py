@@ -69,15 +69,20 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
     from anyboost.files.parts import spell
 
     header = contents.header
-    model = header["model"]
+    kind, model = header["kind"], header["model"]
     found = [
         ("file", f"{file}, {contents.size:,} bytes, checksum right"),
-        ("holds", f"{header['kind']}, format {header['format']}, written by anyboost {header['library']}"),
+        ("holds", f"{kind}, format {header['format']}, written by anyboost {header['library']}"),
     ]
-    if header["kind"] in ("averager", "tracker", "stump averager", "mirror estimator"):
+    if kind in ("averager", "tracker", "stump averager", "mirror estimator"):
         return found + _averager_rows(contents)
-
-    if header["kind"] in ("booster", "online_model"):
+    if kind == "interval model":
+        found.append(
+            ("coverage", f"{model.get('coverage')}; {model.get('missed')} of {model.get('rows')} missed")
+        )
+        kind, model = "online_model", model.get("model")
+        model = model if isinstance(model, dict) else {}
+    if kind in ("booster", "online_model"):
         return found + _online_rows(model)
     ensemble = model.get("ensemble", model)
     ensemble = ensemble if isinstance(ensemble, dict) else {}
@@ -90,7 +95,7 @@ def rows(file: Path, contents: Contents) -> list[tuple[str, str]]:
     ]
     found += [(name, spell(model[name])) for name in ("loss", "learner", "descent") if name in model]
     found += _estimator_rows(model)
-    if header["kind"] == "run":
+    if kind == "run":
         found += [
             ("seed", str(model.get("seed"))),
             ("training rows", _length(contents, "scores")),

@@ -126,8 +126,17 @@ def percent_axis(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
 
 
-def label_ends(axes: Axes, curves: dict[str, Any], gap: float = 0.15) -> None:
-    """Each method's name where its curve ends, moved where it would touch another: at least `gap` of the height."""
+def label_ends(
+    axes: Axes,
+    curves: dict[str, Any],
+    gap: float = 0.15,
+    styles: dict[str, dict[str, Any]] = STYLES,
+    words: str = "{}",
+) -> None:
+    """Each method's name where its curve ends, moved where it would touch another: at least `gap` of the height.
+
+    words : a format of the name and of the value at the end.
+    """
     to_share = axes.transData + axes.transAxes.inverted()
     ends = {
         method: to_share.transform((axes.get_xlim()[1], curve[-1]))[1] for method, curve in curves.items()
@@ -140,12 +149,12 @@ def label_ends(axes: Axes, curves: dict[str, Any], gap: float = 0.15) -> None:
         ends[method] = min(ends[method], highest)
         highest = ends[method] - gap
         axes.annotate(
-            method,
+            words.format(method, curves[method][-1]),
             (1.0, ends[method]),
             (4, 0),
             xycoords="axes fraction",
             textcoords="offset points",
             va="center",
             fontsize=9,
-            color=STYLES[method]["color"],
+            color=styles[method]["color"],
         )

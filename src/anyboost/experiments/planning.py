@@ -274,35 +274,18 @@ def draw(results: dict[str, Any]) -> Any:
     every = [loss for folds in found.values() for fold in folds for loss in (*fold["test"], *fold["train"])]
     axes[0].set_ylim(0.9 * min(every), 1.2 * found["naive"][0]["test"][0])  # what overshoots is cut off
     for ax, what, title in zip(axes, ("test", "train"), ("test maps", "training maps"), strict=True):
-        ends = {}
+        means = {}
         for name, folds in found.items():
             x = np.array(folds[0]["learners"])
             losses = np.array([fold[what] for fold in folds])
             for line in losses:
                 ax.plot(x, line, color=STYLES[name]["color"], linewidth=0.5, alpha=0.35)
             ax.plot(x, losses.mean(axis=0), **STYLES[name])
-            ends[name] = float(losses.mean(axis=0)[-1])
-        _name_lines(ax, ends, x[-1])
+            means[name] = losses.mean(axis=0)
         ax.set_title(title, loc="left", fontweight="bold")
         ax.set_xlim(0, x[-1])
         ax.set_ylabel("planning loss R")
         style.quiet(ax, "y")
+        methods.label_ends(ax, means, 0.055, STYLES, "{}: {:.1f}")
     axes[1].set_xlabel("nets with 5 units")
     return figure
-
-
-def _name_lines(ax: Any, ends: dict[str, float], x: float) -> None:
-    """The names at the right ends of their lines, in order and far enough apart to read."""
-    low, high = ax.get_ylim()
-    apart, place = 0.055 * (high - low), -np.inf
-    for name, y in sorted(ends.items(), key=lambda pair: pair[1]):
-        place = max(y, place + apart)
-        ax.text(
-            1.02 * x,
-            place,
-            f"{name}: {y:.1f}",
-            va="center",
-            fontsize=9,
-            color=STYLES[name]["color"],
-            clip_on=False,
-        )

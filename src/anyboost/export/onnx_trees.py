@@ -15,6 +15,10 @@ from anyboost.weak.functions import TreeFunction
 
 LEQ, MEMBER = 0, 6  # numbers of BRANCH_LEQ and BRANCH_MEMBER
 _SUM, _NO_TRANSFORM = 1, 0
+_OF_NODES = (
+    *("nodes_featureids", "nodes_modes", "nodes_splits", "nodes_missing_value_tracks_true"),
+    *("nodes_truenodeids", "nodes_trueleafs", "nodes_falsenodeids", "nodes_falseleafs"),
+)
 
 
 def round_down(values: np.ndarray, dtype: Any) -> np.ndarray:
@@ -78,14 +82,9 @@ def attributes(trees: Sequence[Weighted], targets: int, places: Places, dtype: A
         "aggregate_function": _SUM,
         "post_transform": _NO_TRANSFORM,
         "tree_roots": nodes.roots,
-        "nodes_featureids": nodes.feature,
-        "nodes_modes": np.array(nodes.mode, dtype=np.uint8),
-        "nodes_splits": np.array(nodes.split, dtype=dtype),
-        "nodes_truenodeids": nodes.true,
-        "nodes_trueleafs": nodes.true_leaf,
-        "nodes_falsenodeids": nodes.false,
-        "nodes_falseleafs": nodes.false_leaf,
-        "nodes_missing_value_tracks_true": nodes.missing_true,
+        **nodes.lists,
+        "nodes_modes": np.array(nodes.lists["nodes_modes"], dtype=np.uint8),
+        "nodes_splits": np.array(nodes.lists["nodes_splits"], dtype=dtype),
         "leaf_targetids": nodes.target,
         "leaf_weights": np.array(nodes.weight, dtype=dtype),
     }
@@ -100,14 +99,7 @@ class _Nodes:
     def __init__(self, places: Places, dtype: Any) -> None:
         self.places, self.dtype = places, dtype
         self.roots: list[int] = []
-        self.feature: list[int] = []
-        self.mode: list[int] = []
-        self.split: list[float] = []
-        self.true: list[int] = []
-        self.true_leaf: list[int] = []
-        self.false: list[int] = []
-        self.false_leaf: list[int] = []
-        self.missing_true: list[int] = []
+        self.lists: dict[str, list[Any]] = {name: [] for name in _OF_NODES}
         self.members: list[float] = []  # those of each node, and NaN after them
         self.target: list[int] = []
         self.weight: list[float] = []
@@ -119,7 +111,7 @@ class _Nodes:
     def add_constant(self, target: int, weights: np.ndarray) -> None:
         """A tree without a split: a node of which both sides are its leaf."""
         leaf = len(self.weight)
-        self.roots.append(len(self.feature))
+        self.roots.append(self._count())
         self._node(0, LEQ, 0.0, (leaf, 1), (leaf, 1), False)
         self._leaves(target, weights)
 
@@ -129,7 +121,7 @@ class _Nodes:
         if not split[0]:
             self.add_constant(one.target, one.weights)
             return
-        first_node, first_leaf = len(self.feature), len(self.weight)
+        first_node, first_leaf = self._count(), len(self.weight)
         number = np.where(split, first_node + np.cumsum(split) - 1, first_leaf + np.cumsum(~split) - 1)
         self.roots.append(first_node)
         for node in np.flatnonzero(split).tolist():
@@ -168,16 +160,12 @@ class _Nodes:
         false: tuple[int, int],
         missing: bool,
     ) -> None:
-        self.feature.append(column)
-        self.mode.append(mode)
-        self.split.append(split)
-        self.missing_true.append(int(missing))
-        for (number, leaf), numbers, leaves in (
-            (true, self.true, self.true_leaf),
-            (false, self.false, self.false_leaf),
-        ):
-            numbers.append(number)
-            leaves.append(leaf)
+        values = (column, mode, split, int(missing), *true, *false)
+        for kept, value in zip(self.lists.values(), values, strict=True):
+            kept.append(value)
+
+    def _count(self) -> int:
+        return len(self.lists["nodes_modes"])
 
     def _leaves(self, target: int, weights: np.ndarray) -> None:
         self.target += [target] * len(weights)

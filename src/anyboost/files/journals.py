@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.files.codec import Place, Record
 from anyboost.files.fields import Fault, Fields
 from anyboost.files.tensors import Bits, Floats, Packed, Tensor, Tensors, Whole
-from anyboost.files.trees import MOST_NODES, spread
+from anyboost.files.trees import MOST_NODES, joined, spread
 from anyboost.trees.journal import Kept
 from anyboost.trees.table import BINS, MISSING
 
@@ -65,7 +65,7 @@ def pack(trees: list[Kept]) -> Packed:
     if not trees:
         return found
     names = ("feature", "bin", "left", "order", "gain", "goes_left", "masses", "cover")
-    nodes = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in names}
+    nodes = {name: joined(trees, name) for name in names}
     split, bounds = nodes["feature"] >= 0, [tree.bounds for tree in trees]
     own = {name: array[split] for name, array in nodes.items()}
     found |= _TREES.pack(
@@ -77,10 +77,10 @@ def pack(trees: list[Kept]) -> Packed:
     found |= _SPLITS.pack(**own | {"bin": own["bin"] + 1, "order": own["order"] + 1})
     found |= _SUMS.pack(mass=nodes["masses"], cover=nodes["cover"])
     return found | _LEAVES.pack(
-        node=np.concatenate([tree.leaf_nodes for tree in trees]),
+        node=joined(trees, "leaf_nodes"),
         sums=np.concatenate([tree.sums.reshape(-1) for tree in trees]),
         weights=np.concatenate([tree.weights.reshape(-1) for tree in trees]),
-        masses=np.concatenate([tree.leaf_masses for tree in trees]),
+        masses=joined(trees, "leaf_masses"),
         bounds=np.concatenate([np.empty(0), *(bound.reshape(-1) for bound in bounds if bound is not None)]),
     )
 

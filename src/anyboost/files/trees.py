@@ -60,7 +60,7 @@ def pack(trees: list[TreeFunction]) -> Packed:
     sizes = np.array([len(tree.feature) for tree in trees])
     starts = np.cumsum(sizes) - sizes
     names = ("feature", "threshold", "left", "right", "missing_left", "value")
-    nodes: dict[str, Any] = {name: _joined(trees, name) for name in names}
+    nodes: dict[str, Any] = {name: joined(trees, name) for name in names}
     split = nodes["feature"] >= 0
     own = {name: array[split] for name, array in nodes.items()}
     place, first = np.flatnonzero(split), np.repeat(starts, sizes)[split]
@@ -68,7 +68,7 @@ def pack(trees: list[TreeFunction]) -> Packed:
     own |= {"left": own["left"] + first - place, "right": right, "gain": None, "on_set": None}
     leaves = {"value": nodes["value"][~split], "cover": None}
     if all(tree.cover is not None and tree.gain is not None for tree in trees):
-        leaves["cover"], own["gain"] = _joined(trees, "cover")[~split], _joined(trees, "gain")[split]
+        leaves["cover"], own["gain"] = joined(trees, "cover")[~split], joined(trees, "gain")[split]
     found = _TREES.pack(nodes=sizes) | _NODES.pack(split=split) | _LEAVES.pack(**leaves)
     categories = shared_categories(trees)
     if categories is not None:
@@ -82,7 +82,8 @@ def pack(trees: list[TreeFunction]) -> Packed:
     return found | _SPLITS.pack(**own) | _pack_slopes(trees, starts)
 
 
-def _joined(parts: list[Any], name: str) -> np.ndarray:
+def joined(parts: list[Any], name: str) -> np.ndarray:
+    """The arrays that parts have under a name, one after another."""
     return np.concatenate([getattr(part, name) for part in parts])
 
 
@@ -91,8 +92,8 @@ def _pack_slopes(trees: list[TreeFunction], starts: np.ndarray) -> Packed:
     of = {start: tree.slopes for start, tree in zip(starts, trees, strict=True) if tree.slopes is not None}
     if not of:
         return Packed({}, {})
-    found = {name: _joined([*of.values()], name) for name in ("feature", "center", "low", "width")}
-    found["value"] = _joined([*of.values()], "slope")
+    found = {name: joined([*of.values()], name) for name in ("feature", "center", "low", "width")}
+    found["value"] = joined([*of.values()], "slope")
     found["node"] = np.concatenate([start + own.node for start, own in of.items()])
     found["free"] = np.concatenate([np.full(len(own.node), not own.clamped) for own in of.values()])
     return _SLOPES.pack(**found)

@@ -98,20 +98,17 @@ _NO_NUMBER = "and it held numbers so far"
 
 
 class CellReader:
-    """Turns cells into columns, and remembers which columns hold numbers and which text.
+    """Turns cells into columns, and remembers in `kinds` which columns hold numbers and which text.
 
-    `missing` are words that stand for no number; `others` is what columns hold of which `kinds` says nothing.
+    `text` are columns of the latter, `missing` words that stand for no number; `others` is what columns hold of which
+    `kinds` says nothing.
     """
 
     def __init__(
-        self,
-        kinds: dict[str, str] | None = None,
-        text: Collection[str] = (),
-        missing: Collection[str] = (),
-        others: str | None = None,
+        self, kinds: dict[str, str], text: Collection[str], missing: Collection[str], others: str | None
     ) -> None:
-        self.kinds = {**(kinds or {}), **dict.fromkeys(text, "text")}
-        self.missing, self.others = missing, others
+        self.kinds, self.missing, self.others = kinds, missing, others
+        kinds.update(dict.fromkeys(text, "text"))
 
     def kind(self, name: str) -> str | None:
         """What a column holds, where that is known."""

@@ -73,10 +73,7 @@ def read(
     others : what columns of text files hold of which `kinds` says nothing; else found out.
     by_pieces : whether text may come in large batches, which is quicker.
     """
-    columns = CellReader(text=text, missing=missing, others=others)
-    if kinds is not None:
-        kinds.update(columns.kinds)
-        columns.kinds = kinds  # shared, so that the caller sees what was found
+    columns = CellReader({} if kinds is None else kinds, text, missing, others)
     form = format_of(path, format)
     if form in ("parquet", "arrow"):
         yield from _read_arrow(path, form, columns, skip, rows)
