@@ -5,6 +5,7 @@
 Whatever else a model may hold is refused here, in a sentence.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,8 +16,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
 from anyboost.estimators.encoding import Encoding
 from anyboost.explain.calibration import Calibration
-from anyboost.losses import Cox, RowwiseLoss, links
-from anyboost.losses.combine import CoupledSum
+from anyboost.losses import Loss, links
 from anyboost.tables import Columns
 from anyboost.weak.each import EachFunction
 from anyboost.weak.functions import TreeFunction
@@ -150,21 +150,13 @@ def _sum(ensemble: Ensemble) -> tuple[np.ndarray, list[Term], LinearFunction | N
     return start, terms, LinearFunction(weight, np.sum([c * part.constant for part, c in lines], axis=0))
 
 
-def link_of(loss: Any) -> links.Link:
+def link_of(loss: Loss) -> links.Link:
     """From raw scores to predictions; a sentence where that is a function of the user's own."""
-    found: Any = links.IDENTITY
-    if isinstance(loss, CoupledSum):
-        found = link_of(loss.terms[0][1])
-    elif isinstance(loss, Cox):
-        found = links.LOG
-    elif isinstance(loss, RowwiseLoss):
-        found = loss.shown if hasattr(loss, "shown") else loss.link_
-    elif hasattr(loss, "loss"):
-        found = link_of(loss.loss)
     known = {link.predict for link in vars(links).values() if isinstance(link, links.Link)}
-    if found is None or found.predict not in known:
-        raise ValueError(
-            f"model cannot be exported: the link of its loss {loss} is a function of your own; export the sum, "
-            "model.ensemble_ of an estimator, and apply the link to its scores"
-        )
-    return found
+    with suppress(ValueError):  # the link of a loss whose functions are not in the file it came from
+        if loss.link_.predict in known:
+            return loss.link_
+    raise ValueError(
+        f"model cannot be exported: the link of its loss {loss} is a function of your own; export the sum, "
+        "model.ensemble_ of an estimator, and apply the link to its scores"
+    )
