@@ -11,6 +11,7 @@ from types import FunctionType
 
 from anyboost.backends import elementary
 from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.forms import borrowed
 from anyboost.backends.sums import add_term, magnitude
 
 _OURS = {math.exp: elementary.exp, math.log: elementary.log, math.log1p: elementary.log1p}
@@ -43,12 +44,17 @@ def _curvatures(scores, y, parameter, curvatures):
         _, _, curvatures[i] = row(scores[i], y[i], parameter)  # noqa: F821
 
 
+# Rows of arrays are borrowed: references to each would be counted up and down again, which other threads wait for.
+
+
 def _values_and_vectors(scores, y, parameter, values, slopes):
+    scores, slopes = borrowed(scores), borrowed(slopes)
     for i in range(len(scores)):
         values[i] = row(scores[i], y[i], parameter, slopes[i])  # noqa: F821
 
 
 def _curvature_vectors(scores, y, parameter, curvatures):
+    scores, curvatures = borrowed(scores), borrowed(curvatures)
     for i in range(len(scores)):
         row(scores[i], y[i], parameter, curvatures[i])  # noqa: F821
 
@@ -74,6 +80,7 @@ def _round(scores, y, mass, parameter, scale, slopes, curvatures):
 
 def _round_of_vectors(scores, y, mass, parameter, scale, slopes):
     high, low, top, steepest = 0, 0, 0, 0
+    scores, slopes = borrowed(scores), borrowed(slopes)
     for i in range(len(scores)):
         value = row(scores[i], y[i], parameter, slopes[i])  # noqa: F821
         for j in range(slopes.shape[1]):
@@ -84,7 +91,7 @@ def _round_of_vectors(scores, y, mass, parameter, scale, slopes):
     return high, low, top, steepest, 0
 
 
-_USED = {"add_term": add_term, "magnitude": magnitude}
+_USED = {"add_term": add_term, "borrowed": borrowed, "magnitude": magnitude}
 _LOOPS = {
     # (several scores, what is asked for)
     (False, "both"): _values_and_slopes,
