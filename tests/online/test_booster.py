@@ -371,15 +371,16 @@ def test_labels_are_counted_by_mean_and_deviation():
 
 def test_read_only_rows_are_learned_by_the_kernels_there_are():
     """Else who holds them, in a file or in a process of joblib, waits for ten seconds of compiling."""
-    from anyboost.online.chain import learn_rows, predict_rows
+    from anyboost.online.chain import BARE
 
     X, y = stream(40)
     weights = np.ones(40)
     booster = SpanBooster(LinearLearner(), 3, loss="absolute").partial_fit(X, y, weights)
     answers = booster.predict(X)
-    known = len(learn_rows.signatures), len(predict_rows.signatures)
+    known = len(BARE.learn.signatures), len(BARE.predict.signatures)
+    assert all(known)
     for array in (X, y, weights):
         array.flags.writeable = False
     other = SpanBooster(LinearLearner(), 3, loss="absolute").partial_fit(X, y, weights)
     np.testing.assert_array_equal(other.predict(X), answers)
-    assert (len(learn_rows.signatures), len(predict_rows.signatures)) == known
+    assert (len(BARE.learn.signatures), len(BARE.predict.signatures)) == known

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.backends.compiler import inlined, kernel
+from anyboost.backends.compiler import bare, inlined, kernel
 from anyboost.backends.forms import borrowed, described, in_kernels
 from anyboost.backends.numbered import SQUARED
 from anyboost.online import labels, learners, scores
 from anyboost.online.learners import Aim, Row
+from anyboost.online.one_score import OneScore
 from anyboost.online.region import inverse_curvature_of, see_label, unit_of
 from anyboost.online.settings import Chain, Settings
 
@@ -69,14 +70,14 @@ def with_lines(given):
 
 @in_kernels(borrowed)
 def lent(given):
-    """Arrays that the caller keeps alive."""
+    """A tuple of arrays that the caller keeps alive."""
     return given
 
 
 def learn_all(given, rows, y, weights, answers, work):
     """Answer and learn all rows; answers[row] is the score before the row was learned."""
     model, rows, work = with_lines(given), lent(rows), lent(work)
-    y, weights, answers = lent(y), lent(weights), lent(answers)
+    y, weights, answers = lent((y, weights, answers))
     known = labels.read(model.labels)
     now = scores.region(model.scores, model.settings, model.chain, known, 0)
     for number in range(len(y)):
@@ -92,7 +93,7 @@ def learn_all(given, rows, y, weights, answers, work):
 
 def predict_all(given, rows, answers, work):
     """Answer all rows."""
-    model, rows, answers, work = with_lines(given), lent(rows), lent(answers), lent(work)
+    model, rows, work, (answers,) = with_lines(given), lent(rows), lent(work), lent((answers,))
     known = labels.read(model.labels)
     now = scores.region(model.scores, model.settings, model.chain, known, 0)
     for number in range(len(answers)):
@@ -101,7 +102,22 @@ def predict_all(given, rows, answers, work):
         answers[number] = answer_row(model, now, work.raw)
 
 
-learn_rows, predict_rows = kernel(learn_all), kernel(predict_all)
+class Kernels(NamedTuple):
+    """`learn_all` and `predict_all`, compiled."""
+
+    learn: Any
+    predict: Any
+
+
+# The cache has one place for both, and tells them by the types of arguments, of which they share none.
+BARE = Kernels(bare(learn_all), bare(predict_all))
+FULL = Kernels(kernel(learn_all), kernel(predict_all))
+
+
+def kernels_of(model: Model) -> Kernels:
+    """The bare ones, which a call of one row costs half as much, where no piece makes an array or hands one on."""
+    several = not isinstance(model.scores, OneScore)
+    return FULL if several or isinstance(model.learner, learners.MAKE_ARRAYS) else BARE
 
 
 @described

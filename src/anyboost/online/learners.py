@@ -20,6 +20,7 @@ FORMS: dict[type, Any] = {
     trees.Trees: trees,
     python_stages.PythonStages: python_stages,
 }
+MAKE_ARRAYS = (trees.Trees,)  # those whose functions do: to sort
 
 
 class Row(NamedTuple):

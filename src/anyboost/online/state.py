@@ -16,7 +16,7 @@ from anyboost.checks import Floats
 from anyboost.losses import domains
 from anyboost.online import labels, regret, wave
 from anyboost.online.base import Arrays, CompiledLearner
-from anyboost.online.chain import Model, Work, learn_all, learn_rows, predict_all, predict_rows
+from anyboost.online.chain import Model, Work, kernels_of, learn_all, predict_all
 from anyboost.online.one_score import OneScore
 from anyboost.online.python_loss import PythonLoss
 from anyboost.online.python_stages import PythonStages
@@ -186,12 +186,12 @@ class CompiledState(ChainState):
         if wave.takes(model, table, weights):
             return wave.run(model, table, y, weights, n_threads)
         answers = self.answers(table.n)
-        learn_rows(model, table, y, weights, answers, self.work(table.width))
+        kernels_of(model).learn(model, table, y, weights, answers, self.work(table.width))
         return answers
 
     def predict(self, table: Table) -> Floats:
-        answers = self.answers(table.n)
-        predict_rows(self.model(), table.writable(), answers, self.work(table.width))
+        model, answers = self.model(), self.answers(table.n)
+        kernels_of(model).predict(model, table.writable(), answers, self.work(table.width))
         return answers
 
     def learn_one(self, columns: np.ndarray, values: Floats, y: Any, weight: Any) -> float | None:
@@ -218,6 +218,7 @@ class OneRow:
         self.sketch = state.sketch if regret.needs_sketch(loss) else None
         self.width = state.booster.n_features
         self.model = state.model()
+        self.kernels = kernels_of(self.model)
         self.answer, self.work = state.answers(1), state.work(self.width)
         self.y, self.weight = np.zeros(1), np.ones(1)
         self.columns = self.values = np.zeros(0)  # those of no row
@@ -241,7 +242,7 @@ class OneRow:
             self._take(columns, values)
         self.y[0], self.weight[0] = y, weight
         if self.learn_entry is None:
-            self.learn_entry = entry(learn_rows, self.learning)
+            self.learn_entry = entry(self.kernels.learn, self.learning)
         self.learn_entry(*self.learning)
         if self.sketch is not None:
             self.sketch.add(self.y, self.weight)
@@ -252,7 +253,7 @@ class OneRow:
         if columns is not self.columns or values is not self.values:
             self._take(columns, values)
         if self.predict_entry is None:
-            self.predict_entry = entry(predict_rows, self.predicting)
+            self.predict_entry = entry(self.kernels.predict, self.predicting)
         self.predict_entry(*self.predicting)
         return self.answer.item()
 
