@@ -85,7 +85,10 @@ class EachProjection(AnyProjection):
         """<h, target> and ||h||^2, for the target that was projected."""
         outputs = zip(self.parts, space.outputs(len(self.parts)), target.T, strict=True)
         rays = [part.ray(own, column) for part, own, column in outputs]
-        return sum(inner for inner, _ in rays), sum(square for _, square in rays)
+        inner = square = 0.0
+        for one, of_square in rays:  # not by `sum`, which from Python 3.12 on adds floats up otherwise
+            inner, square = inner + one, square + of_square
+        return inner, square
 
     def coefficient(self, inner: float, square: float) -> float:
         """c, by which the descent multiplies h: one for all outputs."""
