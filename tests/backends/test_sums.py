@@ -85,3 +85,11 @@ def test_huge_and_tiny_terms_in_one_vector():
     q, _ = unpacked(fixed)
     assert (q[0], q[1], q[2]) == (-q[2], 0, -q[0])
     assert q[0, 0] * fixed.unit == pytest.approx(1e300, rel=1e-14)
+
+
+def test_few_floats_are_added_up_alike_on_every_python():
+    # 1 + eps/2 rounds to 1 each time; a compensated sum, as the built-in one from Python 3.12 on, keeps the rest.
+    half = np.finfo(float).eps / 2
+    assert sums.left_to_right([1.0, half, half]) == 1.0
+    assert sums.left_to_right([half, half, 1.0]) == 1.0 + 2 * half
+    assert sums.left_to_right(iter(())) == 0.0

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from anyboost import steps
+from anyboost.backends.sums import left_to_right
 from anyboost.certificates import Evidence, edge
 from anyboost.descent.rules import Descent
 from anyboost.ensemble import Ensemble
@@ -136,7 +137,7 @@ class Move:
     @property
     def size(self) -> float:
         """sum over pieces of |coefficient| max|h|."""
-        return sum(abs(piece.coefficient) * piece.h.top for piece in self.pieces)
+        return left_to_right(abs(piece.coefficient) * piece.h.top for piece in self.pieces)
 
     def geometry(self) -> Geometry:
         assert self.D_norm is not None

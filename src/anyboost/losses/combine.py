@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends.sums import left_to_right
 from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Loss
@@ -129,15 +130,15 @@ class Sum(RowwiseLoss):
 
     @property
     def smoothness(self) -> float:
-        return sum(factor * loss.smoothness for factor, loss in self.terms)
+        return left_to_right(factor * loss.smoothness for factor, loss in self.terms)
 
     @property
     def strong_convexity(self) -> float:
-        return sum(factor * loss.strong_convexity for factor, loss in self.terms)
+        return left_to_right(factor * loss.strong_convexity for factor, loss in self.terms)
 
     @property
     def lipschitz(self) -> float:
-        return sum(factor * loss.lipschitz for factor, loss in self.terms)
+        return left_to_right(factor * loss.lipschitz for factor, loss in self.terms)
 
     def infima(self, y: Array) -> Floats:
         return np.add.reduce([factor * loss.infima(y) for factor, loss in self.terms])
@@ -155,7 +156,7 @@ class Sum(RowwiseLoss):
         return max(loss.farthest for _, loss in self.terms)
 
     def steepest(self, reach: float, label_bound: float) -> float:
-        return sum(factor * loss.steepest(reach, label_bound) for factor, loss in self.terms)
+        return left_to_right(factor * loss.steepest(reach, label_bound) for factor, loss in self.terms)
 
     @property
     def lines(self) -> tuple[float, float, float] | None:
@@ -269,7 +270,7 @@ class SumFunctional(Functional):
 
     @property
     def infimum(self) -> float:
-        return sum(factor * part.infimum for factor, part in self.parts)
+        return left_to_right(factor * part.infimum for factor, part in self.parts)
 
     @property
     def kinked(self) -> bool:
@@ -280,7 +281,7 @@ class SumFunctional(Functional):
         return max(part.farthest for _, part in self.parts)
 
     def value(self, scores: Floats) -> float:
-        return sum(factor * part.value(scores) for factor, part in self.parts)
+        return left_to_right(factor * part.value(scores) for factor, part in self.parts)
 
     def subgradient(self, scores: Floats) -> Floats:
         return np.add.reduce([factor * part.subgradient(scores) for factor, part in self.parts])

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from anyboost import checks
+from anyboost.backends.sums import left_to_right
 from anyboost.checks import Array, Floats
 from anyboost.losses import links
 from anyboost.losses.leaves import Leaves
@@ -59,7 +60,7 @@ class MultiQuantile(RowwiseLoss):
 
     @property
     def lipschitz(self) -> float:
-        return float(np.sqrt(sum(max(tau, 1 - tau) ** 2 for tau in self.taus)))
+        return float(np.sqrt(left_to_right(max(tau, 1 - tau) ** 2 for tau in self.taus)))
 
     def outputs(self, y: Array) -> int:
         return len(self.taus)
@@ -77,7 +78,7 @@ class MultiQuantile(RowwiseLoss):
         return value
 
     def steepest(self, reach: float, label_bound: float) -> float:
-        return float(sum(max(tau, 1.0 - tau) for tau in self.taus))
+        return left_to_right(max(tau, 1.0 - tau) for tau in self.taus)
 
     def envelope_gradients(self, scores: Floats, y: Array, mu: float) -> Floats:
         tau = np.array(self.taus)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anyboost import checks
+from anyboost.backends.sums import left_to_right
 from anyboost.mirror.proxies import Entropy, Proxy, Shape
 from anyboost.mirror.state import ADAPTIVE, ANYTIME, CONSTANT, DOUBLING, SECOND_ORDER, SHARE
 
@@ -119,7 +120,7 @@ class Doubling(Schedule):
 
     def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
         heat = [math.sqrt(2.0 ** math.ceil(math.log2(i + 1.0))) for i in range(rows + 1)]
-        spread = heat[rows] + sum(0.5 / beta for beta in heat[:rows])
+        spread = heat[rows] + left_to_right(0.5 / beta for beta in heat[:rows])
         return lipschitz * math.sqrt(shape.height / shape.alpha) * spread / rows
 
 

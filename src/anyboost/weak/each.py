@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from anyboost.backends import threads
+from anyboost.backends.sums import left_to_right
 from anyboost.space import Space
 from anyboost.weak.functions import TreeFunction
 from anyboost.weak.hypotheses import AsOne, Joined
@@ -85,9 +86,7 @@ class EachProjection(AnyProjection):
         """<h, target> and ||h||^2, for the target that was projected."""
         outputs = zip(self.parts, space.outputs(len(self.parts)), target.T, strict=True)
         rays = [part.ray(own, column) for part, own, column in outputs]
-        inner = square = 0.0
-        for one, of_square in rays:  # not by `sum`, which from Python 3.12 on adds floats up otherwise
-            inner, square = inner + one, square + of_square
+        inner, square = (left_to_right(part) for part in zip(*rays, strict=True))
         return inner, square
 
     def coefficient(self, inner: float, square: float) -> float:

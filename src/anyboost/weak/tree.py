@@ -14,6 +14,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends.arrays import by_row
+from anyboost.backends.sums import left_to_right
 from anyboost.space import Space
 from anyboost.trees.grown import Grown
 from anyboost.trees.rules import EXTREME, LEAST_SQUARES, NOISE, Growth
@@ -312,7 +313,7 @@ class Tree(Learner):
             return Support(0.0, 0.0)
         if self._splits(target):
             parts = [self.support(space, column, search) for column in space.columns(target)]
-            return Support(sum(part.upper for part in parts), sum(part.lower for part in parts))
+            return Support(*(left_to_right(bounds) for bounds in zip(*parts, strict=True)))
         if self.max_leaves > 2 or self.leaf == "linear":
             bound = space.mean(np.abs(by_row(target)).sum(axis=1))
             return Support(bound, self._extreme(space, target)[1] if search else bound)
