@@ -39,10 +39,13 @@ CASES = {
         "accuracy.md", "## After tuning, what came out", lambda: accuracy_report.page(lines("accuracy-tuned.jsonl")), 3
     ),
     "coverage": ("uncertainty.md", "## What they cover", lambda: coverage.report(lines("coverage.jsonl")), 15),
-    "streams": (
-        "streams-benchmark.md", "### Judging streams, at most 10,000 rows each",
-        lambda: stream_report.page(lines("streams.jsonl")), 20,
-    ),
+    **{
+        f"{kind} streams, {rows} rows": (
+            "streams-benchmark.md", f"### {kind} streams, at most {rows} rows each",
+            lambda: stream_report.page(lines("streams.jsonl")), 20,
+        )
+        for kind, rows in [("Judging", "50,000"), ("Judging", "10,000"), ("Choosing", "50,000")]
+    },
     "speed": ("benchmarks.md", "# Speed against other libraries", lambda: speed.page(speeds()), 20),
 }  # fmt: skip
 
