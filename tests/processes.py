@@ -22,8 +22,8 @@ class Processes:
             try:
                 self.client.wait_for_workers(2, timeout=60)
                 return self.client
-            except TimeoutError:
-                self.stack.close()
+            except (TimeoutError, OSError):
+                self.close()
         settings = {
             "distributed.scheduler.allowed-failures": 1000,
             "distributed.comm.timeouts.connect": "30s",
@@ -33,6 +33,12 @@ class Processes:
         cluster = self.stack.enter_context(LocalCluster(**workers, dashboard_address=":0"))
         self.client = self.stack.enter_context(Client(cluster))
         return self.client
+
+    def close(self):
+        """Leave the cluster; one that does not end in time is left behind, so that the next test has a new one."""
+        stack, self.stack, self.client = self.stack, ExitStack(), None
+        with suppress(TimeoutError, OSError):
+            stack.close()
 
 
 def pids(client):

@@ -1,6 +1,7 @@
 """A cluster for the tests of this folder."""
 
 import warnings
+from contextlib import closing
 
 import pytest
 
@@ -23,8 +24,7 @@ def client():
 
 @pytest.fixture(scope="session")
 def cluster():
-    found = Processes()
-    with found.stack:
+    with closing(Processes()) as found:
         yield found
 
 
