@@ -37,13 +37,14 @@ class Assassin(WorkerPlugin):
 
         @wraps(trade)
         def obey(mesh, parcels):
-            if order.exists() and order.read_text() == asking():
-                try:
+            try:
+                meant = order.read_text() == asking()
+                if meant:
                     order.rename(order.with_suffix(".done"))
-                except FileNotFoundError:
-                    pass  # another worker was first
-                else:
-                    os.kill(os.getpid(), signal.SIGKILL)
+            except FileNotFoundError:
+                meant = False  # nobody is to be killed, or another worker was first
+            if meant:
+                os.kill(os.getpid(), signal.SIGKILL)
             return trade(mesh, parcels)
 
         Mesh.trade = obey
