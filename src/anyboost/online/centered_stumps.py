@@ -62,7 +62,7 @@ def predict(learner, arrays, row, raw):
         for lane in range(WIDTH):
             _answer(arrays, int(features[lane]), values[lane], stage + lane, outputs, raw)
     for stage in range(in_lanes, stages):
-        feature, value = _best(arrays.sums, row, stage)
+        feature, value = best_of_one(arrays.sums, row, stage, True)
         _answer(arrays, feature, value, stage, outputs, raw)
 
 
@@ -92,13 +92,14 @@ def best_of_several(sums, row, stage, zeros):
 
 
 @inlined
-def _best(sums, row, stage):
-    """The feature of the row that a stage believes, and its value."""
+def best_of_one(sums, row, stage, zeros):
+    """The feature of the row that a stage believes, and its value; `zeros` as above."""
     best, lowest, value = 0, score_of(sums, 0, stage), 1.0
     for j in range(1, row.length + 1):
-        score = score_of(sums, feature_of(row, j), stage)
-        if score < lowest:
-            best, lowest, value = feature_of(row, j), score, row.values[j]
+        if zeros or row.values[j] != 0.0:
+            score = score_of(sums, feature_of(row, j), stage)
+            if score < lowest:
+                best, lowest, value = feature_of(row, j), score, row.values[j]
     return best, value
 
 

@@ -18,7 +18,13 @@ from anyboost.backends.compiler import inlined
 from anyboost.backends.simd import WIDTH
 from anyboost.online import scales
 from anyboost.online.base import Arrays, Shape
-from anyboost.online.centered_stumps import CenteredArrays, CenteredStumps, best_of_several, score_of
+from anyboost.online.centered_stumps import (
+    CenteredArrays,
+    CenteredStumps,
+    best_of_one,
+    best_of_several,
+    score_of,
+)
 from anyboost.online.scales import feature_of
 from anyboost.online.spreads import SPREAD, Spread
 
@@ -127,20 +133,8 @@ def predict(learner, arrays, row, raw):
         for lane in range(WIDTH):
             _answer(arrays, int(features[lane]), values[lane], stage + lane, outputs, raw)
     for stage in range(in_lanes, stages):
-        feature, value = _best(arrays.sums, row, stage)
+        feature, value = best_of_one(arrays.sums, row, stage, False)
         _answer(arrays, feature, value, stage, outputs, raw)
-
-
-@inlined
-def _best(sums, row, stage):
-    """The feature of the row that a stage believes, and its value."""
-    best, lowest, value = 0, score_of(sums, 0, stage), 1.0
-    for j in range(1, row.length + 1):
-        if row.values[j] != 0.0:
-            score = score_of(sums, feature_of(row, j), stage)
-            if score < lowest:
-                best, lowest, value = feature_of(row, j), score, row.values[j]
-    return best, value
 
 
 @inlined
