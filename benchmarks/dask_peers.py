@@ -27,7 +27,8 @@ def ours(client: Any, X: Any, y: Any, rounds: int) -> Callable[[np.ndarray], np.
     model = ab.dask.DaskBoostingRegressor(
         "absolute", learning_rate=RATE, max_iter=rounds, max_leaf_nodes=LEAVES, max_bins=BINS, client=client
     )
-    return model.fit(X, y).to_local().predict
+    local = model.fit(X, y).to_local()
+    return lambda table: np.asarray(local.predict(table))
 
 
 def xgboost(client: Any, X: Any, y: Any, rounds: int) -> Callable[[np.ndarray], np.ndarray]:
@@ -62,7 +63,8 @@ def lightgbm(client: Any, X: Any, y: Any, rounds: int) -> Callable[[np.ndarray],
         verbose=-1,
         client=client,
     )
-    return model.fit(X, y).to_local().predict
+    local = model.fit(X, y).to_local()
+    return lambda table: np.asarray(local.predict(table))
 
 
 WAYS = {"anyboost": ours, "xgboost.dask": xgboost, "lightgbm.dask": lightgbm}

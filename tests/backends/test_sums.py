@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anyboost.backends import fixed_point, sums
+from anyboost.backends import few, fixed_point, sums
 from anyboost.trees.rows import Here
 
 finite = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
@@ -90,6 +90,6 @@ def test_huge_and_tiny_terms_in_one_vector():
 def test_few_floats_are_added_up_alike_on_every_python():
     # 1 + eps/2 rounds to 1 each time; a compensated sum, as the built-in one from Python 3.12 on, keeps the rest.
     half = np.finfo(float).eps / 2
-    assert sums.left_to_right([1.0, half, half]) == 1.0
-    assert sums.left_to_right([half, half, 1.0]) == 1.0 + 2 * half
-    assert sums.left_to_right(iter(())) == 0.0
+    assert few.left_to_right([1.0, half, half]) == 1.0
+    assert few.left_to_right([half, half, 1.0]) == 1.0 + 2 * half
+    assert few.left_to_right(iter(())) == 0.0

@@ -8,10 +8,9 @@ good to the last bits of a float64. Histograms, which round once, are in `fixed_
 """
 
 import math
-import operator
 import struct
-from collections.abc import Callable, Iterable
-from functools import partial, reduce
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,11 +31,6 @@ ROUNDER = 1.5 * 2.0**52
 ROUNDER_BITS = int(np.float64(ROUNDER).view(np.int64))
 
 _INTEGER, _FLOAT = struct.Struct("=q"), struct.Struct("=d")
-
-
-def left_to_right(numbers: Iterable[float]) -> float:
-    """The sum of a few floats, in their order: the built-in `sum` has other last bits from Python 3.12 on."""
-    return reduce(operator.add, numbers, 0.0)
 
 
 def sum_bits(n_terms: int) -> int:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from anyboost import steps
-from anyboost.backends.sums import left_to_right
+from anyboost.backends.few import left_to_right
 from anyboost.certificates import Evidence, edge
 from anyboost.descent.rules import Descent
 from anyboost.ensemble import Ensemble

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.backends.sums import left_to_right
+from anyboost.backends.few import left_to_right
 from anyboost.checks import Array, Floats
 from anyboost.losses import domains, links
 from anyboost.losses.base import Loss

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from anyboost import checks
-from anyboost.backends.sums import left_to_right
+from anyboost.backends.few import left_to_right
 from anyboost.checks import Array, Floats
 from anyboost.losses import links
 from anyboost.losses.leaves import Leaves

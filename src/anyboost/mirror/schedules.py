@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anyboost import checks
-from anyboost.backends.sums import left_to_right
+from anyboost.backends.few import left_to_right
 from anyboost.mirror.proxies import Entropy, Proxy, Shape
 from anyboost.mirror.state import ADAPTIVE, ANYTIME, CONSTANT, DOUBLING, SECOND_ORDER, SHARE
 

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.sums import left_to_right
+from anyboost.backends.few import left_to_right
 from anyboost.space import Space
 from anyboost.weak.functions import TreeFunction
 from anyboost.weak.hypotheses import AsOne, Joined

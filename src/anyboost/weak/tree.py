@@ -14,7 +14,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends.arrays import by_row
-from anyboost.backends.sums import left_to_right
+from anyboost.backends.few import left_to_right
 from anyboost.space import Space
 from anyboost.trees.grown import Grown
 from anyboost.trees.rules import EXTREME, LEAST_SQUARES, NOISE, Growth
