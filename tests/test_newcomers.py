@@ -1,5 +1,6 @@
 """What goes wrong on the first day: each slip is answered by one sentence that names the argument and what to do."""
 
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -60,8 +61,57 @@ SLIPS = {
         "loss must be a name or a loss, got <function .*: a function becomes one by ab.losses.pointwise",
     ),
     "targets where the loss goes": (
-        lambda: ab.cv(ab.BoostingRegressor(), HOUSES, PRICE),
+        lambda: ab.cv(HOUSES, PRICE, PRICE),
         "loss must be a name or a loss, got 0 ",
+    ),
+    "an estimator for cv": (
+        lambda: ab.cv(ab.BoostingRegressor(), HOUSES, PRICE),
+        "X is the estimator BoostingRegressor: cv runs boost; give estimators to .*cross_val_score",
+    ),
+    "dates": (
+        lambda: ab.BoostingRegressor().fit(HOUSES.assign(day=pd.date_range("2024-01-01", periods=N)), PRICE),
+        "column 'day' of X holds Datetime: turn it into numbers or a category, such as the year",
+    ),
+    "dates as categories": (
+        lambda: ab.BoostingRegressor(categorical_features=["day"]).fit(
+            pl.DataFrame({"day": [date(2024, 1, 1)] * N}), PRICE
+        ),
+        "column 'day' of X holds Date: turn it into numbers",
+    ),
+    "lengths of time": (
+        lambda: ab.BoostingRegressor().fit(HOUSES.assign(age=pd.to_timedelta(HOUSES["age"], "D")), PRICE),
+        "column 'age' of X holds Duration: turn it into numbers or a category, such as its seconds",
+    ),
+    "months": (
+        lambda: ab.BoostingRegressor().fit(
+            HOUSES.assign(month=pd.period_range("2020-01", periods=N, freq="M")), PRICE
+        ),
+        r"column 'month' of X holds period\[M\]: turn it into numbers or a category",
+    ),
+    "numbers and words in one column": (
+        lambda: ab.BoostingRegressor().fit(HOUSES.assign(age=[1, "old"] * (N // 2)), PRICE),
+        r"column 'age' of X holds words among other values, such as 'old': turn all of it into numbers "
+        r"\(pandas.to_numeric\), or all of it into words \(astype\(str\)\)",
+    ),
+    "lists in cells": (
+        lambda: ab.BoostingRegressor().fit(HOUSES.assign(age=[[1, 2]] * N), PRICE),
+        r"column 'age' of X holds \[1, 2\]: turn all of it into numbers",
+    ),
+    "classes of which one is missing": (
+        lambda: ab.BoostingClassifier().fit(HOUSES, pd.Series([None, "a", "b"] * (N // 3), dtype="string")),
+        "y has no label at row 0: drop rows without one",
+    ),
+    "the same of objects": (
+        lambda: ab.BoostingClassifier().fit(HOUSES, np.array([None, "a", "b"] * (N // 3), dtype=object)),
+        "y has no label at row 0: drop rows without one",
+    ),
+    "numbers as classes": (
+        lambda: ab.BoostingClassifier().fit(HOUSES, PRICE),
+        "y holds [0-9.]+ at row 0, and classes are words or whole numbers; .* BoostingRegressor",
+    ),
+    "a seed in words": (
+        lambda: ab.BoostingRegressor(max_iter=2, random_state="first").fit(HOUSES, PRICE),
+        "random_state: 'first' cannot be used to seed .*; give a whole number, None or a RandomState",
     ),
     "levels left out": (
         lambda: ab.BoostingRegressor("multi_quantile").fit(HOUSES, PRICE),

@@ -137,6 +137,11 @@ def cv(
     >>> found.mean[found.best_round] < found.mean[0]
     np.True_
     """
+    if hasattr(X, "fit"):
+        raise TypeError(
+            f"X is the estimator {type(X).__name__}: cv runs boost; give estimators to "
+            "sklearn.model_selection.cross_val_score"
+        )
     chosen = losses.get("squared" if loss is None else loss)
     for name in ("valid", "patience", "resume", "start"):
         if name in options:

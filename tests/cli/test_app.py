@@ -72,3 +72,8 @@ def test_missing_library_is_one_sentence(missing):
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == f'The anyboost command needs {missing}: pip install "anyboost[cli]"\n'
+
+
+def test_python_runs_the_command_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "anyboost", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"anyboost {anyboost.__version__}\n")

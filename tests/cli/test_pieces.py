@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -140,3 +143,21 @@ def test_a_slow_pipe_is_heard_from_at_once(monkeypatch):
     monkeypatch.setattr(text.sys, "stdin", io.TextIOWrapper(Slow(b"a,b\n1,x\n2,y\n")))
     batches = list(tables.read("-", kinds={"a": "number", "b": "text"}, by_pieces=True))
     assert [batch.columns["a"].tolist() for batch in batches] == [[1.0], [2.0]]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads as Linux shows them")
+def test_reading_starts_no_pool_of_threads_that_a_refusal_could_abort(tmp_path):
+    # pyarrow's, still starting when a process ended, made an exit code of 134 of a sentence's 1
+    path = tmp_path / "few.csv"
+    path.write_text("a,b\n1,2\n3,word\n")
+    code = f"""
+import os, pyarrow
+from pyarrow import csv
+from anyboost.cli.rows import frames
+csv.read_csv(pyarrow.BufferReader(b"1\\n"), csv.ReadOptions(use_threads=False))  # has one that reads
+before = len(os.listdir("/proc/self/task"))
+frames.read({str(path)!r})
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"

@@ -1,5 +1,6 @@
 """Wrong invocations, each with its sentence: an exit code, one line that says what to do, no file touched."""
 
+import gzip
 import hashlib
 import os
 import re
@@ -46,6 +47,21 @@ WRONG = [
     ("fit data.dat --target y -o new.anyboost", 1, "data.dat has a name that tells no format: add --format"),
     ("fit book.XLSX --target y -o new.anyboost", 1, "book.XLSX is a workbook: take CSV instead"),
     ("fit quote.csv --target y -o new.anyboost", 1, 'line 3: the file ends inside a quote ("): close it'),
+    ("fit data.csv.bz2 --target y -o new.anyboost", 1, "data.csv.bz2 is packed in a way that is not read: unpack it"),
+    ("fit data.json --target y -o new.anyboost", 1, "data.json is JSON: take CSV or Parquet instead"),
+    ("fit picture.csv --target y -o new.anyboost", 1, "the heading of picture.csv is not UTF-8: convert the file"),
+    ("fit packed.csv --target y -o new.anyboost", 1, "packed.csv is packed with gzip: unpack it by zcat"),
+    ("fit index.csv --target y -o new.anyboost", 1, "no name for column 1: name it, or, where it is the index of a"),
+    ("fit comma.csv --target y -o new.anyboost", 1, "no name for column 3: name it, or end no line in a delimiter"),
+    ("fit euro.csv --target y -o new.anyboost", 1, "heading has 1 (are its cells parted by semicolons?"),
+    ("fit bars.csv --target y -o new.anyboost", 1, "a|b|y (are its cells parted by bars? write commas or tabs)"),
+    ("fit data.csv --target y -o -", 1, "--output must be a file: a model is not written to standard output"),
+    ("fit data.csv --target y -o new.onnx", 1, "name it new.anyboost, then anyboost convert new.anyboost new.onnx"),
+    (f"{FIT} --report page.pdf", 1, "--report: a report is a page of HTML: end 'page.pdf' in .html"),
+    ("report model.anyboost -o page.pdf", 1, "--output: a report is a page of HTML: end 'page.pdf' in .html"),
+    (f"{FIT} --task ranking --qid z", 1, "--qid names a column 'z' that data.csv does not have"),
+    (f"{FIT} --set random_state=first", 1, "random_state: 'first' cannot be used to seed"),
+    ("explain model.anyboost --kind shap", 1, "--kind shap needs rows: give a table after the model file"),
     (f"{FIT} --format xml", 1, "--format must be one of csv, tsv, parquet, arrow"),
     (f"{FIT} --format vw", 1, "this command reads tables with named columns"),
     ("fit data.csv --target y -o nowhere/new.anyboost", 1, "--output: no such folder, create it first: nowhere"),
@@ -154,6 +170,12 @@ def place(tmp_path_factory):
         "data.dat": ["a,b,y", "1,2,3"],
         "book.XLSX": ["a,b,y", "1,2,3"],
         "quote.csv": ["a,b,y", "1,2,3", '1,"2,3'],
+        "data.json": ["[]"],
+        "index.csv": [",a,y", "0,1,2"],
+        "comma.csv": ["a,y,", "1,2,"],
+        "euro.csv": ["a;y", "1,5;2"],
+        "bars.csv": ["a|b|y", "1|2|3"],
+        "data.csv.bz2": ["a,y", "1,2"],
         "text.parquet": ["a,b,y", "1,2,3"],
         "text.csv.gz": ["a,b,y", "1,2,3"],
         "text.csv.zst": ["a,b,y", "1,2,3"],
@@ -163,6 +185,8 @@ def place(tmp_path_factory):
     }
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    (folder / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    (folder / "packed.csv").write_bytes(gzip.compress(b"a,y\n1,2\n"))
     (folder / "folder").mkdir()
     (folder / "mixed").mkdir()
     for name in ("t.csv", "t.tsv"):

@@ -55,6 +55,10 @@ def command(
         if data is None:
             if output is not None or keep:
                 raise ValueError("--output and --keep are about rows: give a table after the model file")
+            if kind in ("shap", "permutation"):
+                raise ValueError(
+                    f"--kind {kind} needs rows: give a table after the model file, which shows Shapley values"
+                )
             _print(_importances(Answers(model, Wanted(explain=True)), kind), top)
             return
         paths.check_input(data)

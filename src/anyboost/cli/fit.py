@@ -82,6 +82,8 @@ def command(
         with sources.opened(data, format) as source:
             room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
             task, rows, kinds = fitting.taken(source, asked, room, say)
+        if task == "ranking" and asked.groups is None:
+            say("no --qid: all rows are taken for one query")
         model, given = fitting.made(asked, task), rows.given(task)
         held: Any = None
         if valid is not None:
@@ -101,13 +103,24 @@ def command(
 
 
 def _check(data: list[str], output: Path, valid: str | None, report: Path | None) -> None:
-    paths.check("--output", output)
+    _check_model_name(output)
     if valid is not None:
         if valid == "-":
             raise ValueError("--valid must be a file: standard input can be read once")
         paths.check_input(valid)
-    paths.check("--report", report)
     paths.check_apart({"--output": output, "--report": report}, *data, valid)
+    paths.check_page("--report", report)
+
+
+def _check_model_name(output: Path) -> None:
+    paths.check("--output", output)
+    if str(output) == "-":
+        raise ValueError("--output must be a file: a model is not written to standard output")
+    if output.suffix.lower() in (".onnx", ".json"):
+        model = output.with_suffix(".anyboost")
+        raise ValueError(
+            f"--output: fit writes a model file: name it {model}, then anyboost convert {model} {output}"
+        )
 
 
 def _keep_on_disk(source: Any, wanted: bool | None, report: Path | None, valid: str | None) -> bool:

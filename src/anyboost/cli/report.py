@@ -52,7 +52,7 @@ def command(
 
     with explaining(TypeError, ImportError):
         paths.check_model(model)
-        paths.check("--output", output)
+        paths.check_page("--output", output)
         paths.check_apart({"--output": output}, model, data)
         if data is None and (target or qid or groups):
             raise ValueError(

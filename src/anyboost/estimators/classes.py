@@ -12,6 +12,7 @@ from anyboost.estimators import parameters
 from anyboost.estimators.rows import Targets
 from anyboost.losses import Loss
 from anyboost.losses.leaves import Leaves
+from anyboost.tables.column import is_missing
 from anyboost.trees.parts import alone, distinct
 
 
@@ -22,7 +23,7 @@ def targets_of(spec: Any, class_weight: Any, y: np.ndarray, sample_weight: np.nd
         checks.finite(labels, "y")
     try:
         if len(labels) or alone():
-            check_classification_targets(labels)
+            _check_classes(labels)
         classes, codes = distinct(labels)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
@@ -55,6 +56,26 @@ def targets_of(spec: Any, class_weight: Any, y: np.ndarray, sample_weight: np.nd
         None if by_class is None else factors,
         {"classes_": classes, "calibration_": None},
     )
+
+
+def _check_classes(labels: np.ndarray) -> None:
+    """scikit-learn's check, and its word for what is no class, with where that stands and what to do."""
+    try:
+        check_classification_targets(labels)
+    except ValueError as refused:
+        for row, label in enumerate(labels.tolist()):
+            if is_missing(label):
+                raise ValueError(
+                    f"y has no label at row {row}: drop rows without one, or give them a class of their own"
+                ) from None
+        said = str(refused).split(". ")[0]
+        if labels.dtype.kind != "f":
+            raise
+        row = int(np.argmax(labels != np.round(labels)))
+        raise ValueError(
+            f"{said}: y holds {labels[row]:g} at row {row}, and classes are words or whole numbers; numbers are "
+            "predicted by BoostingRegressor"
+        ) from None
 
 
 def _factors(

@@ -157,7 +157,10 @@ def _seed(model: Any, resume: Run | None) -> tuple[int, Run | None]:
         return 0, None  # the same fit twice is the same model
     if isinstance(model.random_state, int | np.integer) and not isinstance(model.random_state, bool):
         return checks.count(model.random_state, "random_state", least=0), None
-    return int(check_random_state(model.random_state).randint(2**31)), None
+    try:
+        return int(check_random_state(model.random_state).randint(2**31)), None
+    except ValueError as refused:
+        raise ValueError(f"random_state: {refused}; give a whole number, None or a RandomState") from None
 
 
 def _valid_rows(model: Any, name: str, given: Any, columns: Columns) -> Labelled:

@@ -79,7 +79,7 @@ class FrameColumn(Column):
             raise self.refusal(
                 "words", "name it in categorical_features, or turn it into numbers or a category"
             )
-        raise self.refusal(f"{self.values.dtype}", "turn it into numbers or a category")
+        raise self.refusal(*_other(self.values))
 
     def words(self) -> list[str | None]:
         if self.kind == "nothing":
@@ -158,13 +158,28 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
+def _other(series: Any) -> tuple[str, str]:
+    """What a column holds that is neither numbers nor words, and what can be made of it."""
+    import narwhals as nw
+
+    advice = "turn it into numbers or a category"
+    if series.dtype == nw.Datetime or series.dtype == nw.Date:
+        advice += ", such as the year, the weekday or the days since the first date"
+        return type(series.dtype).__name__, advice
+    if series.dtype == nw.Duration:
+        return "Duration", f"{advice}, such as its seconds"
+    return f"{series.to_native().dtype if series.dtype == nw.Unknown else series.dtype}", advice
+
+
 def _numbers_of_objects(values: list[Any], column: Column) -> np.ndarray:
     try:
         return np.array([math.nan if is_missing(value) else float(value) for value in values])
     except (TypeError, ValueError):
         bad = next(value for value in values if not _is_number(value))
+        mixed = isinstance(bad, str) and not _all_words(values)
         raise column.refusal(
-            f"{bad!r}"[:60], "turn the column into numbers, or name it in categorical_features"
+            f"{'words among other values, such as ' * mixed}{bad!r}"[:80],
+            "turn all of it into numbers (pandas.to_numeric), or all of it into words (astype(str))",
         ) from None
 
 

@@ -144,7 +144,9 @@ def filled(parts: Sequence[Column], columns: Columns, later: bool) -> np.ndarray
     for number, part in enumerate(parts):
         levels = columns.levels.get(number)
         if later and levels is None and part.holds_words:
-            raise part.refusal("words", "it held numbers in the training table, turn it back into them")
+            raise part.refusal(
+                "words", "it held numbers in the training table, or nothing at all, turn it back into them"
+            )
         table[:, number] = codes = part.numbers() if levels is None else levels.encode(part)
         if later and levels is not None and not levels.known(codes).any() and not part.missing().all():
             strange.append(part.title)

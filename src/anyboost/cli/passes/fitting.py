@@ -135,7 +135,8 @@ def read(source: Source, asked: Asked, kinds: dict[str, str] | None = None) -> W
 def check_columns(asked: Asked, names: Sequence[str], path: str) -> None:
     """A sentence where columns that are asked for are not there, or none is left to predict from."""
     wanted = [("--ignore", name) for name in asked.ignore] + [("--type", name) for name in asked.types]
-    wanted += [("--target", asked.target), ("--weight", asked.weight or ""), ("--groups", asked.groups or "")]
+    groups = "--qid" if task_of(asked) == "ranking" else "--groups"
+    wanted += [("--target", asked.target), ("--weight", asked.weight or ""), (groups, asked.groups or "")]
     for option, name in wanted:
         if name:
             check_column(name, option, names, path)
@@ -225,11 +226,10 @@ def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
     kinds = {name: kind for name, kind in whole.kinds.items() if name not in apart}
     words = [name for name, kind in kinds.items() if kind == "text"]
     levels = whole.levels
-    shown = ", ".join(f"{name} ({levels[name]} levels)" for name in words[:_SHOWN])
+    shown = ", ".join(f"{name} ({_counted(levels[name], 'level')})" for name in words[:_SHOWN])
     more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    numbers = len(kinds) - len(words)
     lines = [
-        f"{len(whole):,} rows; {numbers} column{'s' * (numbers != 1)} of numbers"
+        f"{_counted(len(whole), 'row')}; {_counted(len(kinds) - len(words), 'column')} of numbers"
         + (f", {len(words)} of words: {shown}{more}" if words else "")
         + " (--type COL=text or COL=number overrides)",
         f"task: {task}" + (", told by the target (--task overrides)" if guessed else ""),
@@ -240,6 +240,10 @@ def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
         if levels[name] == len(whole) > 50
     ]
     return lines
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def quietly(say: Callable[[str], None], work: Callable[[], Any]) -> Any:

@@ -65,9 +65,18 @@ def check_column(name: str, option: str, names: Collection[str], path: str) -> N
     """A sentence where an option names a column that is not there."""
     if name not in names:
         shown = ", ".join(list(names)[:20]) + (", ..." if len(names) > 20 else "")
-        other = len(names) == 1 and ";" in shown
-        advice = " (are its cells parted by semicolons? write commas or tabs)" if other else ""
-        raise TableError(f"{option} names a column {name!r} that {path} does not have: {shown}{advice}")
+        raise TableError(
+            f"{option} names a column {name!r} that {path} does not have: {shown}{_parted_otherwise(names)}"
+        )
+
+
+def _parted_otherwise(names: Collection[str]) -> str:
+    """A question where a heading of one name looks like several."""
+    only = next(iter(names)) if len(names) == 1 else ""
+    for sign, word in ((";", "semicolons"), ("|", "bars")):
+        if sign in only:
+            return f" (are its cells parted by {word}? write commas or tabs)"
+    return ""
 
 
 def good_weights(weights: np.ndarray, name: str, where: Where) -> tuple[int, TableError | None]:
@@ -126,6 +135,7 @@ class CellReader:
             good = next(i for i, length in enumerate(lengths) if length != len(names))
             error = TableError(
                 f"line {lines[good]} has {lengths[good]} cells where the heading has {len(names)}"
+                f"{_parted_otherwise(names)}"
             )
         cells = list(zip(*rows[:good], strict=True)) if good else [()] * len(names)
         columns = {}

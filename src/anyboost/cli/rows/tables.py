@@ -27,6 +27,13 @@ _SUFFIXES = {
     }.items()
     for suffix in suffixes
 }
+_OTHERS = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a workbook: take CSV instead"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "JSON: take CSV or Parquet instead"),
+    **dict.fromkeys(
+        (".bz2", ".xz", ".zip"), "packed in a way that is not read: unpack it, or take gzip or zstd"
+    ),
+}
 
 
 def format_of(path: str, given: str | None = None) -> str:
@@ -39,8 +46,9 @@ def format_of(path: str, given: str | None = None) -> str:
         return "csv"
     found = known(path)
     if found is None:
-        if path.lower().endswith((".xlsx", ".xls", ".ods")):
-            raise TableError(f"{path} is a workbook: take CSV instead")
+        what = next((what for ending, what in _OTHERS.items() if path.lower().endswith(ending)), None)
+        if what is not None:
+            raise TableError(f"{path} is {what}")
         raise TableError(f"{path} has a name that tells no format: add --format {' or '.join(FORMATS)}")
     return found
 

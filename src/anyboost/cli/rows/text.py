@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any, TypeVar
 
-from anyboost.cli.rows.cells import Batch, CellReader, TableError, arrow
+from anyboost.cli.rows.cells import Batch, CellReader, TableError, arrow, is_text
 
 T = TypeVar("T")
 
@@ -120,7 +120,27 @@ def heading(path: str, reader: Any) -> list[str]:
     if not names:
         raise TableError(f"{path} is empty: its first line must name the columns")
     for name in names:
-        if not name or names.count(name) > 1:
-            problem = f"names {name!r} twice" if name else "has a column without a name"
-            raise TableError(f"the heading of {path} {problem}: every column needs a name of its own")
+        if not is_text(name):
+            raise TableError(
+                f"the heading of {path} is not UTF-8: convert the file, or unpack it, or say what it is by --format"
+            )
+    if "" in names:
+        place = names.index("") + 1
+        raise TableError(
+            f"the heading of {path} has no name for column {place}{_nameless(place, len(names))}"
+        )
+    for name in names:
+        if names.count(name) > 1:
+            raise TableError(
+                f"the heading of {path} names {name!r} twice: every column needs a name of its own"
+            )
     return names
+
+
+def _nameless(place: int, columns: int) -> str:
+    """What is mostly meant by a column without a name, and what to do."""
+    if place == 1:
+        return ": name it, or, where it is the index of a pandas frame, write the frame with index=False"
+    if place == columns:
+        return ": name it, or end no line in a delimiter"
+    return ": every column needs a name of its own"

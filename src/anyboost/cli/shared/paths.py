@@ -11,6 +11,7 @@ import typer
 from anyboost import saving
 
 PICTURES = (".png", ".svg", ".pdf")
+_PAGES = (".html", ".htm", "")
 
 
 def refusal(path: Path | None, endings: tuple[str, ...] = ()) -> str | None:
@@ -28,6 +29,13 @@ def check(option: str, path: Path | None, endings: tuple[str, ...] = ()) -> None
     reason = refusal(path, endings)
     if reason is not None:
         raise ValueError(f"{option}: {reason}")
+
+
+def check_page(option: str, path: Path | None) -> None:
+    """The same for a page, which must not look like something else."""
+    check(option, path)
+    if path is not None and path.suffix.lower() not in _PAGES:
+        raise ValueError(f"{option}: a report is a page of HTML: end {path.name!r} in .html")
 
 
 def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
