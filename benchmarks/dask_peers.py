@@ -27,8 +27,7 @@ def ours(client: Any, X: Any, y: Any, rounds: int) -> Callable[[np.ndarray], np.
     model = ab.dask.DaskBoostingRegressor(
         "absolute", learning_rate=RATE, max_iter=rounds, max_leaf_nodes=LEAVES, max_bins=BINS, client=client
     )
-    local = model.fit(X, y).to_local()
-    return lambda table: np.asarray(local.predict(table))
+    return model.fit(X, y).to_local().predict
 
 
 def xgboost(client: Any, X: Any, y: Any, rounds: int) -> Callable[[np.ndarray], np.ndarray]:
@@ -63,8 +62,8 @@ def lightgbm(client: Any, X: Any, y: Any, rounds: int) -> Callable[[np.ndarray],
         verbose=-1,
         client=client,
     )
-    local = model.fit(X, y).to_local()
-    return lambda table: np.asarray(local.predict(table))
+    booster = model.fit(X, y).to_local()
+    return lambda table: np.asarray(booster.predict(table))
 
 
 WAYS = {"anyboost": ours, "xgboost.dask": xgboost, "lightgbm.dask": lightgbm}

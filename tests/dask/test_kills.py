@@ -58,7 +58,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "trees.binning._category_masses": "categories",
     "trees.cuts.reached": "weights, draws and a set to watch",
     "trees.cuts.thresholds": "weights, draws and a set to watch",
-    "trees.grower._ask": "weights, draws and a set to watch",
+    "trees.ahead._count": "weights, draws and a set to watch",
     "trees.grower.grow": "weights, draws and a set to watch",
     "trees.linear._centers": "linear leaves",
     "trees.linear._entries": "linear leaves",

@@ -14,6 +14,8 @@ from anyboost.backends.sums import Parts, sum_bits
 
 _TIE = 1e-12
 _MOST_COUNTERS = 2**17  # a megabyte: what the second cache holds
+_FEW = 2048  # numbers that are sooner put in order than told apart by more digits
+_FEW_EACH = 8  # of a group, that a digit is to leave
 _SIGN = -(2**63)
 
 
@@ -85,9 +87,16 @@ def _keep_next(keys, masses, groups, kept, shift, mask, digits, beyond):
 
 
 @kernel
-def _weigh_kept(masses, groups, kept, weight):
-    for i in range(kept):
-        weight[groups[i]] += masses[i]
+def _choose_listed(keys, masses, groups, wanted, passed, found, beyond):
+    # The same among numbers in order, a group's after another's, whose weight then is passed too; and what follows.
+    # Those without mass are only there to follow.
+    for i in range(keys.shape[0]):
+        k = groups[i]
+        if passed[k] >= wanted[k] and keys[i] != found[k]:
+            beyond[k] = min(beyond[k], keys[i])
+        elif masses[i] > 0:
+            found[k] = keys[i]
+            passed[k] += masses[i]
 
 
 @kernel
@@ -119,10 +128,12 @@ def quantiles(
     and 1 give the group's smallest and largest value. A weight under 2^-51 of the heaviest (more for over 2048
     rows) counts as none, as it does in histograms.
     """
-    heaviest = float(rows.most(weights.max(initial=0.0)))
+    extremes = np.array([weights.max(initial=0.0), -weights.min(initial=np.inf)])
+    heaviest, lightest = np.abs(rows.most(extremes)).tolist()
     if heaviest == 0.0:
         return np.zeros(n_groups)
     scale = math.ldexp(1.0, sum_bits(rows.n) - math.frexp(heaviest)[1])
+    each = np.rint(lightest * scale)  # at least, of a number's weight
     room = min(_MOST_COUNTERS, 8 * rows.n) / n_groups
     width = min(max(int(math.log2(room)), 2), 16)  # bits of a digit
     left = 64 - width
@@ -144,18 +155,25 @@ def quantiles(
     found = digits << np.uint64(left)
     nothing = ~np.uint64(0)
     beyond = np.full(n_groups, nothing)
-    while left > 0:  # the other digits, among those who are still in question
-        taken = min(width, left)
+    in_question = counts[np.arange(n_groups), digits]
+    while (
+        left > 0 and in_question.sum() > _FEW * each
+    ):  # the next digit, among those who are still in question
+        many = in_question.max() / (_FEW_EACH * each) if each else math.inf
+        taken = min(width if many > 1 << width else max(math.ceil(math.log2(max(many, 1.0))), 2), left)
         left -= taken
         counts = np.zeros((n_groups, 1 << taken), dtype=np.int64)
         _weigh_next(keys, masses, groups, kept, left, counts)
-        _choose(rows.add(counts), wanted, passed, digits)
+        counts = rows.add(counts)
+        _choose(counts, wanted, passed, digits)
         found |= digits << np.uint64(left)
         kept = _keep_next(keys, masses, groups, kept, left, (1 << taken) - 1, digits, beyond)
-    equal = np.zeros(n_groups, dtype=np.int64)
-    _weigh_kept(masses, groups, kept, equal)
-    passed += rows.add(equal)
-    beyond = ~rows.most(~beyond)
+        in_question = counts[np.arange(n_groups), digits]
+    if left > 0:
+        _list(keys[:kept], masses[:kept], groups[:kept], wanted, passed, found, beyond, rows)
+    else:
+        passed += in_question
+        beyond = ~rows.most(~beyond)
     tied = (np.abs(passed - share) <= slack) & (total > 0)
     if np.any(beyond[tied] == nothing):  # the next larger one has another first digit, or there is none
         _next(values, weights, group, scale, found, beyond)
@@ -164,3 +182,25 @@ def quantiles(
     middle = here + 0.5 * (floats(np.where(beyond == nothing, found, beyond)) - here)
     here = np.where(tied, middle, here)
     return np.where(total > 0, here, 0.0)
+
+
+def _list(
+    keys: np.ndarray,
+    masses: np.ndarray,
+    groups: np.ndarray,
+    wanted: np.ndarray,
+    passed: np.ndarray,
+    found: np.ndarray,
+    beyond: np.ndarray,
+    rows: Parts,
+) -> None:
+    """Find the quantiles among the few numbers left, and what follows them."""
+    some = np.flatnonzero(masses)
+    follow = np.flatnonzero(beyond != ~np.uint64(0))
+    own = np.empty((len(some) + len(follow), 3), dtype=np.int64)
+    own[: len(some)] = np.stack([keys[some].view(np.int64), masses[some], groups[some]], axis=1)
+    own[len(some) :] = np.stack([beyond[follow].view(np.int64), np.zeros_like(follow), follow], axis=1)
+    columns = rows.gather(own).T
+    keys, masses, groups = columns[0].view(np.uint64), columns[1], columns[2]
+    order = np.lexsort((keys, groups))
+    _choose_listed(keys[order], masses[order], groups[order], wanted, passed, found, beyond)

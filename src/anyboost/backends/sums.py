@@ -128,9 +128,12 @@ class Parts(Protocol):
     def most(self, values: Any) -> Any:
         """Numbers, the largest over the parts."""
 
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        """What the parts have, one after the other."""
 
-# A sum at scale 2^e over rows start .. stop: two integers and the bits of the largest scaled term
-Block = Callable[[float, int, int], tuple[int, int, int]]
+
+# A sum at scale 2^e over rows start .. stop: two integers and the bits of the largest scaled term; and of other numbers
+Block = Callable[[float, int, int], tuple[int, ...]]
 
 
 def from_pairs(sums: np.ndarray, exponent: int) -> np.ndarray:
@@ -140,33 +143,31 @@ def from_pairs(sums: np.ndarray, exponent: int) -> np.ndarray:
 
 def sum_at_own_scale(
     block: Block, n_terms: int, n_here: int, rows: Parts, guess: int, smallest: int = threads.SMALLEST
-) -> tuple[float, int]:
+) -> tuple[float, int, list[float]]:
     """The sum that `block` takes of `n_here` terms, at the scale that the largest asks for, and that scale's exponent.
 
     The scale is not known before the terms are. So the sum is taken at the scale 2^guess, and again if the
     largest term asks for another; a caller that passes the exponent returned with its last sum of the kind
     rarely pays for two. The result does not depend on the guess. NaN if any term is not finite. `n_terms` are those of
-    all parts; `smallest` is the number of terms under which other threads are left alone.
+    all parts; `smallest` is the number of terms under which other threads are left alone. With it the largest of
+    what else a block tells of its rows. Parts agree on all of it at once.
     """
     room = sum_bits(n_terms)
     exponent = guess
     while True:
         scaled = partial(block, math.ldexp(1.0, exponent))
         found = threads.over_blocks(scaled, n_here, rows.n_threads, smallest)
-        top = as_float(int(rows.most(max(part[2] for part in found))))
+        highs, lows, *bits = zip(*rows.gather(np.array(found, dtype=np.int64)).tolist(), strict=True)
+        top, *others = (as_float(max(own)) for own in bits)
         if 0.0 < top < math.inf:
             wanted = exponent + room - math.frexp(top)[1]
             if wanted > room - _SMALLEST_EXPONENT:
-                return 0.0, 0
+                return 0.0, 0, others
             if wanted == exponent:
-                sums = rows.add(
-                    np.array([[part[0] for part in found], [part[1] for part in found]]).sum(axis=1)
-                )
-                high, low = sums.tolist()
-                return math.ldexp(high + low / _LOW, -exponent), exponent
+                return math.ldexp(sum(highs) + sum(lows) / _LOW, -exponent), exponent, others
             exponent = wanted
         elif exponent == 0:
-            return (0.0 if top == 0.0 else math.nan), 0
+            return (0.0 if top == 0.0 else math.nan), 0, others
         else:  # all terms vanished, or one overflowed, at the guessed scale: look at them as they are
             exponent = 0
 
@@ -197,7 +198,7 @@ def dot(
         a.size,
         rows,
         guess,
-    )
+    )[:2]
 
 
 def spread(mass: np.ndarray, outputs: int) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
+from anyboost.dask.parcels import pack, unpack
 from anyboost.trees.journal import Journal
 from anyboost.trees.parts import Circle
 
@@ -170,11 +171,11 @@ class Mesh(Circle):
         array = np.ascontiguousarray(parcel.astype(str) if words else parcel)
         if array.dtype.kind not in _KINDS:
             raise TypeError(f"members swap numbers and words, not {array.dtype}")
-        header = [self._turn, self.place, array.dtype.str, parcel.shape, words]
-        body = array.view(np.uint8) if array.size and array.ndim else array.tobytes()
+        pieces, body = pack(array)
+        header = [self._turn, self.place, array.dtype.str, parcel.shape, words, pieces]
         socket.send(json.dumps(header).encode(), zmq.SNDMORE)
-        socket.send(body, copy=array.nbytes < 65_536)
-        self.sent += array.nbytes
+        socket.send(body, copy=body.nbytes < 65_536)
+        self.sent += body.nbytes
         self.messages += 1
 
     def _next(self, place: int) -> np.ndarray:
@@ -207,8 +208,8 @@ class Mesh(Circle):
                 reason = str(header[1])
             else:
                 reason = ""
-                turn, place, dtype, shape, words = header
-                array = np.frombuffer(frames[1], dtype=np.dtype(dtype)).reshape(shape)
+                turn, place, dtype, shape, words, pieces = header
+                array = unpack(pieces, frames[1], np.dtype(dtype), shape)
         except (ValueError, TypeError, IndexError, KeyError):
             return  # no parcel: whoever sent it, nobody waits for it
         if reason:

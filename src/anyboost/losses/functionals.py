@@ -304,11 +304,11 @@ class RowwiseFunctional(Functional):
         self, compute: Callable[..., Any], scores: Floats, gradient: Floats, bent: Floats | None
     ) -> float:
         """The mean loss; one pass over the rows fills in the rest."""
-        from anyboost.backends.sums import as_float, sum_at_own_scale
+        from anyboost.backends.sums import sum_at_own_scale
 
-        space, parameter, tops = self.space, self.loss.parameter, []
+        space, parameter = self.space, self.loss.parameter
 
-        def block(scale: float, start: int, stop: int) -> tuple[int, int, int]:
+        def block(scale: float, start: int, stop: int) -> tuple[int, ...]:
             part = slice(start, stop)
             mass = None if space.mass is None else space.mass[part]
             asked = (
@@ -316,14 +316,12 @@ class RowwiseFunctional(Functional):
                 if self.loss.vector
                 else (gradient[part], None if bent is None else bent[part])
             )
-            *found, steepest, _ = compute(scores[part], self.y[part], mass, parameter, scale, *asked)
-            tops.append(steepest)
-            return tuple(found)
+            return compute(scores[part], self.y[part], mass, parameter, scale, *asked)[:4]
 
-        total, self._scale = sum_at_own_scale(
+        total, self._scale, (steepest,) = sum_at_own_scale(
             block, space.rows.n, len(scores), space.rows, self._scale, self._few
         )
-        space.know_largest(gradient, as_float(int(space.rows.most(max(tops)))))
+        space.know_largest(gradient, steepest)
         return total / space.total
 
     @property

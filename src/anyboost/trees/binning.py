@@ -1,6 +1,6 @@
 """Binning a table (see `table`): thresholds by weighted quantiles, a bin each for categories."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from anyboost.backends.compiler import kernel
 from anyboost.backends.order import sort
 from anyboost.trees import cuts
 from anyboost.trees.cuts import midpoints
+from anyboost.trees.questions import Search, found_by, found_by_all
 from anyboost.trees.rows import Here, Rows
 from anyboost.trees.table import GROUP, MISSING, MOST_BINS, Bins, Categories
 
@@ -40,19 +41,41 @@ def words_shape(n: int, n_columns: int) -> tuple[int, int]:
     return -(-n_columns // GROUP), n
 
 
-def _thresholds(
-    column: np.ndarray, masses: np.ndarray | None, max_bins: int, rows: Rows | None
-) -> tuple[np.ndarray, bool]:
-    if rows is None and mapped.folder_of(column) is None:
-        return column_thresholds(column, masses, max_bins)
+def _all_thresholds(
+    columns: Sequence[np.ndarray],
+    masses: np.ndarray | None,
+    max_bins: int,
+    n_threads: int,
+    rows: Rows | None,
+) -> list[tuple[np.ndarray, bool]]:
+    """The thresholds of each column, and whether values are missing."""
+    if rows is not None:
+        return found_by_all(
+            [_search(column, masses, max_bins, digit=cuts.OF_PARTS) for column in columns], rows
+        )
+    found: dict[int, tuple[np.ndarray, bool]] = {}
 
+    def one(place: int) -> None:
+        found[place] = _thresholds(columns[place], masses, max_bins)
+
+    threads.each(one, len(columns), n_threads)
+    return [found[place] for place in range(len(columns))]
+
+
+def _thresholds(column: np.ndarray, masses: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
+    if mapped.folder_of(column) is None:
+        return column_thresholds(column, masses, max_bins)
+    return found_by(_search(column, masses, max_bins), Here(len(column)))
+
+
+def _search(
+    column: np.ndarray, masses: np.ndarray | None, max_bins: int, **given: int
+) -> Search[tuple[np.ndarray, bool]]:
     def portions() -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         for part in mapped.blocks(len(column)):
             yield column[part], None if masses is None else masses[part]
 
-    if rows is None:
-        return cuts.thresholds(portions, max_bins, column.dtype, Here(len(column)))
-    return cuts.thresholds(portions, max_bins, column.dtype, rows, cuts.OF_PARTS)
+    return cuts.thresholds(portions, max_bins, column.dtype, **given)
 
 
 def column_thresholds(column: np.ndarray, mass: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
@@ -134,19 +157,23 @@ def _bin_numbers(
     thresholds = np.full((groups * GROUP, MOST_BINS), np.inf)
     n_thresholds, n_cuts = np.zeros((2, groups * GROUP), dtype=np.int64)
     for group in range(groups):
-        features = range(GROUP * group, min(GROUP * (group + 1), n_features))
-        columns = _columns(X[:, features.start : features.stop], n_threads)
-
-        def one(place: int, group: int = group, columns: np.ndarray = columns) -> None:
-            feature = GROUP * group + place
-            if feature in others:
-                return
-            found, missing = _thresholds(columns[place], masses, max_bins, rows)
+        first, last = GROUP * group, min(GROUP * (group + 1), n_features)
+        columns = _columns(X[:, first:last], n_threads)
+        places = [place for place in range(last - first) if first + place not in others]
+        own = [columns[place] for place in places]
+        for place, (found, missing) in zip(
+            places, _all_thresholds(own, masses, max_bins, n_threads, rows), strict=True
+        ):
+            feature = first + place
             thresholds[feature, : len(found)] = found
             n_thresholds[feature], n_cuts[feature] = len(found), len(found) + missing
-            _encode(columns[place], thresholds[feature], codes[group, :, place])
 
-        threads.each(one, len(features), n_threads if rows is None else 1)  # parts ask in one order
+        def encode(
+            index: int, group: int = group, places: list[int] = places, own: list[np.ndarray] = own
+        ) -> None:
+            _encode(own[index], thresholds[GROUP * group + places[index]], codes[group, :, places[index]])
+
+        threads.each(encode, len(places), n_threads)
     return Bins(words, thresholds, n_thresholds, n_cuts, n_features)
 
 

@@ -7,12 +7,13 @@ pass finds what follows each such value.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.select import floats, ordered
+from anyboost.trees.questions import Parts, Search, found_by
 
 Portions = Callable[[], Iterable[tuple[np.ndarray, np.ndarray | None]]]
 
@@ -24,14 +25,6 @@ _FIRST, _NEXT = (
 OF_PARTS = 6  # bits that parts add up at a time: 130 KB for all goals, and not 8 MB
 _ONES = np.empty(0, dtype=np.int64)
 _NOTHING = ~np.uint64(0)  # above every key
-
-
-class Parts(Protocol):
-    """As much of `rows.Rows` as is asked here."""
-
-    def add(self, counts: Any) -> Any: ...
-    def most(self, values: Any) -> Any: ...
-    def gather(self, values: np.ndarray) -> np.ndarray: ...
 
 
 def goals(total: float, max_bins: int) -> np.ndarray:
@@ -47,9 +40,9 @@ def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def thresholds(
-    portions: Portions, max_bins: int, dtype: Any, rows: Parts, digit: int = _NEXT
-) -> tuple[np.ndarray, bool]:
-    """Thresholds of one column, in float64, and whether it has missing values.
+    portions: Portions, max_bins: int, dtype: Any, digit: int = _NEXT
+) -> Search[tuple[np.ndarray, bool]]:
+    """A search for the thresholds of one column, in float64, and whether it has missing values.
 
     Parameters
     ----------
@@ -60,8 +53,6 @@ def thresholds(
         Up to so many distinct values get a bin each; more share bins of about equal mass.
     dtype : dtype
         That of the values, float32 or float64, in which they are compared.
-    rows : Parts
-        Who knows of the rows of other parts; `Here` where there are none. All parts ask it the same questions.
     digit : int
         Bits of a digit after the first: fewer take more passes, and less to add up.
 
@@ -71,17 +62,18 @@ def thresholds(
         Thresholds, and whether values are missing.
     """
     found, missing = _distinct(portions, max_bins + 1, dtype)
-    found, missing = np.unique(rows.gather(found)), bool(rows.most(int(missing)))
+    found = np.unique((yield "gather", found))
+    missing = bool((yield "most", int(missing)))
     if len(found) <= max_bins:
         found = found.astype(np.float64)
         return midpoints(found[:-1], found[1:]), missing
     drop = _unused(dtype)
-    found, missing = reached(portions, lambda total: goals(total, max_bins), drop, rows, digit)
+    found, missing = yield from _reach(portions, lambda total: goals(total, max_bins), drop, digit)
     padded, beyond = np.full((2, 256), _NOTHING)
     padded[: len(found)] = found
     for values, _ in portions():
         _follow(values, np.uint64(drop), padded, beyond)
-    following = ~rows.most(~beyond)[1 : len(found) + 1]
+    following = ~(yield "most", ~beyond)[1 : len(found) + 1]
     some = following != _NOTHING  # nothing follows the largest value
     return midpoints(values_of(found[some], drop), values_of(following[some], drop)), missing
 
@@ -105,6 +97,12 @@ def reached(
 
     `goals_of` tells of a total which masses are to be reached, counted from the smallest value on, and none above it.
     """
+    return found_by(_reach(portions, goals_of, drop, bits), rows)
+
+
+def _reach(
+    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, bits: int
+) -> Search[tuple[np.ndarray, bool]]:
     width = 64 - drop
     left = width - _FIRST
     counts, missing = np.zeros((1, 1 << _FIRST), dtype=np.int64), False
@@ -115,7 +113,7 @@ def reached(
         for values, masses in portions():
             own = _ONES if masses is None else masses
             missing |= _count(values, own, np.uint64(drop), width, left, prefixes, begins, counts)
-        counts = rows.add(counts)
+        counts = yield "add", counts
         sums = below[:, None] + np.cumsum(counts, axis=1)
         if not len(wanted):
             wanted = goals_of(float(sums[0, -1]))
@@ -126,7 +124,7 @@ def reached(
         keys = (prefixes[slot] << np.uint64(taken)) | digit.astype(np.uint64)
         prefixes, first = np.unique(keys, return_index=True)
         if not left:
-            return prefixes, bool(rows.most(int(missing)))
+            return prefixes, bool((yield "most", int(missing)))
         below = (sums - counts)[slot, digit][first]
         begins = np.searchsorted(prefixes >> np.uint64(width - left - _FIRST), np.arange((1 << _FIRST) + 1))
         taken = min(bits, left)

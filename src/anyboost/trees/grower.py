@@ -15,6 +15,7 @@ import numpy as np
 
 from anyboost.backends import shared_work, threads
 from anyboost.backends.fixed_point import Fixed
+from anyboost.trees.ahead import Ahead
 from anyboost.trees.binding import draw_columns
 from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Search, Tree, advance
 from anyboost.trees.grown import Grown, Plan, Shape
@@ -222,7 +223,7 @@ def _run(
         scratch = kept if leads else Scratch.of(channels)
         return advance(sync, leads, search, tree, inside, scratch, categorical, rules, bends)
 
-    waits = True
+    waits, ahead = True, Ahead(rows, search, tree, ground)
     while waits:
         sync = shared_work.zeros()
         threads.invite(partial(take_part, sync, False), workers)
@@ -231,21 +232,7 @@ def _run(
         finally:
             shared_work.dismiss(sync)
         if waits:
-            _ask(tree, ground)
-
-
-def _ask(tree: Tree, ground: Ground) -> None:
-    """Have the rows parted, and counted for the children that wait."""
-    state, nodes = tree.state[0], tree.nodes
-    parent = nodes[state["parent"]]
-    start, stop = int(parent["start"]), int(parent["stop"])
-    middle = ground.partition(int(parent["column"]), tree.goes_left[state["parent"]], start, stop)
-    for child, (begin, end) in enumerate(((start, middle), (middle, stop))):
-        nodes[parent["left"] + child]["start"], nodes[parent["left"] + child]["stop"] = begin, end
-    if state["waiting"]:
-        for counted in ("small", "large")[: 1 + int(state["both"])]:
-            node = nodes[state[counted]]
-            ground.histogram(int(node["start"]), int(node["stop"]), tree.slab[node["slot"]])
+            ahead.ask()
 
 
 def _shared(groups: np.ndarray, n_columns: int, n_threads: int) -> list[np.ndarray]:

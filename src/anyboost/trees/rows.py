@@ -10,7 +10,7 @@ sees where it has all of them `gather`ed.
 (see `parts`); rows on another device answer all of `Rows` and `Ground` themselves.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -62,8 +62,15 @@ class Ground(Protocol):
     def inside(self) -> Inside:
         """What compiled code needs to count and part the rows itself; `ELSEWHERE` where it has to ask."""
 
+    @property
+    def apart(self) -> bool:
+        """Whether each histogram is a sum over parts, so that several at once are cheaper."""
+
     def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
         """Fill `sums` with the histogram of some rows, over all parts."""
+
+    def histograms(self, ranges: Sequence[tuple[int, int]], sums: Sequence[np.ndarray]) -> None:
+        """The histograms of several such ranges: parts add them up at once."""
 
     def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
         """Put those of some rows that a cut sends left before the others; where these begin."""
@@ -235,6 +242,8 @@ class Here:
 class GroundHere:
     """Rows of this process under one tree."""
 
+    apart = False
+
     def __init__(self, rows: Here, bins: Bins, fixed: "Fixed", plan: Plan) -> None:
         self._rows, self._bins, self._fixed, self._plan = rows, bins, fixed, plan
         n = bins.words.shape[1]
@@ -294,6 +303,10 @@ class GroundHere:
         threads.each(one, len(shares), workers if work > _SMALL else 1)
         if everything and last is not None:
             last.keep(self._fixed, sums)
+
+    def histograms(self, ranges: Sequence[tuple[int, int]], sums: Sequence[np.ndarray]) -> None:
+        for (start, stop), own in zip(ranges, sums, strict=True):
+            self.histogram(start, stop, own)
 
     def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
         from anyboost.trees.partition import partition
