@@ -97,6 +97,9 @@ FITS = {
     "joint quantiles": partial(
         boost, y=Y, loss=ab.losses.MultiQuantile((0.1, 0.9)) + ab.losses.Crossing(0.1)
     ),
+    "several targets": partial(
+        boost, y=np.column_stack([Y, Y * Y]), loss=ab.losses.Multioutput("absolute"), learner="tree:4"
+    ),
     "categories": partial(boost, y=Y, X=np.column_stack([X, GROUPS % 7]), categorical=[3]),
     "a regressor": partial(
         estimator,
@@ -109,6 +112,13 @@ FITS = {
     ),
     "a classifier": partial(
         estimator, "Classifier", y=LABELS, max_iter=20, early_stopping=True, class_weight="balanced"
+    ),
+    "worst rows, by memory": partial(
+        estimator, "Regressor", y=Y, max_iter=8, loss=ab.losses.CVaR("absolute", 0.3), leaf="mean", memory=0.5
+    ),
+    "stumps": partial(estimator, "Classifier", y=LABELS, X=FRAME[["a", "b"]], max_iter=8, learner="stump"),
+    "curvature": partial(
+        estimator, "Regressor", y=np.floor(np.abs(Y) * 3), loss="poisson", max_iter=8, random_state=4
     ),
     "target statistics": partial(estimator, "Regressor", y=Y, max_iter=4, categorical_encoding="target"),
     "many levels": partial(

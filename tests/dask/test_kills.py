@@ -12,6 +12,7 @@ from processes import children, nothing_left
 FULL = pytest.mark.full
 KINDS = {  # who asks something of all workers, and a fit that comes to it
     "backends.draws.count_smallest": "a regressor",
+    "backends.select._list": "weights, draws and a set to watch",
     "backends.select.quantiles": "weights, draws and a set to watch",
     "backends.fixed_point.fixed_mass": "weights, draws and a set to watch",
     "backends.sums.largest": "weights, draws and a set to watch",
@@ -33,9 +34,9 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "estimators.encoding._tell": "target statistics",
     "estimators.held_out._joined": "intervals",
     "estimators.ranker._count_parts": "a ranker",
+    "explain.marginals.of": "stumps",
     "losses.base.outputs": "a classifier",
     "losses.combine._descend": "joint quantiles",
-    "losses.functionals._pass": "weights, draws and a set to watch",
     "losses.functionals.best_shifts": "cvar",
     "losses.leaves.__init__": "a classifier",
     "losses.leaves.log_sums": "survival",
@@ -55,16 +56,16 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "tables.reading._chosen": "a regressor",
     "tables.levels._lump": "many levels",
     "tables.levels.levels_of": "a regressor",
-    "trees.binning._category_masses": "categories",
-    "trees.cuts.reached": "weights, draws and a set to watch",
-    "trees.cuts.thresholds": "weights, draws and a set to watch",
     "trees.ahead._count": "weights, draws and a set to watch",
+    "trees.binning._category_masses": "categories",
     "trees.grower.grow": "weights, draws and a set to watch",
     "trees.linear._centers": "linear leaves",
     "trees.linear._entries": "linear leaves",
     "trees.linear._moments": "linear leaves",
     "trees.linear._scale": "linear leaves",
     "trees.partition.cover": "weights, draws and a set to watch",
+    "trees.questions._agreed": "weights, draws and a set to watch",
+    "trees.questions._gathered": "weights, draws and a set to watch",
     "weak.tree.support": "weights, draws and a set to watch",
 }
 QUICK = ("trees.grower.grow",)

@@ -42,7 +42,7 @@ def each(members, work):
 def test_sums_extremes_and_gatherings(size):
     def work(mesh):
         small = mesh.add(np.int64(mesh.place + 1))
-        large = mesh.add(np.arange(10_000) * (mesh.place + 1))
+        large = mesh.add(np.arange(100_000) * (mesh.place + 1))
         most = mesh.most(np.array([mesh.place, -mesh.place], dtype=np.float64))
         words = mesh.gather(np.array(["a", "bcd"][: mesh.place % 3], dtype=object))
         return int(small), large, most.tolist(), words.tolist()
@@ -50,7 +50,7 @@ def test_sums_extremes_and_gatherings(size):
     total = size * (size + 1) // 2
     for small, large, most, words in each(meshes(size), work):
         assert small == total
-        np.testing.assert_array_equal(large, np.arange(10_000) * total)
+        np.testing.assert_array_equal(large, np.arange(100_000) * total)
         assert most == [size - 1, 0]
         assert words == [word for place in range(size) for word in ["a", "bcd"][: place % 3]]
 

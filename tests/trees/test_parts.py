@@ -68,6 +68,50 @@ def run_of(name, order=None, part=slice(None), **more):
         )
 
 
+@pytest.mark.parametrize(("likely", "memory"), [(0.0, 2**25), (1.0, 2**25), (1.0, 0)])
+@pytest.mark.parametrize("name", ["some rows and columns, categories", "by level, limited", "monotone"])
+def test_how_far_is_looked_ahead_changes_no_tree(name, likely, memory, monkeypatch):
+    from anyboost.trees import ahead
+
+    monkeypatch.setattr(ahead, "_LIKELY", likely)
+    monkeypatch.setattr(ahead, "_MOST_MEMORY", memory)
+    compare(name, EDGES["two"])
+
+
+def test_histograms_that_are_given_up_are_counted_again(monkeypatch):
+    from anyboost.trees import grower
+
+    monkeypatch.setattr(grower, "MOST_MEMORY", 0)  # two leaves keep theirs
+    compare("large tree", EDGES["three, one of them empty"])
+
+
+def test_a_round_asks_for_little_and_seldom(monkeypatch):
+    """A question costs every worker a wait, and what is sent has to be encrypted."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(6000, 8)).astype(np.float32)
+    y = X[:, 0] * X[:, 1] + random.normal(size=6000)
+    asked, trade = [], Member.trade
+
+    def watched(self, parcels):
+        if self.place == 0:
+            asked.append(parcels[1].nbytes)
+        return trade(self, parcels)
+
+    monkeypatch.setattr(Member, "trade", watched)
+
+    def fit(place, rounds):
+        half = slice(3000 * place, 3000 * (place + 1))
+        how = {"descent": ab.descent.Naive(0.1), "rounds": rounds, "record": "light", "n_threads": 1}
+        ab.boost(X[half], y[half], "absolute", ab.weak.Tree(31, leaf="exact"), **how)
+
+    counts = []
+    for rounds in (2, 12):
+        asked.clear()
+        in_circle(partial(fit, rounds=rounds), 2)
+        counts.append(len(asked))
+    assert (counts[1] - counts[0]) / 10 <= 24  # of which 29 histograms are some 14
+
+
 @FULL
 def test_the_tail_of_many_rows_is_found_by_sums(monkeypatch):
     """No part is sent the losses of all in a round."""

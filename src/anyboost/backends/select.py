@@ -140,7 +140,7 @@ def quantiles(
     # A few counters more than digits: groups a power of two apart would get into each other's way in the cache.
     counts = np.zeros((n_groups, (1 << width) + 8), dtype=np.int64)
     _weigh_first(values, weights, group, scale, left, counts)
-    counts = rows.add(counts)
+    counts = rows.add(counts.reshape(-1)).reshape(counts.shape)
     total = counts.sum(axis=1)
     share = total * np.broadcast_to(level, n_groups)
     slack = _TIE * total
@@ -164,7 +164,7 @@ def quantiles(
         left -= taken
         counts = np.zeros((n_groups, 1 << taken), dtype=np.int64)
         _weigh_next(keys, masses, groups, kept, left, counts)
-        counts = rows.add(counts)
+        counts = rows.add(counts.reshape(-1)).reshape(counts.shape)
         _choose(counts, wanted, passed, digits)
         found |= digits << np.uint64(left)
         kept = _keep_next(keys, masses, groups, kept, left, (1 << taken) - 1, digits, beyond)

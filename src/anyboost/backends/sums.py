@@ -128,8 +128,11 @@ class Parts(Protocol):
     def most(self, values: Any) -> Any:
         """Numbers, the largest over the parts."""
 
+    def tell(self, found: np.ndarray) -> np.ndarray:
+        """The few lines of numbers that parts have found, one part's after another's."""
+
     def gather(self, values: np.ndarray) -> np.ndarray:
-        """What the parts have, one after the other."""
+        """What the parts' rows have, one after the other."""
 
 
 # A sum at scale 2^e over rows start .. stop: two integers and the bits of the largest scaled term; and of other numbers
@@ -157,7 +160,7 @@ def sum_at_own_scale(
     while True:
         scaled = partial(block, math.ldexp(1.0, exponent))
         found = threads.over_blocks(scaled, n_here, rows.n_threads, smallest)
-        highs, lows, *bits = zip(*rows.gather(np.array(found, dtype=np.int64)).tolist(), strict=True)
+        highs, lows, *bits = zip(*rows.tell(np.array(found, dtype=np.int64)).tolist(), strict=True)
         top, *others = (as_float(max(own)) for own in bits)
         if 0.0 < top < math.inf:
             wanted = exponent + room - math.frexp(top)[1]

@@ -162,18 +162,26 @@ class Mesh(Circle):
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
         self._look()
         self._turn += 1
+        letters: dict[int, tuple[bytes, memoryview]] = {}  # most often all are given the same
         for other, socket in self._out.items():
-            self._send(socket, parcels[other])
+            parcel = parcels[other]
+            if id(parcel) not in letters:
+                letters[id(parcel)] = self._letter(parcel)
+            self._send(socket, *letters[id(parcel)])
         return [parcels[place] if place == self.place else self._next(place) for place in range(self.size)]
 
-    def _send(self, socket: Any, parcel: np.ndarray) -> None:
+    def _letter(self, parcel: np.ndarray) -> tuple[bytes, memoryview]:
+        """A parcel as it is sent: how it is to be read, and its bytes."""
         words = parcel.dtype == np.dtype(object)  # labels
         array = np.ascontiguousarray(parcel.astype(str) if words else parcel)
         if array.dtype.kind not in _KINDS:
             raise TypeError(f"members swap numbers and words, not {array.dtype}")
         pieces, body = pack(array)
         header = [self._turn, self.place, array.dtype.str, parcel.shape, words, pieces]
-        socket.send(json.dumps(header).encode(), zmq.SNDMORE)
+        return json.dumps(header).encode(), body
+
+    def _send(self, socket: Any, header: bytes, body: memoryview) -> None:
+        socket.send(header, zmq.SNDMORE)
         socket.send(body, copy=body.nbytes < 65_536)
         self.sent += body.nbytes
         self.messages += 1

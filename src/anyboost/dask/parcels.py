@@ -5,16 +5,21 @@ are not zero, these and their places.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 
+from anyboost.backends.compiler import kernel
+
 # Of a block: the kind of its numbers, the zeros that all end with, how many are listed; -1: all in their order
 Piece = tuple[str, int, int]
 
-_BLOCK = 8192
+_BLOCK = 2**15
 _SMALL = 64  # numbers that are sent as they are
 _KINDS = tuple(np.dtype(kind) for kind in ("<i1", "<i2", "<i4", "<i8"))
+_NAMED = {kind.str: kind for kind in _KINDS}
+_MOST_BITS = (7, 15, 31)  # without the sign; more are of the last kind
 _PLACE = np.dtype("<u2")
 
 
@@ -43,23 +48,22 @@ def pack(array: np.ndarray) -> tuple[list[Piece], memoryview]:
     """
     if array.dtype != np.int64 or array.size < _SMALL:
         return [], array.reshape(-1).view(np.uint8).data
-    numbers, body = array.reshape(-1), []
-    pieces: list[Piece] = []
+    numbers, pieces = array.reshape(-1), []
+    body: list[np.ndarray] = []
     for own in _blocks(array.shape):
         block = numbers[own]
-        bits = int(np.bitwise_or.reduce(block))
+        low, high, bits, listed = _look_at(block)
         shift = max((bits & -bits).bit_length() - 1, 0)
-        kind = _narrowest(int(block.min()) >> shift, int(block.max()) >> shift)
-        listed = int(np.count_nonzero(block))
+        kind = _KINDS[bisect_left(_MOST_BITS, max(high, ~low).bit_length() - shift)]
         if listed * (_PLACE.itemsize + kind.itemsize) < len(block) * kind.itemsize:
             places = np.flatnonzero(block)
-            body.append(places.astype(_PLACE).tobytes())
+            body.append(places.astype(_PLACE))
             block = block[places]
         else:
             listed = -1
-        body.append((block >> shift).astype(kind).tobytes())
+        body.append((block >> shift if shift else block).astype(kind))
         pieces.append((kind.str, shift, listed))
-    return pieces, memoryview(b"".join(body))
+    return pieces, memoryview(b"".join([own.data for own in body]))
 
 
 def _blocks(shape: Sequence[int]) -> list[slice]:
@@ -73,8 +77,16 @@ def _blocks(shape: Sequence[int]) -> list[slice]:
     ]
 
 
-def _narrowest(low: int, high: int) -> np.dtype:
-    return next(kind for kind in _KINDS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+@kernel
+def _look_at(block):
+    # The smallest and the largest, all bits that any has, and how many are not zero.
+    low, high, bits, listed = block[0], block[0], np.int64(0), 0
+    for i in range(block.shape[0]):
+        number = block[i]
+        low, high = min(low, number), max(high, number)
+        bits |= number
+        listed += number != 0
+    return low, high, bits, listed
 
 
 def unpack(pieces: Sequence[Piece], body: bytes, dtype: np.dtype, shape: Sequence[int]) -> np.ndarray:
@@ -100,12 +112,14 @@ def unpack(pieces: Sequence[Piece], body: bytes, dtype: np.dtype, shape: Sequenc
         return np.frombuffer(body, dtype).reshape(shape)
     numbers, at = np.zeros(math.prod(shape), dtype), 0
     for own, (name, shift, listed) in zip(_blocks(shape), pieces, strict=True):
-        block, kind = numbers[own], _KINDS[[kind.str for kind in _KINDS].index(name)]
+        block, kind = numbers[own], _NAMED[name]
         places: np.ndarray | slice = slice(None)
         if listed >= 0:
             places = np.frombuffer(body, _PLACE, listed, at)
             at += places.nbytes
         found = np.frombuffer(body, kind, len(block) if listed < 0 else listed, at)
         at += found.nbytes
-        block[places] = found.astype(dtype) << shift
+        block[places] = found
+        if shift:
+            block <<= shift
     return numbers.reshape(shape)

@@ -118,8 +118,8 @@ def _reach(
         if not len(wanted):
             wanted = goals_of(float(sums[0, -1]))
         passed = sums.astype(np.float64)  # as sums of masses in memory are compared with their goals
-        slot = np.searchsorted(passed[:, -1], wanted)
-        digit = np.array([np.searchsorted(passed[s], goal) for s, goal in zip(slot, wanted, strict=True)])
+        # A prefix's sums begin where those of the one before have ended, or above.
+        slot, digit = np.divmod(np.searchsorted(passed.reshape(-1), wanted), counts.shape[1])
         taken = counts.shape[1].bit_length() - 1
         keys = (prefixes[slot] << np.uint64(taken)) | digit.astype(np.uint64)
         prefixes, first = np.unique(keys, return_index=True)

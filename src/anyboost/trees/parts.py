@@ -25,7 +25,7 @@ from anyboost.trees.table import BINS, GROUP, MISSING, Bins
 if TYPE_CHECKING:
     from anyboost.backends.fixed_point import Fixed
 
-_LARGE = 2**15  # bytes from which on each member adds up a share, and not everything
+_LARGE = 2**20  # bytes, with all members', from which on each adds up a share, and not everything
 
 
 class Circle(ABC):
@@ -43,7 +43,7 @@ class Circle(ABC):
         """Whole numbers, summed over the members."""
         own = np.asarray(counts)
         # Two members send the same either way, and once is quicker than twice.
-        if own.nbytes < _LARGE or self.size == 2:
+        if self.size * own.nbytes < _LARGE or self.size == 2:
             return _sum(self.all_of(own))
         # Each member adds up a share and hands it round: what one sends does not grow with their number.
         share = _sum(self.trade(np.array_split(own.reshape(-1), self.size)))
@@ -183,6 +183,9 @@ class Part(Here):
     def most(self, values: Any) -> Any:
         return self.others.most(values)
 
+    def tell(self, found: np.ndarray) -> np.ndarray:
+        return np.concatenate(self.others.all_of(found))
+
     def gather(self, values: np.ndarray) -> np.ndarray:
         return self.others.gather(values)
 
@@ -222,14 +225,17 @@ class GroundOfPart(GroundHere):
             own[counted] = total.T
 
     @property
-    def _counted(self) -> np.ndarray:
+    def _counted(self) -> np.ndarray | slice:
         """The entries of a histogram that may be other than zero: what members have to tell each other."""
         groups = np.concatenate(self._plan.shares)
         return self._rows.once(("counted", groups.tobytes()), lambda: _counted(self._bins, groups))
 
 
-def _counted(bins: Bins, groups: np.ndarray) -> np.ndarray:
+def _counted(bins: Bins, groups: np.ndarray) -> np.ndarray | slice:
     columns = (GROUP * groups[:, None] + np.arange(GROUP)).ravel()
     columns = columns[columns < bins.n_columns]
     used = [np.append(np.arange(min(bins.n_cuts[column] + 1, MISSING)), MISSING) for column in columns]
-    return np.concatenate([BINS * column + own for column, own in zip(columns, used, strict=True)])
+    entries = np.concatenate([BINS * column + own for column, own in zip(columns, used, strict=True)])
+    # Most often it is all of some columns, which need not be picked out one by one.
+    together = len(entries) == entries[-1] + 1 - entries[0]
+    return slice(int(entries[0]), int(entries[-1]) + 1) if together else entries

@@ -94,6 +94,9 @@ class Rows(Protocol):
     def most(self, values: Any) -> Any:
         """Numbers, the largest over the parts."""
 
+    def tell(self, found: np.ndarray) -> np.ndarray:
+        """The few lines of numbers that parts have found, one part's after another's: sums with their extremes."""
+
     def gather(self, values: np.ndarray) -> np.ndarray:
         """What all rows have, those of one part after those of another."""
 
@@ -167,6 +170,9 @@ class Here:
 
     def most(self, values: Any) -> Any:
         return values
+
+    def tell(self, found: np.ndarray) -> np.ndarray:
+        return found
 
     def gather(self, values: np.ndarray) -> np.ndarray:
         return values
