@@ -42,6 +42,22 @@ def test_weights_draws_and_a_set_that_is_spread_otherwise(client):
     assert run.best_round == local.best_round
 
 
+def test_a_worker_that_holds_nothing_but_rows_to_watch_takes_part(client):
+    places = sorted(client.scheduler_info(n_workers=-1)["workers"])
+
+    def at(place, values):
+        return [client.submit(lambda: values, workers=[places[place]], pure=False)]
+
+    seen = []
+    more = {"valid": (at(2, X[:60]), at(2, Y[:60] + 0.5)), "patience": 3}
+    listen = [lambda step, run: seen.append(client.processing())]
+    run = ab.dask.boost(client, at(0, X), at(0, Y), *HOW, **more, **OPTIONS, callbacks=listen)
+    local = whole(*HOW, valid=(X[:60], Y[:60] + 0.5), patience=3)
+    assert {place for place, tasks in seen[0].items() if tasks} == {places[0], places[2]}
+    assert model_of(run) == model_of(local)
+    assert run.watch.losses == local.watch.losses
+
+
 def test_queries_and_offsets_may_be_torn_over_partitions(client):
     grades = np.floor(2 * (Y - Y.min()))
     offset = X[:, 0]
@@ -106,6 +122,23 @@ def test_callbacks_hear_of_rounds_at_the_client_and_may_stop_the_fit(client):
     for rounds, (_, count, predictions) in enumerate(heard, 1):
         assert count == rounds
         assert predictions == local.ensemble.truncate(rounds).predict(X[:5]).tolist()
+
+
+def test_the_dashboard_shows_a_task_a_worker_by_name(client):
+    from distributed.utils import key_split
+
+    seen = []
+    ab.dask.boost(
+        client,
+        *delayed(X, Y),
+        *HOW,
+        callbacks=[lambda step, run: seen.append(client.processing())],
+        **OPTIONS,
+    )
+    for tasks in seen[0].values():
+        assert len(tasks) <= 1
+        assert {key_split(task) for task in tasks} <= {"anyboost"}
+    assert any(seen[0].values())
 
 
 def test_an_error_of_a_callback_ends_the_fit(client):

@@ -109,6 +109,24 @@ def test_data_that_cannot_be_made_again_are_refused_in_a_sentence(processes):
         ab.dask.boost(processes, X, y, **{**HOW, "rounds": 2000}, timeout=8.0)
 
 
+@FULL
+def test_a_file_that_is_gone_ends_the_fit_with_its_name(processes, tmp_path):
+    files = [tmp_path / f"{seed}.npy" for seed in range(PARTS)]
+    for seed, file in enumerate(files):
+        np.save(file, rows(seed)[0])
+    X = [dask.delayed(np.load)(str(file)) for file in files]
+
+    def lose(step, _):
+        if step.round == 3:
+            for file in files:
+                file.unlink()
+            for pid in pids(processes).values():
+                os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(FileNotFoundError, match=r"\d.npy"):
+        ab.dask.boost(processes, X, collections()[1], **HOW, timeout=60.0, callbacks=[lose])
+
+
 def test_an_interrupt_at_the_client_stops_the_workers(processes, monkeypatch):
     from anyboost.dask import fits
 

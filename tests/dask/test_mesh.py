@@ -90,6 +90,34 @@ def test_strangers_are_refused_and_the_fit_is_unharmed(kind):
         stranger.context.destroy(0)
 
 
+NO_PARCELS = (
+    [b"\xff\x00"],
+    [b"[1]"],
+    [b"{}", b""],
+    [b'[1, 1, "<i8", [5], false, []]', b"xx"],
+    [b'["now", 1, "<i8", [1], false, []]', bytes(8)],
+    [b'[1, [1], "<i8", [1], false, []]', bytes(8)],
+    [b'[1, 7, "<i8", [1], false, []]', bytes(8)],
+    [b'[1, 1, "O", [1], false, []]', bytes(8)],
+    [b'[1, 1, "<i8", [10000000000000000], false, [["<i1", 0, 0]]]', b""],
+    [b'[1, 1, "<i8", [100], false, [["<i1", 0, 3]]]', b"\xff" * 9],
+    [b"[" * 100_000],
+)
+
+
+def test_what_is_no_parcel_is_ignored_whoever_sent_it():
+    members = meshes(3)
+    door = members[0]._door
+    other = Door("127.0.0.1", door.keys)
+    line = other.knock(door.address)
+    for frames in NO_PARCELS:
+        line.send_multipart(frames)
+    threading.Event().wait(0.3)
+    found = each(members, lambda mesh: [int(mesh.add(np.int64(turn))) for turn in range(1, 6)])
+    other.close()
+    assert found == [[3, 6, 9, 12, 15]] * 3
+
+
 def test_who_passes_for_a_member_is_not_sent_anything():
     keys = zmq.curve_keypair()
     context = zmq.Context()

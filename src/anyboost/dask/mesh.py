@@ -24,6 +24,7 @@ from anyboost.trees.parts import Circle
 POLL = 100  # milliseconds between looks at whether the fit is called off
 LINGER = 5000  # milliseconds that the last parcels have to leave
 _KINDS = "biufU"  # of arrays: those without pointers
+_NO_PARCEL = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
 
 class Stopped(RuntimeError):
@@ -210,20 +211,21 @@ class Mesh(Circle):
             raise Stopped(reason)
 
     def _take_in(self, frames: Sequence[Any]) -> None:
+        reason, awaited = "", False
         try:
             header = json.loads(bytes(frames[0]))
             if header[0] == "stop":
                 reason = str(header[1])
             else:
-                reason = ""
                 turn, place, dtype, shape, words, pieces = header
                 array = unpack(pieces, frames[1], np.dtype(dtype), shape)
-        except (ValueError, TypeError, IndexError, KeyError):
-            return  # no parcel: whoever sent it, nobody waits for it
+                awaited = turn >= self._turn and place in self._out and array.dtype.kind in _KINDS
+        except _NO_PARCEL:
+            return  # whoever sent it, nobody waits for it
         if reason:
             self._stopped = True
             raise Stopped(reason)
-        if turn >= self._turn and array.dtype.kind in _KINDS:
+        if awaited:
             self._early[turn, place] = array.astype(object) if words else array
 
     def stop(self, reason: str) -> None:
