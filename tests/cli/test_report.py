@@ -67,7 +67,7 @@ def test_a_model_alone_becomes_one_too(folder, tmp_path):
         ),
         (("{}/model.anyboost", "--target", "price"), "give one after the model file"),
         (("{}/model.anyboost", "-o", "{}/nowhere/page.html"), "no such folder"),
-        (("{}/model.anyboost", "-o", "{}/model.anyboost"), "name another file"),
+        (("{}/model.anyboost", "-o", "{}/model.anyboost"), "a report is a page of HTML"),
     ],
 )
 def test_a_wrong_call_is_answered_in_a_sentence_and_writes_nothing(folder, words, sentence):
@@ -77,3 +77,13 @@ def test_a_wrong_call_is_answered_in_a_sentence_and_writes_nothing(folder, words
     assert sentence in " ".join(result.output.split())
     assert "Traceback" not in result.output
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_report_does_not_replace_the_model_that_it_is_about(folder, tmp_path):
+    model = tmp_path / "page.html"
+    model.write_bytes((folder / "model.anyboost").read_bytes())
+    before = model.read_bytes()
+    result = report(str(model), "-o", str(model))
+    assert result.exit_code in (1, 2)
+    assert "name another file" in " ".join(result.output.split())
+    assert model.read_bytes() == before

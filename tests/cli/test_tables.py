@@ -63,7 +63,7 @@ def test_the_size_of_the_batches_changes_nothing(table, rows):
         ("a\n1\ninf\n", "line 3: column 'a' is inf: leave the cell empty"),
         ("a\n1\nnan\n", "line 3: column 'a' is nan: leave the cell empty"),
         ("a,a\n1,2\n", "names 'a' twice"),
-        ("a,\n1,2\n", "has a column without a name"),
+        ("a,\n1,2\n", "has no name for column 2: name it, or end no line in a delimiter"),
         ("", "is empty: its first line must name the columns"),
         ('a\n"x\n', 'line 2: the file ends inside a quote ("): close it'),
         (b"a\nx\n\xff\n", "line 3: column 'a' is not UTF-8"),
