@@ -39,8 +39,11 @@ def labels(kind, n, intervals):
 
 @pytest.mark.parametrize("kind", ["outside", "inside", "growing", "changing"])
 @pytest.mark.parametrize("rate", [0.01, 0.1])
-def test_the_long_run_coverage_is_bounded_for_any_labels(kind, rate):
-    intervals = AdaptiveIntervals(Echo(), coverage=0.8, rate=rate, window=100)
+@pytest.mark.parametrize(
+    "ends", [None, (Echo(lambda x: -1.0), Echo(lambda x: 1.0)), (Echo(lambda x: 1.0), Echo(lambda x: -1.0))]
+)
+def test_the_long_run_coverage_is_bounded_for_any_labels(kind, rate, ends):
+    intervals = AdaptiveIntervals(Echo(), coverage=0.8, rate=rate, window=100, ends=ends)
     for y in labels(kind, 2000, intervals):
         intervals.learn_one({}, y)
     assert intervals.off_by_at_most() == pytest.approx((0.8 + rate) / (rate * 2000))
@@ -58,6 +61,39 @@ def test_ends_are_quantiles_of_the_last_residuals():
     # A tenth beyond either end, of 50 and the new one: the fifth from outside
     assert low == pytest.approx(3.0 + last[4])
     assert high == pytest.approx(3.0 + last[-5])
+
+
+def test_each_of_two_ends_is_its_answer_and_a_quantile_of_its_own_residuals():
+    ends = Echo(lambda x: x["at"] - 1.0), Echo(lambda x: 2.0 * x["at"])
+    intervals = AdaptiveIntervals(Echo(), coverage=0.8, rate=1e-9, window=50, ends=ends)
+    labels = 3.0 + np.random.default_rng(1).normal(size=200)
+    for label in labels:
+        intervals.learn_one({"at": 3.0}, label)
+    low, high = intervals.predict_interval_one({"at": 7.0})
+    last = np.sort(labels[-50:])
+    assert low == pytest.approx(6.0 + last[4] - 2.0)
+    assert high == pytest.approx(14.0 + last[-5] - 6.0)
+    assert ends[0].seen == ends[1].seen == labels.tolist()
+
+
+@pytest.mark.parametrize("learner", [None, "linear"])
+def test_a_pair_of_quantiles_is_wide_where_labels_are_uncertain(learner):
+    random = np.random.default_rng(3)
+    model = ab.OnlineBoostingRegressor(learner).with_intervals(coverage=0.9)
+    inside, width = {0: [], 1: []}, {0: [], 1: []}
+    for t in range(2500):
+        loud = t % 2
+        x = {"loud": loud, "a": random.normal()}
+        y = x["a"] + (5.0 if loud else 0.5) * random.normal()
+        low, high = model.predict_interval_one(x)
+        if t >= 1000:
+            inside[loud].append(low <= y <= high)
+            width[loud].append(high - low)
+        model.learn_one(x, y)
+    # One width for all would cover nearly every quiet row, and 0.8 of the loud ones
+    assert np.mean(inside[0]) == pytest.approx(0.9, abs=0.05)
+    assert np.mean(inside[1]) == pytest.approx(0.9, abs=0.05)
+    assert np.median(width[1]) > 4 * np.median(width[0])
 
 
 def test_real_coverage_under_drift_is_close():
@@ -99,6 +135,8 @@ def test_a_refused_row_changes_nothing():
         ({"rate": 0.0}, "rate must be"),
         ({"window": 0}, "window must be"),
         ({"model": object()}, "model must have learn_one"),
+        ({"ends": (Echo(), object())}, r"ends\[1\] must have learn_one"),
+        ({"ends": (Echo(),)}, "ends must be two stream models"),
     ],
 )
 def test_bad_arguments_are_refused(given, said):
@@ -106,10 +144,11 @@ def test_bad_arguments_are_refused(given, said):
         AdaptiveIntervals(**{"model": Echo()} | given)
 
 
-def test_going_on_from_a_file_is_not_stopping(tmp_path):
+@pytest.mark.parametrize("pair", [False, True])
+def test_going_on_from_a_file_is_not_stopping(tmp_path, pair):
     random = np.random.default_rng(0)
     stream = [({"a": a, "b": b}, 2 * a + random.normal()) for a, b in random.normal(size=(150, 2)).tolist()]
-    whole = AdaptiveIntervals(ab.OnlineBoostingRegressor("linear"), coverage=0.7, rate=0.05, window=40)
+    whole = ab.OnlineBoostingRegressor("linear").with_intervals(0.7, rate=0.05, window=40, pair=pair)
     for x, y in stream[:70]:
         whole.learn_one(x, y)
     ab.save(whole, tmp_path / "model")

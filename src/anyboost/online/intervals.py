@@ -1,7 +1,7 @@
-"""Intervals around the answers of a stream model that keep their coverage while the world changes.
+"""Intervals of a stream model that keep their coverage while the world changes.
 
-Adaptive conformal inference (Gibbs and Candès 2021): beyond either end lies a share a_t / 2 of the last residuals,
-and a_t follows what has happened,
+Adaptive conformal inference (Gibbs and Candès 2021) on a pair of quantiles, or around one answer: each end is an answer
+moved by so much that a share a_t / 2 of its last residuals lies beyond, and a_t follows what has happened,
 
     a_{t+1} = a_t + rate (a - missed_t),    so that  |mean of missed - a| <= (max(a, 1 - a) + rate) / (rate T)
 
@@ -18,6 +18,26 @@ from typing import Any
 from anyboost import checks
 
 
+class RecentResiduals:
+    """The last residuals of one answer, in their order and sorted."""
+
+    def __init__(self, window: int) -> None:
+        self.last: deque[float] = deque(maxlen=window)
+        self.sorted: list[float] = []
+
+    def add(self, residual: float) -> None:
+        """One more; the oldest goes where there are as many as are kept."""
+        if len(self.last) == self.last.maxlen:
+            self.sorted.pop(bisect_left(self.sorted, self.last[0]))
+        self.last.append(residual)
+        insort(self.sorted, residual)
+
+    def go_on(self, residuals: list[float]) -> None:
+        """Take up those of an earlier time."""
+        self.last.extend(residuals)
+        self.sorted = sorted(self.last)
+
+
 class AdaptiveIntervals:
     """A stream model of numbers with intervals that keep their coverage under drift.
 
@@ -31,6 +51,9 @@ class AdaptiveIntervals:
         How far the level moves with a miss: more follows changes sooner, and makes ends restless.
     window : int, default 1000
         How many of the last residuals ends are taken from.
+    ends : tuple of two objects or None, default None
+        Stream models, one of a low quantile and one of a high one, which the ends start from: intervals are then wide
+        where labels are uncertain. None: both ends start from the answer of `model`.
 
     Attributes
     ----------
@@ -52,28 +75,37 @@ class AdaptiveIntervals:
     (True, True)
     """
 
-    def __init__(self, model: Any, coverage: float = 0.9, rate: float = 0.01, window: int = 1000) -> None:
-        for method in ("learn_one", "predict_one"):
-            if not hasattr(model, method):
-                raise TypeError(
-                    f"model must have {method}, as stream models do, got {type(model).__name__}: try "
-                    "ab.OnlineBoostingRegressor()"
-                )
+    def __init__(
+        self,
+        model: Any,
+        coverage: float = 0.9,
+        rate: float = 0.01,
+        window: int = 1000,
+        ends: tuple[Any, Any] | None = None,
+    ) -> None:
+        _check_model(model, "model")
         checks.between(coverage, "coverage", 0, 1)
         checks.between(rate, "rate", 0, 1)
         checks.count(window, "window", least=1)
-        self.model, self.coverage, self.rate = model, coverage, rate
+        if ends is not None:
+            if not isinstance(ends, tuple) or len(ends) != 2:
+                raise TypeError(
+                    "ends must be two stream models, (low, high), or None: try model.with_intervals()"
+                )
+            for end, name in zip(ends, ("ends[0]", "ends[1]"), strict=True):
+                _check_model(end, name)
+        self.model, self.coverage, self.rate, self.ends = model, coverage, rate, ends
         self.rows = 0
         self._missed = 0
         self._level = 1.0 - coverage  # a_t
-        self._recent: deque[float] = deque(maxlen=window)
-        self._sorted: list[float] = []
+        self._low = RecentResiduals(window)
+        self._high = self._low if ends is None else RecentResiduals(window)
 
     @property
     def window(self) -> int:
         """How many of the last residuals ends are taken from."""
-        assert self._recent.maxlen is not None
-        return self._recent.maxlen
+        assert self._low.last.maxlen is not None
+        return self._low.last.maxlen
 
     @property
     def covered(self) -> float:
@@ -119,7 +151,7 @@ class AdaptiveIntervals:
         tuple of float
             Lower and upper end.
         """
-        return self._around(self.predict_one(x))
+        return self._between(*self._starts(x))
 
     def learn_one(self, x: Mapping[Any, Any], y: float) -> None:
         """Learn from a row: first whether its interval was right, then the model from it.
@@ -132,17 +164,18 @@ class AdaptiveIntervals:
             The label.
         """
         label = checks.real(y, "y")
-        answer = self.predict_one(x)
+        starts = self._starts(x)
         self.model.learn_one(x, y)  # it may refuse the row, and then nothing has changed
-        low, high = self._around(answer)
+        for end in self.ends or ():
+            end.learn_one(x, y)
+        low, high = self._between(*starts)
         missed = not low <= label <= high
         self.rows += 1
         self._missed += missed
         self._level += self.rate * (1.0 - self.coverage - missed)
-        if len(self._recent) == self._recent.maxlen:
-            self._sorted.pop(bisect_left(self._sorted, self._recent[0]))
-        self._recent.append(label - answer)
-        insort(self._sorted, label - answer)
+        self._low.add(label - starts[0])
+        if self.ends is not None:
+            self._high.add(label - starts[1])
 
     def state(self) -> dict[str, Any]:
         """What has happened so far, beside what the model has learnt; for files.
@@ -156,10 +189,11 @@ class AdaptiveIntervals:
             "rows": self.rows,
             "missed": self._missed,
             "level": self._level,
-            "residuals": list(self._recent),
+            "residuals": list(self._low.last),
+            "above": [] if self.ends is None else list(self._high.last),
         }
 
-    def go_on(self, rows: int, missed: int, level: float, residuals: list[float]) -> None:
+    def go_on(self, rows: int, missed: int, level: float, residuals: list[float], above: list[float]) -> None:
         """Take up a `state`.
 
         Parameters
@@ -171,18 +205,38 @@ class AdaptiveIntervals:
         level : float
             The share that is to lie beyond the ends.
         residuals : list of float
-            The last ones, in their order.
+            The last ones, in their order; of the lower end where there are two.
+        above : list of float
+            Those of the upper end; none where both ends start from one answer.
         """
         self.rows, self._missed, self._level = rows, missed, level
-        self._recent.extend(residuals)
-        self._sorted = sorted(self._recent)
+        self._low.go_on(residuals)
+        if self.ends is not None:
+            self._high.go_on(above)
 
-    def _around(self, answer: float) -> tuple[float, float]:
+    def _starts(self, x: Mapping[Any, Any]) -> tuple[float, float]:
+        if self.ends is None:
+            answer = self.predict_one(x)
+            return answer, answer
+        low, high = (float(end.predict_one(x)) for end in self.ends)
+        return low, high
+
+    def _between(self, low: float, high: float) -> tuple[float, float]:
         if self._level >= 1.0:
             return math.nan, math.nan
-        n = len(self._sorted)
+        n = len(self._low.sorted)
         # So many residuals may lie beyond either end, the new one among them.
         beyond = math.floor(self._level / 2 * (n + 1))
         if self._level <= 0.0 or beyond == 0:
             return -math.inf, math.inf
-        return answer + self._sorted[beyond - 1], answer + self._sorted[n - beyond]
+        low, high = low + self._low.sorted[beyond - 1], high + self._high.sorted[n - beyond]
+        return min(low, high), max(low, high)  # two models may cross
+
+
+def _check_model(model: Any, name: str) -> None:
+    for method in ("learn_one", "predict_one"):
+        if not hasattr(model, method):
+            raise TypeError(
+                f"{name} must have {method}, as stream models do, got {type(model).__name__}: try "
+                "ab.OnlineBoostingRegressor()"
+            )

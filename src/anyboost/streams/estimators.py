@@ -10,10 +10,11 @@ from collections.abc import Hashable, Mapping
 from inspect import signature
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, keywords
-from anyboost.losses import Logistic, RowwiseLoss
+from anyboost.losses import Logistic, Quantile, RowwiseLoss
 from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import ChainRegressor, OnlineBoosting
 from anyboost.online.features import Features
@@ -301,9 +302,9 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
         return prediction
 
     def with_intervals(
-        self, coverage: float = 0.9, rate: float = 0.01, window: int = 1000
+        self, coverage: float = 0.9, rate: float = 0.01, window: int = 1000, pair: bool = True
     ) -> AdaptiveIntervals:
-        """This model with intervals around its answers that keep their coverage while the world changes.
+        """This model with intervals that keep their coverage while the world changes.
 
         Parameters
         ----------
@@ -313,13 +314,22 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
             How far the level moves with a miss.
         window : int, default 1000
             How many of the last residuals ends are taken from.
+        pair : bool, default True
+            Whether two more models like this one learn the quantiles that ends start from, which are apart where labels
+            are uncertain: three times the time. Else ends are as far from the answer everywhere.
 
         Returns
         -------
         AdaptiveIntervals
             With `learn_one`, `predict_one` and `predict_interval_one`; learn through it from now on.
         """
-        return AdaptiveIntervals(self, coverage, rate, window)
+        checks.between(coverage, "coverage", 0, 1)
+        beyond = (1.0 - coverage) / 2
+        ends = self._quantile(beyond), self._quantile(1.0 - beyond)
+        return AdaptiveIntervals(self, coverage, rate, window, ends if pair else None)
+
+    def _quantile(self, level: float) -> Any:
+        return clone(self).set_params(loss=Quantile(level))
 
 
 class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
