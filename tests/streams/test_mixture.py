@@ -222,3 +222,17 @@ def test_weights_of_rows_beyond_one_have_no_bound():
     team = full("ab")
     team.learn(probabilities(2, 2, 2), np.zeros(2, dtype=np.int64), np.array([1.0, 2.5]))
     assert team.bound() is None
+
+
+@pytest.mark.parametrize("kind", [None, losses.Poisson()])
+def test_a_part_without_a_say_never_speaks_however_far_ahead_it_is(kind):
+    """Where scores have a link there is no stack; its past once had the answers divide nothing by nothing."""
+    mixed, random = full("ab", kind), np.random.default_rng(0)
+    priors = mixed.parts.priors
+    priors[:] = np.append(priors[:-1] / priors[:-1].sum(), 0.0)
+    said = probabilities(200, 2, 2) if kind is None else random.normal(size=(200, 2))
+    y = random.integers(0, 2, 200)
+    mixed.learn(said[:100], y[:100], ones(y[:100]))
+    mixed.state.past[-1] = -1e9
+    assert np.isfinite(mixed.learn(said[100:], y[100:], ones(y[100:]))).all()
+    assert np.isfinite(mixed.weights).all()

@@ -88,7 +88,7 @@ def top_weights(parts, past, rate):
     # One of the two exponents is 0, so that neither is ever too large.
     ahead = past[last] - best
     stacked = parts.priors[last] * exp(-rate * max(ahead, 0.0))
-    u[last] = stacked / (stacked + total * exp(-rate * max(-ahead, 0.0)))
+    u[last] = stacked / (stacked + total * exp(-rate * max(-ahead, 0.0))) if stacked > 0.0 else 0.0
     return u
 
 
