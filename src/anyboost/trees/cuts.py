@@ -91,13 +91,13 @@ def values_of(keys: np.ndarray, drop: int = 0) -> np.ndarray:
 
 
 def reached(
-    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, rows: Parts, bits: int = OF_PARTS
+    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, rows: Parts
 ) -> tuple[np.ndarray, bool]:
     """The keys of the values at which the mass reaches the goals, each once, and whether values are missing.
 
     `goals_of` tells of a total which masses are to be reached, counted from the smallest value on, and none above it.
     """
-    return found_by(_reach(portions, goals_of, drop, bits), rows)
+    return found_by(_reach(portions, goals_of, drop, OF_PARTS), rows)
 
 
 def _reach(
