@@ -18,7 +18,7 @@ from anyboost.losses.leaves import Leaves
 from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.trees.parts import distinct
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 
 _SWEEPS = 20
 
@@ -192,7 +192,7 @@ class Sum(RowwiseLoss):
         targets, row = distinct(y)
         mass = sample.by(row, len(targets)).masses()
         mass /= mass.sum()
-        together = Leaves.one(mass, Here(len(mass)))  # all parts have them
+        together = Leaves.one(mass, Rows(len(mass)))  # all parts have them
 
         def scores(constant: Floats) -> Floats:
             return np.tile(constant, (len(targets), 1))

@@ -9,7 +9,7 @@ from anyboost.backends import mapped
 from anyboost.on_disk import Asked, Files, Source, stored
 from anyboost.space.geometry import Space
 from anyboost.tables import Columns
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 from anyboost.trees.table import Bins
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class Binned:
         checks.codes(self.X, "X", self.categorical)
         masses = None
         if weights is not None:
-            masses = fixed_mass(weights, False, Here(len(self.X)))[0]
+            masses = fixed_mass(weights, False, Rows(len(self.X)))[0]
         self.bins = bin_table(self.X, masses, max_bins, workers, self.categorical)
 
     @classmethod
