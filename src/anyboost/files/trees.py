@@ -14,7 +14,7 @@ from anyboost.checks import MOST_CODES
 from anyboost.files.codec import Place, Record
 from anyboost.files.fields import Fault, Fields
 from anyboost.files.tensors import POSITIVE, Bits, Counts, Floats, Packed, Whole
-from anyboost.trees.predictor import Slopes
+from anyboost.trees.inclined import Slopes
 from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
