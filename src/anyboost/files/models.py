@@ -12,7 +12,7 @@ from anyboost import saving
 from anyboost._version import __version__
 from anyboost.files import container
 from anyboost.files.container import FORMAT, Contents
-from anyboost.files.fields import Fault, Fields, count, text
+from anyboost.files.fields import Fault, Fields, count, refuse, text
 from anyboost.files.tensors import Packed, Tensors, entries
 
 # What is saved, by the class's full name, and the module here that packs it. Named as text, so that a file of one
@@ -189,8 +189,7 @@ def _opened(contents: Contents, tensors: Tensors | None = None) -> tuple[str, Fi
     kind, _, model = header.take_all(
         kind=text, library=text, model=lambda value, name: Fields(value, name, tensors)
     ).values()
-    if kind not in KINDS:
-        raise Fault(f"it holds a {kind!a}, which this version does not know")
+    refuse(kind not in KINDS, f"it holds a {kind!a}, which this version does not know")
     return kind, model
 
 

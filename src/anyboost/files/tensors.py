@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.files.container import DTYPES, Contents
-from anyboost.files.fields import Check, Fault
+from anyboost.files.fields import Check, Fault, refuse
 
 Length = int | str | None  # None: any; a name: the same wherever it stands
 POSITIVE = math.ulp(0.0)  # the least number above 0
@@ -71,14 +71,12 @@ class Tensors:
     def take(self, name: str, shape: tuple[int | None, ...], *dtypes: str) -> np.ndarray:
         """The numbers as they lie in the file; None in `shape` stands for any length."""
         name = self._prefix + name
-        if name not in self._left:
-            raise Fault(f"its tensor {name!a} is missing")
+        refuse(name not in self._left, f"its tensor {name!a} is missing")
         tensor = self._left.pop(name)
         fits = len(tensor.shape) == len(shape) and all(
             asked in (None, found) for asked, found in zip(shape, tensor.shape, strict=True)
         )
-        if tensor.dtype not in dtypes or not fits:
-            raise Fault(f"its tensor {name!a} has the wrong type or shape")
+        refuse(tensor.dtype not in dtypes or not fits, f"its tensor {name!a} has the wrong type or shape")
         dtype = np.dtype(DTYPES[tensor.dtype]).newbyteorder("<")
         return np.frombuffer(self._data, dtype, math.prod(tensor.shape), tensor.begin).reshape(tensor.shape)
 
