@@ -15,6 +15,7 @@ from anyboost.files import certificates, ensembles, history, journals, parts
 from anyboost.files.codec import Place, Record
 from anyboost.files.fields import Fault, Fields, bounded, choice, count, items, real, record, refusal, refuse
 from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
+from anyboost.trees.table import MOST_BINS
 from anyboost.watching import Watch
 
 _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")
@@ -27,7 +28,7 @@ _NUMBERS = Record(
 )
 _OPTIONS = Record(
     **dict.fromkeys(("row_fraction", "feature_fraction"), bounded(POSITIVE, 1.0)),
-    max_bins=count(2, 255),
+    max_bins=count(2, MOST_BINS),
     categorical=Place(items(each=count()), default=()),
     record=Place(choice("light"), default="full"),
 )

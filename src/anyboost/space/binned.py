@@ -75,7 +75,7 @@ class Binned:
         from anyboost.trees.binning import bin_table
 
         self.X = checks.table(X, "X")
-        self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
+        self.max_bins = checks.bins(max_bins)
         weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(self.X))
         workers = checks.workers(n_threads)
         self.categorical = checks.columns(categorical, "categorical", self.X.shape[1])
@@ -141,7 +141,7 @@ class Binned:
         >>> ab.boost(table, loss="absolute", rounds=5).ensemble.predict([[2.0]]).shape
         (1,)
         """
-        checks.count(max_bins, "max_bins", least=2, most=255)
+        checks.bins(max_bins)
         workers = checks.workers(n_threads)
         asked = Asked(columns, target, weight, group, categorical, max_bins)
         return binned_files(Files(paths), asked, folder, workers)
