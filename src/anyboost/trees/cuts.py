@@ -13,7 +13,7 @@ import numpy as np
 
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.select import floats, ordered
-from anyboost.trees.questions import Answers, Search, found_by
+from anyboost.trees.questions import Agreement, Search, found_by
 
 Portions = Callable[[], Iterable[tuple[np.ndarray, np.ndarray | None]]]
 
@@ -91,7 +91,7 @@ def values_of(keys: np.ndarray, drop: int = 0) -> np.ndarray:
 
 
 def reached(
-    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, rows: Answers
+    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, rows: Agreement
 ) -> tuple[np.ndarray, bool]:
     """The keys of the values at which the mass reaches the goals, each once, and whether values are missing.
 

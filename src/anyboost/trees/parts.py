@@ -19,7 +19,7 @@ import numpy as np
 
 from anyboost.trees.grown import Plan
 from anyboost.trees.journal import Journal
-from anyboost.trees.questions import Answers
+from anyboost.trees.questions import Agreement
 from anyboost.trees.rows import ELSEWHERE, Ground, Inside, Rows
 from anyboost.trees.table import BINS, GROUP, MISSING, Bins
 
@@ -72,7 +72,7 @@ def _sum(parcels: list[np.ndarray]) -> np.ndarray:
     return total
 
 
-class _Nobody(Answers, Circle):
+class _Nobody(Agreement, Circle):
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
         return list(parcels)
 

@@ -20,7 +20,7 @@ from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.grown import Plan, Shape
 from anyboost.trees.journal import Journal
-from anyboost.trees.questions import Answers
+from anyboost.trees.questions import Agreement
 from anyboost.trees.table import GROUP, Bins
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _NO_ROWS = np.empty(0, dtype=np.uint32)
 ELSEWHERE = Inside(np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, *(_NOTHING,) * 5, 0, 1)
 
 
-class Rows(Answers):
+class Rows(Agreement):
     """Rows of a sample, all of them in this process."""
 
     own = slice(None)  # where those of this part lie among the gathered ones
