@@ -103,7 +103,7 @@ class Form(NamedTuple):
     unpack: Callable[..., list[Any]]
 
 
-class Arrays(NamedTuple):
+class Stacked(NamedTuple):
     """The same for dataclasses of arrays, of which the shapes are told: a field's arrays lie below each other."""
 
     cls: Any
@@ -130,14 +130,14 @@ class Arrays(NamedTuple):
         return [self.cls(*arrays) for arrays in zip(*fields, strict=True)]
 
 
-FORMS: dict[str, Form | Arrays] = {
+FORMS: dict[str, Form | Stacked] = {
     "trees": Form(TreeFunction, trees.pack, trees.unpack),
     "trees an output": Form(EachFunction, _pack_each, _unpack_each),
     "columns": Form(ColumnFunction, _pack_columns, _unpack_columns),
-    "linear functions": Arrays(
+    "linear functions": Stacked(
         LinearFunction, "linear.", {"weight": ("outputs", "features"), "constant": ("outputs",)}
     ),
-    "nets": Arrays(
+    "nets": Stacked(
         NetFunction,
         "net.",
         {

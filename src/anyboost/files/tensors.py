@@ -101,7 +101,7 @@ class Tensors:
             raise Fault(f"it has a tensor {next(iter(self._left))!a}, which this version does not know")
 
 
-class Tensor:
+class Kind:
     """What a tensor holds: `written`, the tensor of a value, and `read`, the value of a tensor.
 
     `named` is told, and learns, how long the lengths are that have a name.
@@ -120,7 +120,7 @@ class Tensor:
         return found
 
 
-class Floats(Tensor):
+class Floats(Kind):
     """Numbers between two bounds, finite unless it says otherwise; `rise` is the least step from one to the next."""
 
     def __init__(
@@ -192,7 +192,7 @@ class Counts(Floats):
         return Whole(self.shape[0]).read(tensors, name, named).astype(np.float64)
 
 
-class Bits(Tensor):
+class Bits(Kind):
     """Truth values, eight to a byte; those that fill up the last byte are 0. `sparse`: absent where none is true."""
 
     def __init__(self, length: Length, sparse: bool = False) -> None:
@@ -211,7 +211,7 @@ class Bits(Tensor):
         return values[:count]
 
 
-class Json(Tensor):
+class Json(Kind):
     """Names and values that pass a check, JSON in UTF-8: a header is too small for many."""
 
     def __init__(self, check: Check) -> None:

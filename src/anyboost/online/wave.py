@@ -86,7 +86,7 @@ def run(model, table, y, weights, n_threads):
     parts = min(n_threads, padded // LINE)
     slots = SLOTS if n_threads > 1 else 1
     answers, sync, numbers = np.empty(table.n), pipeline.prepare(parts + 1), len(SCALE)
-    space = Space(
+    memory = Memory(
         _aligned(numbers, WIDTH),
         _aligned(ROWS, -(-table.width // WIDTH) * WIDTH),
         _aligned(slots, table.width + 1, ROWS + padded + LINE),
@@ -97,13 +97,13 @@ def run(model, table, y, weights, n_threads):
         _aligned(parts, len(extra), padded, dtype=extra.dtype),
     )
     data, scales = table.values.reshape(table.n, table.width), model.arrays.scales
-    given = (sync, model, scales.view(np.float64).reshape(-1, numbers), data, y, weights, answers, space)
+    given = (sync, model, scales.view(np.float64).reshape(-1, numbers), data, y, weights, answers, memory)
     threads.invite(lambda: help_along(*given), min(n_threads, parts + 1) - 1)
     learn_rows(*given)
     return answers
 
 
-class Space(NamedTuple):
+class Memory(NamedTuple):
     """Memory of a run; see `wave_blocks` for that of a block."""
 
     features: np.ndarray
@@ -125,39 +125,39 @@ def _aligned(*shape, dtype=np.float64):
 
 
 @kernel
-def learn_rows(sync, given, table, data, y, weights, answers, space):
+def learn_rows(sync, given, table, data, y, weights, answers, memory):
     """Answer and learn all rows, none of weight 0; answers[row] is the score before the row was learned."""
     model = with_lines(given)
-    chain, arrays, stages = model.chain, model.arrays, space.stages
+    chain, arrays, stages = model.chain, model.arrays, memory.stages
     for number in range(len(stages)):
         take_chain(chain, stages[number])
-        take_columns(arrays.weights, space.pool[number], 0.0)
-        take_columns(arrays.rates, space.rates[number], 1.0)
-    for place in range(ROWS + 1, ROWS + 1 + space.pool.shape[2]):
-        leave_empty(space.values[0], space.facts[0], place)
+        take_columns(arrays.weights, memory.pool[number], 0.0)
+        take_columns(arrays.rates, memory.rates[number], 1.0)
+    for place in range(ROWS + 1, ROWS + 1 + memory.pool.shape[2]):
+        leave_empty(memory.values[0], memory.facts[0], place)
     now = one_score.region(model.scores, model.settings, chain, read(model.labels), 0)
-    note_region(space.facts[0], ROWS + 1, now)
+    note_region(memory.facts[0], ROWS + 1, now)
     pipeline.open_up(sync)
-    help_along(sync, given, table, data, y, weights, answers, space)
+    help_along(sync, given, table, data, y, weights, answers, memory)
     for number in range(len(stages)):
         start, stop = columns_of(number, len(stages), len(chain.step) - 1)
         stop = min(stop, len(chain.step) - 1)
         give_chain_back(chain, stages[number], start, stop)
-        give_columns_back(arrays.weights, space.pool[number], start, stop)
+        give_columns_back(arrays.weights, memory.pool[number], start, stop)
         if model.learner.update == linear.ADAPTIVE:
-            give_columns_back(arrays.rates, space.rates[number], start, stop)
+            give_columns_back(arrays.rates, memory.rates[number], start, stop)
 
 
 @kernel
-def help_along(sync, given, table, data, y, weights, answers, space):
+def help_along(sync, given, table, data, y, weights, answers, memory):
     """Do what can be done, until all is: for each thread that comes.
 
     Every block is prepared, then rolled over by each part of the stages in turn: so many steps of the pipeline,
     each of which takes the blocks in their order, one at a time, whoever does it.
     """
-    sync, model, space, table = borrowed(sync), with_lines(given), borrowed(space), borrowed(table)
+    sync, model, memory, table = borrowed(sync), with_lines(given), borrowed(memory), borrowed(table)
     data, y, weights, answers = borrowed(data), borrowed(y), borrowed(weights), borrowed(answers)
-    values, facts, stages, pool, rates = space.values, space.facts, space.stages, space.pool, space.rates
+    values, facts, stages, pool, rates = memory.values, memory.facts, memory.stages, memory.pool, memory.rates
     n, count_of, parts = len(y), len(model.chain.step) - 1, len(stages)
     delay = count_of - 1
     blocks = (n + delay + ROWS - 1) // ROWS
@@ -177,7 +177,7 @@ def help_along(sync, given, table, data, y, weights, answers, space):
                 keep_last(values[before], facts[before], values[slot], facts[slot], pool.shape[2])
             prepare(
                 model, table, data, y, weights, first, count,
-                space.features, space.block, values[slot], facts[slot],
+                memory.features, memory.block, values[slot], facts[slot],
             )  # fmt: skip
         else:
             own = step - 1
@@ -186,7 +186,7 @@ def help_along(sync, given, table, data, y, weights, answers, space):
                 meet_first_row(model.learner, values[slot], stages[own], pool[own], rates[own])
             roll(
                 model.settings, model.learner, values[slot], facts[slot], stages[own], pool[own], rates[own],
-                count, first, delay, answers, start, stop, space.handed[slot], own, step == parts,
+                count, first, delay, answers, start, stop, memory.handed[slot], own, step == parts,
             )  # fmt: skip
             if step == parts:
                 lost = model.totals[0].loss
