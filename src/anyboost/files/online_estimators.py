@@ -9,7 +9,7 @@ from anyboost.files import chains, fields, labels, teams, waiting
 from anyboost.files.chains import MOST_CLASSES
 from anyboost.files.codec import Place, Record
 from anyboost.files.fields import Fault, Fields, make, refuse
-from anyboost.files.parameters import simple
+from anyboost.files.parameters import LATER, simple
 from anyboost.files.parts import LOSSES, is_yours
 from anyboost.files.tensors import Json, Packed, Whole, entries, listed
 from anyboost.online.booster import OnlineBooster
@@ -20,11 +20,10 @@ from anyboost.online.one_vs_rest import Member, OneForAll, OneVsRest
 from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
 from anyboost.streams.team import Team
 
-_USUAL = {"max_rows_kept": 20_000, "refit": "inline", "max_waiting": 10_000}  # what older files mean
 _PARAMETERS = Record(
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
     **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
-    **{name: Place(simple, default=usual) for name, usual in _USUAL.items()},
+    **{name: Place(simple, default=LATER[name]) for name in ("max_rows_kept", "refit", "max_waiting")},
 )
 _WRITTEN = Record(**dict.fromkeys(("learner", "loss"), fields.optional(fields.text)))
 _FRAME = Record(frame=labels.NAMES)
@@ -43,7 +42,7 @@ def pack(model: OnlineBoosting) -> Packed:
     members = (
         [] if team else [each.booster for each in model.boosters_.members] if classifies else [model.booster_]
     )
-    found = _PARAMETERS.pack(**_USUAL | model.get_params(deep=False)).within("parameters")
+    found = _PARAMETERS.pack(**LATER | model.get_params(deep=False)).within("parameters")
     found |= _WRITTEN.pack(learner=_text(model.learner), loss=_text(model.loss)).within("written")
     found |= entries(columns=getattr(model, "n_features_in_", None), passes=getattr(model, "n_iter_", None))
     found |= listed("boosters", map(chains.pack, members)) | entries(stream=model._stream)
