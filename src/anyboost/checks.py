@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from anyboost.backends import mapped, threads
 from anyboost.trees.parts import alone, circle
+from anyboost.trees.table import MOST_BINS
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -168,6 +169,11 @@ def count(value: Any, name: str, least: int, most: int | None = None) -> int:
         bounds = f"at least {least}" if most is None else f"between {least} and {most}"
         raise ValueError(f"{name} must be {bounds}, got {value}")
     return int(value)
+
+
+def bins(value: Any) -> int:
+    """How many bins a column may have."""
+    return count(value, "max_bins", least=2, most=MOST_BINS)
 
 
 def fraction(value: Any, name: str, zero: bool = True) -> float:

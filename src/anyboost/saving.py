@@ -60,14 +60,14 @@ def write(path: Any, blob: bytes) -> None:
     try:
         with open(handle, "wb") as file:
             file.write(blob)
-        settle(spare, target)
+        put_in_place(spare, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(spare)
         raise
 
 
-def settle(spare: Any, path: Any) -> None:
+def put_in_place(spare: Any, path: Any) -> None:
     """Give a file that is whole, and lies in the same folder, the name of another, which it replaces."""
     target = os.path.realpath(os.fspath(path))
     _flush(spare, os.O_RDWR)

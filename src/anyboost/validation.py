@@ -16,6 +16,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.losses import Loss
 from anyboost.losses.combine import ranks
 from anyboost.space import Binned
+from anyboost.tables import Columns
 from anyboost.watching import best_round
 
 
@@ -147,21 +148,10 @@ def cv(
         if name in options:
             raise ValueError(f"{name} is not for cv, which watches each fold for all rounds: leave it out")
     sparse = weak.takes(weak.get("stump" if learner is None else learner)).sparse
-    table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X, sparse=sparse)
-    targets = np.asarray(y)
-    n = checks.as_many(targets, table.shape[0], "y")
-    parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
-    if columns is not None:
-        advice = "merge levels yourself, or fit an estimator, which encodes them"
-        table, columns = tables.lumped(table, columns, parts["sample_weight"], tables.names_of(X), advice)
-    parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
+    table, columns, targets, parts = _read(X, y, sample_weight, groups, sparse)
     if loss == "huber":  # one delta for all folds, so that their losses compare
         chosen = losses.suited(loss, chosen.check(targets), parts["sample_weight"])
-    data = X
-    if columns is not None:
-        data = table if sparse else _binned(table, parts["sample_weight"], columns, options)
-        if sparse and columns.levels:  # a learner that takes sparse tables looks at no bins
-            options.setdefault("categorical", columns.categorical)
+    data = X if columns is None else _data(table, parts["sample_weight"], columns, sparse, options)
     runs, shares = [], []
     for train, held_out in _pairs(folds, table, targets, parts["groups"], chosen, random_state):
         run = boost(
@@ -188,10 +178,29 @@ def cv(
     )
 
 
-def _binned(
-    table: np.ndarray, sample_weight: np.ndarray | None, columns: Any, options: dict[str, Any]
-) -> Binned:
+def _read(
+    X: Any, y: Any, sample_weight: Any, groups: Any, sparse: bool
+) -> tuple[Any, Columns | None, np.ndarray, dict[str, Any]]:
+    """The table and its columns (None of one in bins), targets, and what goes with each row."""
+    table, columns = (X.X, None) if isinstance(X, Binned) else tables.read(X, sparse=sparse)
+    targets = np.asarray(y)
+    n = checks.as_many(targets, table.shape[0], "y")
+    parts = {"sample_weight": None if sample_weight is None else checks.sample_weight(sample_weight, n)}
+    if columns is not None:
+        advice = "merge levels yourself, or fit an estimator, which encodes them"
+        table, columns = tables.lumped(table, columns, parts["sample_weight"], tables.names_of(X), advice)
+    parts["groups"] = None if groups is None else checks.labels(groups, "groups", n)
+    return table, columns, targets, parts
+
+
+def _data(
+    table: Any, sample_weight: np.ndarray | None, columns: Columns, sparse: bool, options: dict[str, Any]
+) -> Any:
     """The table in bins; columns that hold categories by their type, or by the option `categorical`."""
+    if sparse:  # a learner that takes sparse tables looks at no bins
+        if columns.levels:
+            options.setdefault("categorical", columns.categorical)
+        return table
     given = {name: options.pop(name) for name in ("max_bins", "categorical") if options.get(name) is not None}
     if columns.levels:
         given.setdefault("categorical", columns.categorical)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anyboost.backends import few, fixed_point, sums
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 
 finite = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
 
@@ -18,28 +18,28 @@ finite = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
 def test_dot_equals_exact_sum_and_ignores_order(rows, random):
     a, b, mass = (np.array(column) for column in zip(*rows, strict=True))
     exact = math.fsum(mass * a * b)
-    found, exponent = sums.dot(a[:, None], b[:, None], mass, Here(len(a)))
+    found, exponent = sums.dot(a[:, None], b[:, None], mass, Rows(len(a)))
     largest = np.abs(mass * a * b).max()
     assert found == pytest.approx(exact, rel=1e-15, abs=largest * 1e-15)
     order = list(range(len(rows)))
     random.shuffle(order)
     turned = a[order][:, None], b[order][:, None], mass[order]
     for guess in (0, exponent, exponent + 3, 900, -900):
-        assert sums.dot(*turned, Here(len(a)), guess) == (found, exponent)
+        assert sums.dot(*turned, Rows(len(a)), guess) == (found, exponent)
 
 
 def test_dot_is_the_same_on_any_number_of_threads():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(2, 130_000, 2))
-    found = [sums.dot(a, b, None, Here(len(a), n_threads)) for n_threads in (1, 2, 3)]
+    found = [sums.dot(a, b, None, Rows(len(a), n_threads)) for n_threads in (1, 2, 3)]
     assert found[0] == found[1] == found[2]
 
 
 def test_dot_of_nothing_and_of_what_is_not_finite():
-    assert sums.dot(np.zeros((3, 1)), None, None, Here(3))[0] == 0.0
+    assert sums.dot(np.zeros((3, 1)), None, None, Rows(3))[0] == 0.0
     for bad in (np.inf, -np.inf, np.nan):
         for guess in (0, 40, -300):
-            assert math.isnan(sums.dot(np.array([[1.0], [bad], [2.0]]), None, None, Here(3), guess)[0])
+            assert math.isnan(sums.dot(np.array([[1.0], [bad], [2.0]]), None, None, Rows(3), guess)[0])
 
 
 def unpacked(fixed):
@@ -50,7 +50,7 @@ def unpacked(fixed):
 
 
 def in_fixed_point(a, mass=None, whole=True):
-    rows = Here(len(a))
+    rows = Rows(len(a))
     masses = np.ones(len(a), dtype=np.int64) if mass is None else fixed_point.fixed_mass(mass, whole, rows)[0]
     return fixed_point.fixed(a, None, mass, whole, masses, masses.sum(), (None, None), rows)
 

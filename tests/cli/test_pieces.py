@@ -49,7 +49,7 @@ def everything(path, kinds, others):
         with sources.opened(str(path)) as source:
             if others is not None:
                 return taken(source.batches(kinds, others)), lines, kinds
-            return source.settled(kinds, taken), lines
+            return source.read_all(kinds, taken), lines
     except cells.TableError as error:
         return lines, str(error)
 

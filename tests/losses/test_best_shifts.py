@@ -11,7 +11,7 @@ from anyboost import losses
 from anyboost.losses import RowwiseLoss
 from anyboost.losses.leaves import Leaves
 from anyboost.space import Space
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 from losses.registry import (
     CASES,
     CLASSES,
@@ -184,7 +184,7 @@ def test_pure_leaf_stops_where_the_slope_has_faded():
 def test_functional_steps_with_the_space_weights():
     class Measure:
         weights = np.array([0.25, 0.25, 0.5])
-        rows = Here(3)
+        rows = Rows(3)
 
         def mean(self, values):
             return float(self.weights @ values)
@@ -198,7 +198,7 @@ def test_functional_steps_with_the_space_weights():
 def test_unseen_classes_get_a_constant_too(case):
     class Measure:
         weights = np.array([0.5, 0.25, 0.25])
-        rows = Here(3)
+        rows = Rows(3)
 
         def mean(self, values):
             return float(self.weights @ values)

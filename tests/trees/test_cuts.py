@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from anyboost.trees.binning import column_thresholds
 from anyboost.trees.cuts import thresholds
 from anyboost.trees.questions import found_by
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 from parts import in_parts
 
 
@@ -54,7 +54,7 @@ def test_portions_have_the_thresholds_of_the_whole(kind, dtype, weights):
     masses = masses_of(weights, len(column), generator)
     for max_bins in (2, 7, 255):
         cuts, missing = found_by(
-            thresholds(in_portions(column, masses, [1, 0, 900]), max_bins, dtype), Here(3000)
+            thresholds(in_portions(column, masses, [1, 0, 900]), max_bins, dtype), Rows(3000)
         )
         expected, blank = column_thresholds(column, masses, max_bins)
         np.testing.assert_array_equal(cuts, expected)
@@ -70,7 +70,7 @@ def test_any_column_in_any_portions(kind, n, max_bins, weighted, seed):
     column = drawn(kind, n, np.float32, generator)
     masses = masses_of("small" if weighted else "none", n, generator)
     sizes = np.diff(np.sort(generator.integers(0, n + 1, 4)))
-    cuts, missing = found_by(thresholds(in_portions(column, masses, sizes), max_bins, np.float32), Here(n))
+    cuts, missing = found_by(thresholds(in_portions(column, masses, sizes), max_bins, np.float32), Rows(n))
     expected, blank = column_thresholds(column, masses, max_bins)
     np.testing.assert_array_equal(cuts, expected)
     assert missing == blank

@@ -10,7 +10,7 @@ from anyboost.backends import fixed_point
 from anyboost.space import Space
 from anyboost.trees.histogram import count, many, subtract, subtract_seen, take
 from anyboost.trees.partition import descend, leaves_of_ranges, partition
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 from anyboost.weak import Stump, Tree
 
 
@@ -40,7 +40,7 @@ def test_histogram_adds_every_row_to_its_bin(n, outputs, mass, some):
         "any": random.uniform(0.5, 2.0, n),
     }[mass]
     whole = mass != "any"
-    rows = Here(n)
+    rows = Rows(n)
     masses = (
         np.ones(n, dtype=np.int64) if weights is None else fixed_point.fixed_mass(weights, whole, rows)[0]
     )

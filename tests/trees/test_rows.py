@@ -14,7 +14,7 @@ from anyboost.draws import Units
 from anyboost.ensemble import Ensemble
 from anyboost.samples import Sampling
 from anyboost.space import Binned, Space
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 from losses.registry import Halfway
 from parts import in_parts, three
 
@@ -186,7 +186,7 @@ def test_quantiles_of_parts_are_those_of_all():
     n, leaves = 400, 5
     values, weights = random.normal(size=n).round(1), random.integers(0, 3, n).astype(float)
     leaf = random.integers(0, leaves, n)
-    whole = Here(n).quantiles(values, weights, leaf, leaves, 0.5)
+    whole = Rows(n).quantiles(values, weights, leaf, leaves, 0.5)
     for part in in_parts(
         lambda rows: rows.quantiles(*of_part(rows, values, weights, leaf), leaves, 0.5), (0, 150, n)
     ):

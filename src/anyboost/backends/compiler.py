@@ -20,6 +20,7 @@ _WORK = {
     "mirror": "averaging",
     "stump_learning": "averaging of stumps",
     "predictor": "predicting",
+    "inclined": "predicting",
     "pairs": "ranking",
     "select": "quantiles",
     "dictionary": "dictionaries of functions",

@@ -17,6 +17,7 @@ _MOST_COUNTERS = 2**17  # a megabyte: what the second cache holds
 _FEW = 2048  # numbers that are sooner put in order than told apart by more digits
 _FEW_EACH = 8  # of a group, that a digit is to leave
 _SIGN = -(2**63)
+_NOTHING = ~np.uint64(0)  # beyond the largest number
 
 
 # Without branches, which would go wrong at every other sign; indices are unsigned, so that none counts from the end.
@@ -153,12 +154,10 @@ def quantiles(
     groups = np.empty(len(values), dtype=group.dtype)
     kept = _keep_first(values, weights, group, scale, left, digits, keys, masses, groups)
     found = digits << np.uint64(left)
-    nothing = ~np.uint64(0)
-    beyond = np.full(n_groups, nothing)
+    beyond = np.full(n_groups, _NOTHING)
     in_question = counts[np.arange(n_groups), digits]
-    while (
-        left > 0 and in_question.sum() > _FEW * each
-    ):  # the next digit, among those who are still in question
+    # The next digit, among those who are still in question
+    while left > 0 and in_question.sum() > _FEW * each:
         many = in_question.max() / (_FEW_EACH * each) if each else math.inf
         taken = min(width if many > 1 << width else max(math.ceil(math.log2(max(many, 1.0))), 2), left)
         left -= taken
@@ -175,13 +174,17 @@ def quantiles(
         passed += in_question
         beyond = ~rows.most(~beyond)
     tied = (np.abs(passed - share) <= slack) & (total > 0)
-    if np.any(beyond[tied] == nothing):  # the next larger one has another first digit, or there is none
+    if np.any(beyond[tied] == _NOTHING):  # the next larger one has another first digit, or there is none
         _next(values, weights, group, scale, found, beyond)
         beyond = ~rows.most(~beyond)
+    return np.where(total > 0, _points(found, beyond, tied), 0.0)
+
+
+def _points(found: np.ndarray, beyond: np.ndarray, tied: np.ndarray) -> np.ndarray:
+    """The numbers found; where they are tied with those beyond, if there are any, the midpoint."""
     here = floats(found)
-    middle = here + 0.5 * (floats(np.where(beyond == nothing, found, beyond)) - here)
-    here = np.where(tied, middle, here)
-    return np.where(total > 0, here, 0.0)
+    middle = here + 0.5 * (floats(np.where(beyond == _NOTHING, found, beyond)) - here)
+    return np.where(tied, middle, here)
 
 
 def _list(
@@ -196,7 +199,7 @@ def _list(
 ) -> None:
     """Find the quantiles among the few numbers left, and what follows them."""
     some = np.flatnonzero(masses)
-    follow = np.flatnonzero(beyond != ~np.uint64(0))
+    follow = np.flatnonzero(beyond != _NOTHING)
     own = np.empty((len(some) + len(follow), 3), dtype=np.int64)
     own[: len(some)] = np.stack([keys[some].view(np.int64), masses[some], groups[some]], axis=1)
     own[len(some) :] = np.stack([beyond[follow].view(np.int64), np.zeros_like(follow), follow], axis=1)

@@ -56,7 +56,7 @@ def options_of(resume: Run | None, X: Any, n_columns: int, **given: Any) -> Opti
     chosen = earlier._replace(**{name: value for name, value in given.items() if value is not None})
     checks.fraction(chosen.row_fraction, "row_fraction", zero=False)
     checks.fraction(chosen.feature_fraction, "feature_fraction", zero=False)
-    checks.count(chosen.max_bins, "max_bins", least=2, most=255)
+    checks.bins(chosen.max_bins)
     checks.choice(chosen.record, "record", ("full", "light"))
     return chosen
 

@@ -25,7 +25,7 @@ from anyboost.estimators.certified import Certified
 from anyboost.estimators.dials import Circumstances, Dials, choose
 from anyboost.estimators.explained import Explained
 from anyboost.estimators.fitting import Fitting, without_sample
-from anyboost.estimators.held_out import CV, FOLDS, SHARE, SPLIT, HeldOut, Part, held_out
+from anyboost.estimators.held_out import CV, FOLDS, SHARE, SPLIT, FoldRun, HeldOut, held_out
 from anyboost.estimators.rounds import Sets, fit_parts, search
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
@@ -192,7 +192,7 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         if way is not None:
             rounds = fitted["ensemble_"].n_rounds
             if apart is not None:
-                parts = [Part(targets, run, fitting.watched("apart", apart, False))]
+                parts = [FoldRun(targets, run, fitting.watched("apart", apart, False))]
             else:
                 still = dials._replace(max_iter=rounds, early_stopping=False, folds=FOLDS)
                 so_far = repeat(None) if found is None else [part.run for part in found.parts]

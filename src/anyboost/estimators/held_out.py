@@ -22,7 +22,7 @@ FOLDS = 5
 SHARE = 0.2  # of the units that "split" sets apart
 
 
-class Part(NamedTuple):
+class FoldRun(NamedTuple):
     """A run on some rows, their targets, and a set of other rows."""
 
     targets: Targets
@@ -39,7 +39,7 @@ class HeldOut(NamedTuple):
     groups: np.ndarray | None
 
 
-def held_out(parts: Iterable[Part], rounds: int, n_threads: int) -> HeldOut:
+def held_out(parts: Iterable[FoldRun], rounds: int, n_threads: int) -> HeldOut:
     """The rows of all parts, each by the model of its part after so many rounds."""
     found = []
     for targets, run, watched in parts:

@@ -77,7 +77,7 @@ def check(estimator: Any) -> None:
     unless_auto("max_features", checks.fraction, zero=False)
     unless_auto("subsample", checks.fraction, zero=False)
     unless_auto("random_thresholds", checks.flag, ' or "auto"')
-    checks.count(own["max_bins"], "max_bins", least=2, most=255)
+    checks.bins(own["max_bins"])
     checks.choice(own["categorical_encoding"], "categorical_encoding", WAYS)
     checks.choice(own["outputs"], "outputs", ("auto", "joint", "each"))
     checks.choice(own["leaf"], "leaf", ("auto", "mean", "exact", "linear"))

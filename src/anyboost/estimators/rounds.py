@@ -13,7 +13,7 @@ import numpy as np
 
 from anyboost.boosting import Run
 from anyboost.estimators.dials import Dials
-from anyboost.estimators.held_out import Part
+from anyboost.estimators.held_out import FoldRun
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.watching import Monitor, Patience
 
@@ -26,7 +26,7 @@ class Found(NamedTuple):
     rounds: int
     values: dict[str, dict[str, np.ndarray]]
     scores: np.ndarray  # those that decided, more being better
-    parts: list[Part]
+    parts: list[FoldRun]
 
 
 def fit_parts(
@@ -35,7 +35,7 @@ def fit_parts(
     seed: int,
     begin: Callable[..., Any],
     earlier: Iterable[Run | None] = repeat(None),
-) -> Iterator[tuple[Monitor, Part]]:
+) -> Iterator[tuple[Monitor, FoldRun]]:
     """Fit every part, as `begin` does, or go on with an earlier run on it; what followed it, and the run."""
     for (rows, targets, sets), run in zip(parts, earlier, strict=False):
         fitting, monitor = begin(dials, rows, targets, sets)
@@ -43,10 +43,10 @@ def fit_parts(
             run = fitting.boost(seed, monitor, run)
             monitor.follow(run.ensemble)
         # The rows of all parts are not to be kept until the last is fitted.
-        yield monitor, Part(targets, replace(run, space=None, functional=None), monitor.sets[0])
+        yield monitor, FoldRun(targets, replace(run, space=None, functional=None), monitor.sets[0])
 
 
-def search(fitted: Iterable[tuple[Monitor, Part]]) -> Found:
+def search(fitted: Iterable[tuple[Monitor, FoldRun]]) -> Found:
     """Look where the parts were best together."""
     monitors, parts = zip(*fitted, strict=True)
     first = monitors[0]

@@ -11,7 +11,7 @@ from anyboost.files import container
 from anyboost.files import trees as tree_files
 from anyboost.files.fields import Fault, Fields, choice, count, flag, items, real, record, refusal
 from anyboost.files.tensors import Tensors
-from anyboost.trees.predictor import Slopes
+from anyboost.trees.inclined import Slopes
 from anyboost.trees.table import BINS, MISSING, Categories
 from anyboost.weak.functions import TreeFunction, shared_categories
 

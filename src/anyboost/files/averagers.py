@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.files.codec import Codec, Record
-from anyboost.files.fields import Fault, Fields, choice, flag, items, make, number, real
+from anyboost.files.fields import Fault, Fields, choice, flag, items, make, number, real, refuse
 from anyboost.files.parts import LOSSES, loss_of
 from anyboost.files.tensors import Floats, Packed, Whole, entries
 from anyboost.mirror import domains, proxies, schedules
@@ -127,8 +127,7 @@ def unpack_states(averagers: list[Any], part: Fields) -> None:
         found = _weights(prefix).take(part, averagers=len(group), rows=len(group) * rule.arrays)
         theta, total, memory, numbers = found.values()
         experts = theta.shape[1]
-        if not 1 <= experts <= MOST_EXPERTS:
-            raise Fault("it is an averager of nothing")
+        refuse(not 1 <= experts <= MOST_EXPERTS, "it is an averager of nothing")
         if memory.shape[1] != (domain.vertices(experts) if rule.by_vertex else experts):
             raise Fault("its memory is not that of its experts")
         rows = _as_numbers(numbers).reshape(-1, 1)

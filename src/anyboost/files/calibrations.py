@@ -10,7 +10,7 @@ from anyboost.explain.calibration import ISOTONIC, TEMPERATURE, Calibration, Iso
 from anyboost.explain.intervals import Conformal, Distributions
 from anyboost.files import labels
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, bounded, choice, real, row
+from anyboost.files.fields import Fault, Fields, bounded, choice, real, refuse, row
 from anyboost.files.tensors import POSITIVE, Floats, Packed, Whole, entries
 
 _TEMPERATURE = Record("calibration.", scale=real, shifts=Floats("classes"))
@@ -44,8 +44,7 @@ def unpack(part: Fields, classes: int) -> Calibration:
     if part.take("way", choice(TEMPERATURE, ISOTONIC)) == TEMPERATURE:
         return Temperature(**_TEMPERATURE.take(part, classes=classes))
     sizes, *joined = _ISOTONIC.take(part, functions=1 if classes == 2 else classes).values()
-    if sizes.sum() != len(joined[0]):
-        raise Fault("its calibration has not as many knots as it says")
+    refuse(sizes.sum() != len(joined[0]), "its calibration has not as many knots as it says")
     knots, values = (tuple(np.split(array, np.cumsum(sizes)[:-1])) for array in joined)
     if any((np.diff(x) <= 0).any() or (np.diff(p) < 0).any() for x, p in zip(knots, values, strict=True)):
         raise Fault("its calibration does not rise")

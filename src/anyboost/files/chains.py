@@ -10,7 +10,7 @@ from anyboost.backends.definitions import OTHER
 from anyboost.files import fields, labels
 from anyboost.files.codec import Codec, Place, Record
 from anyboost.files.ensembles import MOST_FEATURES
-from anyboost.files.fields import Fault, Fields, count, make, number, text
+from anyboost.files.fields import Fault, Fields, count, make, number, refuse, text
 from anyboost.files.parts import LOSSES, is_yours, loss_of
 from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
 from anyboost.online.base import Arrays
@@ -127,15 +127,13 @@ def unpack_features(part: Fields, bits: Any) -> Features | None:
     if bits is not None and not (type(bits) is int and 1 <= bits <= MOST_BITS):
         raise Fault("it hashes into an impossible number of columns")
     names = _NAMES.take(part)["names"]
-    if bits is not None and names:
-        raise Fault("it hashes its features and names them")
+    refuse(bits is not None and names, "it hashes its features and names them")
     return Features.of(names, bits)
 
 
 def _unpack_state(part: Fields, booster: OnlineBooster, outputs: int) -> ChainState:
     chain, *sums, sketch = _SUMS.take(part, outputs=outputs, prefixes=booster.n_learners + 1).values()
-    if ((chain[0] < 0) | (chain[0] > 1)).any():
-        raise Fault("it shrinks by a share that is none")
+    refuse(((chain[0] < 0) | (chain[0] > 1)).any(), "it shrinks by a share that is none")
     if sketch.shape[1] >= Sketch.SIZE or (sketch[1] < POSITIVE).any():
         raise Fault("its labels are not what they have to be")
     kind = CompiledState if compiled_loss(booster.loss) else InterpretedState
@@ -169,8 +167,7 @@ def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray,
     inside = (links == np.floor(links)).all() and ((links >= 0) & (links <= most)).all()
     inside = inside and ((left[split] > own[split]) & (left[split] < nodes - 1)).all()
     first = float(table[0, 0])
-    if not inside or not (0 <= first <= FIRST and first == int(first)):
-        raise Fault("its trees lead nowhere")
+    refuse(not inside or not (0 <= first <= FIRST and first == int(first)), "its trees lead nowhere")
 
 
 def pack_members(own: OneVsRest) -> Packed:
@@ -180,8 +177,7 @@ def pack_members(own: OneVsRest) -> Packed:
 
 def unpack_members(part: Fields, own: OneVsRest, boosters: list[Any], classes: int) -> None:
     """Fill in a classifier of so many classes with its boosters."""
-    if len(boosters) != (1 if classes <= 2 else classes):
-        raise Fault("it has not a booster for each class")
+    refuse(len(boosters) != (1 if classes <= 2 else classes), "it has not a booster for each class")
     own.classes, own.members = classes, [Member(booster) for booster in boosters]
     own.__dict__.update(_MEMBERS.take(part, classes=classes, boosters=len(boosters)))
     own.before = list(own.before)

@@ -4,6 +4,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from anyboost import checks, saving
+from anyboost.files.models import save
 
 if TYPE_CHECKING:
     from anyboost.boosting import Run
@@ -73,7 +74,6 @@ class Checkpoint:
             self._checked = run.learner
         if self._due(step.round):
             from anyboost.boosting.resuming import without_rows
-            from anyboost.files import save
 
             save(without_rows(run) if self.keeps_trees else run, self.path)
             self._wrote = monotonic()

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 
 from anyboost.files.fields import Check, Fields, flag, known, make, number, numbers, optional, text
-from anyboost.files.tensors import Packed, Tensor
+from anyboost.files.tensors import Kind, Packed
 
 # Parameters that a file has only where they differ from the default: older files have none
 LATER = {
@@ -68,7 +68,7 @@ class Record:
             value = values[name] if name in values else attrgetter(place.at or name)(thing)
             if place.omits(value):
                 continue
-            if not isinstance(kind, Tensor):
+            if not isinstance(kind, Kind):
                 found.header[name] = getattr(kind, "encode", plain)(value)
             elif (array := kind.written(value, self.prefix + name)) is not None:
                 found.tensors[self.prefix + name] = array
@@ -78,7 +78,7 @@ class Record:
         """The attributes, by the last name of their path; `named` are lengths that are known."""
         tensors, found = part.tensors and part.tensors.under(self.prefix), {}
         for name, place in self.places.items():
-            is_tensor = isinstance(place.kind, Tensor)
+            is_tensor = isinstance(place.kind, Kind)
             if place.default is not ... and not (tensors if is_tensor else part).has(name):
                 value = place.default
             elif is_tensor:

@@ -11,7 +11,7 @@ from anyboost.estimators.marginals import level_names
 from anyboost.explain.marginals import Marginal, Marginals
 from anyboost.files import fields
 from anyboost.files.codec import Record
-from anyboost.files.fields import Fault, Fields
+from anyboost.files.fields import Fault, Fields, refuse
 from anyboost.files.tensors import POSITIVE, Floats, Packed, Whole, entries
 from anyboost.tables import MOST_LEVELS, Columns, Levels
 
@@ -38,8 +38,7 @@ def unpack(part: Fields, n: int, encoded: dict[int, Levels]) -> dict[str, Any]:
     names = part.take("names", fields.optional(fields.distinct(fields.items(each=fields.text))))
     levels = dict(encoded)
     for number, values, rest in map(dict.values, categories):
-        if number in encoded:
-            raise Fault("it names a column of categories that are encoded")
+        refuse(number in encoded, "it names a column of categories that are encoded")
         levels[number] = Levels(_in_order(values), rest)
     columns = Columns(n, levels)
     fitted = {"_columns": columns, "is_categorical_": columns.categorical}
@@ -58,8 +57,7 @@ def _in_order(values: list[Any]) -> Any:
     """Levels, words or numbers, in order and each once; a Fault where they are not."""
     words = bool(values) and all(isinstance(value, str) for value in values)
     levels = [fields.text(value, "levels") if words else fields.real(value, "levels") for value in values]
-    if any(not a < b for a, b in pairwise(levels)):
-        raise Fault("its categories are not in order")
+    refuse(any(not a < b for a, b in pairwise(levels)), "its categories are not in order")
     return tuple(levels)
 
 
@@ -100,11 +98,9 @@ def unpack_encoding(part: Fields, n_features: int) -> tuple[Encoding, dict[int, 
         own = _encoded(column, named).take(part, statistics=len(words))
         found = _texts(**own) if named else own["levels"].tolist()
         levels[column], values[column] = Levels(_in_order(found), apart=True), own["values"]
-        if len(values[column]) != len(found) + 1:
-            raise Fault("it encodes another number of categories than it has")
+        refuse(len(values[column]) != len(found) + 1, "it encodes another number of categories than it has")
     encoding = Encoding(n, words, values)
-    if len(encoding.sources) != n_features:
-        raise Fault("its encoding has another number of columns than its sum")
+    refuse(len(encoding.sources) != n_features, "its encoding has another number of columns than its sum")
     return encoding, levels
 
 

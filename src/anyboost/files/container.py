@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from anyboost.files.fields import Fault, choice, count, items, record
+from anyboost.files.fields import Fault, choice, count, items, record, refuse
 
 FORMAT = 1
 MOST_HEADER = 4 << 20  # bytes: JSON of this size stays under 100 MB as Python objects
@@ -95,8 +95,7 @@ def encode(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
 
 def check_regular(path: Any) -> None:
     """A Fault for what is no file: a pipe would wait for ever, a device never end."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise Fault("it is not a regular file")
+    refuse(not stat.S_ISREG(os.stat(path).st_mode), "it is not a regular file")
 
 
 def held(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Contents:
@@ -121,8 +120,7 @@ def read(path: Any, keep: bool = True) -> Contents:
         size = os.fstat(file.fileno()).st_size
         prefix, header = _read_header(file, size)
         place = header.find(_MARK) + len(_MARK)
-        if place < len(_MARK):
-            raise Fault("anyboost did not write it")
+        refuse(place < len(_MARK), "anyboost did not write it")
         digest = hashlib.sha256(prefix + header[:place] + _ZEROS + header[place + 64 :])
         data = _read_rest(file, size - 8 - len(header), digest, keep)
     if header[place : place + 64] != digest.hexdigest().encode():
@@ -140,13 +138,10 @@ def read(path: Any, keep: bool = True) -> Contents:
 def _read_header(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
     prefix = file.read(8)
     length = int.from_bytes(prefix, "little")
-    if len(prefix) < 8 or not 2 <= length <= MOST_HEADER:
-        raise Fault("it is not a model file")
-    if length > size - 8:
-        raise Fault("it is truncated")
+    refuse(len(prefix) < 8 or not 2 <= length <= MOST_HEADER, "it is not a model file")
+    refuse(length > size - 8, "it is truncated")
     header = file.read(length)
-    if len(header) != length:
-        raise Fault("it is truncated")
+    refuse(len(header) != length, "it is truncated")
     return prefix, header
 
 
@@ -166,24 +161,21 @@ def parse(text: str | bytes) -> dict[str, Any]:
 
     def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
-        if len(found) != len(pairs):
-            raise Fault("its header names something twice")
+        refuse(len(found) != len(pairs), "its header names something twice")
         return found
 
-    def refuse(word: str) -> None:
+    def constant(word: str) -> None:
         raise Fault(f"its header holds {word}, which is no number")
 
     try:
-        found = json.loads(text, object_pairs_hook=unrepeated, parse_constant=refuse)
+        found = json.loads(text, object_pairs_hook=unrepeated, parse_constant=constant)
     except (ValueError, RecursionError):
         raise Fault("its header is not JSON") from None
-    if not isinstance(found, dict):
-        raise Fault("its header is not a JSON object")
+    refuse(not isinstance(found, dict), "its header is not a JSON object")
     level: list[Any] = [found]
     for _ in range(MOST_DEPTH):
         level = [part for whole in level for part in _parts(whole)]
-    if level:
-        raise Fault("its header is nested too deeply")
+    refuse(level, "its header is nested too deeply")
     return found
 
 
@@ -196,8 +188,7 @@ def _tensors(entries: dict[str, Any], length: int) -> dict[str, Tensor]:
 
     Wide types come first, then names count: so two tensors cannot stand under each other's names.
     """
-    if len(entries) > MOST_TENSORS:
-        raise Fault(f"it has {len(entries)} tensors, more than a model file can have")
+    refuse(len(entries) > MOST_TENSORS, f"it has {len(entries)} tensors, more than a model file can have")
     found = {name: _tensor(name, entry) for name, entry in entries.items()}
     reached = 0
     for name in sorted(found, key=lambda name: (-_width(found[name]), name)):
@@ -206,8 +197,7 @@ def _tensors(entries: dict[str, Any], length: int) -> dict[str, Tensor]:
         if tensor.begin != reached or tensor.end - tensor.begin != needed:
             raise Fault(f"its tensor {name!a} does not lie where it has to")
         reached = tensor.end
-    if reached != length:
-        raise Fault("its length is not that of its tensors")
+    refuse(reached != length, "its length is not that of its tensors")
     return found
 
 

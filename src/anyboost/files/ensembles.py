@@ -9,7 +9,7 @@ import numpy as np
 from anyboost.ensemble import Ensemble
 from anyboost.files import trees
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, count, flag, text
+from anyboost.files.fields import Fault, Fields, count, flag, refuse, text
 from anyboost.files.tensors import Floats, Packed, Whole, entries
 from anyboost.weak.dictionary import ColumnFunction
 from anyboost.weak.each import EachFunction
@@ -41,8 +41,7 @@ def pack(ensemble: Ensemble) -> Packed:
 def unpack(part: Fields) -> Ensemble:
     """The ensemble; a Fault unless all that predictions index with is in range."""
     found = _SUM.take(part)
-    if found["needs_offset"] and found["start"].any():
-        raise Fault("it starts at given scores and also at a constant")
+    refuse(found["needs_offset"] and found["start"].any(), "it starts at given scores and also at a constant")
     lists = {name: found[name].tolist() for name in ("added", "rounds", "shrinks")}
     sizes = {"terms": len(lists["added"]), "features": found["n_features"], "outputs": found.pop("outputs")}
     functions = _unpack_functions(part.take("hypotheses", text), part, **sizes)
@@ -104,7 +103,7 @@ class Form(NamedTuple):
     unpack: Callable[..., list[Any]]
 
 
-class Arrays(NamedTuple):
+class Stacked(NamedTuple):
     """The same for dataclasses of arrays, of which the shapes are told: a field's arrays lie below each other."""
 
     cls: Any
@@ -124,22 +123,21 @@ class Arrays(NamedTuple):
         if "bias" in self.shapes:
             sizes["units"] = part.tensors.length(f"{self.prefix}bias", 1)
         shapes = {name: tuple(sizes[each] for each in shape) for name, shape in self.shapes.items()}
-        if sizes.get("units") == 0:
-            raise Fault("it has nets without units")
+        refuse(sizes.get("units") == 0, "it has nets without units")
         below = {name: Floats(terms * math.prod(shape[:-1]), shape[-1]) for name, shape in shapes.items()}
         stacked = Record(self.prefix, **below).take(part)
         fields = [stacked[name].reshape(terms, *shape) for name, shape in shapes.items()]
         return [self.cls(*arrays) for arrays in zip(*fields, strict=True)]
 
 
-FORMS: dict[str, Form | Arrays] = {
+FORMS: dict[str, Form | Stacked] = {
     "trees": Form(TreeFunction, trees.pack, trees.unpack),
     "trees an output": Form(EachFunction, _pack_each, _unpack_each),
     "columns": Form(ColumnFunction, _pack_columns, _unpack_columns),
-    "linear functions": Arrays(
+    "linear functions": Stacked(
         LinearFunction, "linear.", {"weight": ("outputs", "features"), "constant": ("outputs",)}
     ),
-    "nets": Arrays(
+    "nets": Stacked(
         NetFunction,
         "net.",
         {

@@ -19,7 +19,7 @@ from anyboost.estimators.encoding import Encoding
 from anyboost.estimators.intervals import levels_of
 from anyboost.files import calibrations, certificates, columns, ensembles, history, labels, parameters, parts
 from anyboost.files.codec import Place, Record, plain
-from anyboost.files.fields import Fault, Fields, items, known, make, optional, refusal, row, text
+from anyboost.files.fields import Fault, Fields, items, known, make, optional, refusal, refuse, row, text
 from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
 from anyboost.losses import Cox, Loss, MultiQuantile
 
@@ -104,8 +104,7 @@ def unpack(part: Fields, loss: Any = None) -> BaseBoosting:
     if (classes is not None) != (cls is estimators.BoostingClassifier):
         raise refusal("classes")
     if classes is not None:
-        if len(classes) != max(2, outputs):
-            raise Fault("it has not as many classes as outputs")
+        refuse(len(classes) != max(2, outputs), "it has not as many classes as outputs")
         fitted["classes_"] = classes
         fitted["calibration_"] = part.part("calibration", calibrations.unpack, len(classes), later=True)
     elif cls is estimators.BoostingRegressor:

@@ -12,13 +12,18 @@ class Fault(Exception):
     """What is wrong with a file, in words that follow "cannot be loaded: "."""
 
 
+def refuse(bad: Any, sentence: str) -> None:
+    """A Fault in these words, where something is bad."""
+    if bad:
+        raise Fault(sentence)
+
+
 class Fields:
     """A JSON object whose entries are taken one by one, with the tensors that lie beside it; `done` refuses entries
     that nobody took."""
 
     def __init__(self, values: Any, name: str, tensors: Any = None) -> None:
-        if not isinstance(values, dict):
-            raise Fault(f"its entry {name!a} is not a JSON object")
+        refuse(not isinstance(values, dict), f"its entry {name!a} is not a JSON object")
         self.tensors = tensors
         self._left = dict(values)
         self._name = name
@@ -27,8 +32,7 @@ class Fields:
         return name in self._left
 
     def take(self, name: str, check: Check | None = None) -> Any:
-        if name not in self._left:
-            raise Fault(f"its entry {self._name!a} has no {name!a}")
+        refuse(name not in self._left, f"its entry {self._name!a} has no {name!a}")
         value = self._left.pop(name)
         return value if check is None else check(value, name)
 
@@ -146,8 +150,7 @@ def distinct(check: Check, key: Callable[[Any], Any] = lambda value: value) -> C
 
     def checked(value: Any, name: str) -> list[Any]:
         found: list[Any] = check(value, name)
-        if len({key(part) for part in found}) != len(found):
-            raise Fault(f"its {name} name something twice")
+        refuse(len({key(part) for part in found}) != len(found), f"its {name} name something twice")
         return found
 
     return checked
@@ -171,8 +174,7 @@ def known(table: Mapping[str, Any], words: str) -> Check:
     """What has this name in a table; the words say what has the name where there is none."""
 
     def check(value: Any, name: str) -> Any:
-        if text(value, name) not in table:
-            raise Fault(f"{words} {value!a}, which this version does not know")
+        refuse(text(value, name) not in table, f"{words} {value!a}, which this version does not know")
         return table[value]
 
     return check

@@ -7,7 +7,7 @@ import numpy as np
 
 from anyboost.descent import Step
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, count
+from anyboost.files.fields import Fault, Fields, count, refuse
 from anyboost.files.tensors import Floats, Packed, Whole
 
 _LEFT_OUT = ("gradient_norm", "edge", "coefficient")
@@ -44,8 +44,7 @@ def unpack(part: Fields, names: tuple[str, ...], rounds: int | None = None, **kn
     record = _record(names, complete="learners" not in known)
     found = record.take(part, **({} if rounds is None else {"rounds": rounds}))
     table, rounds = found["steps"], len(found["steps"])
-    if np.isinf(table).any():
-        raise Fault("its tensor 'steps' holds a value that is not finite")
+    refuse(np.isinf(table).any(), "its tensor 'steps' holds a value that is not finite")
     columns: dict[str, Any] = {"round": range(1, rounds + 1)} | known
     for name, column, lacks in zip(names, table.T, np.isnan(table).T, strict=True):
         if lacks.any() and (name not in _LEFT_OUT or not lacks.all()):
@@ -60,6 +59,5 @@ def unpack(part: Fields, names: tuple[str, ...], rounds: int | None = None, **kn
 def unpack_best(part: Fields, kept: int, rounds: int) -> int:
     """The best round; a Fault unless a sum has so many rounds as that, or all."""
     best: int = part.take("best_iteration", count(0, rounds))
-    if kept not in (best, rounds):
-        raise Fault("its sum is neither that of its best round nor that of its last")
+    refuse(kept not in (best, rounds), "its sum is neither that of its best round nor that of its last")
     return best

@@ -9,7 +9,7 @@ import numpy as np
 
 from anyboost.files.codec import Place, Record
 from anyboost.files.fields import Fault, Fields
-from anyboost.files.tensors import Bits, Floats, Packed, Tensor, Tensors, Whole
+from anyboost.files.tensors import Bits, Floats, Kind, Packed, Tensors, Whole
 from anyboost.files.trees import MOST_NODES, joined, spread
 from anyboost.trees.journal import Kept
 from anyboost.trees.table import BINS, MISSING
@@ -17,7 +17,7 @@ from anyboost.trees.table import BINS, MISSING
 _MOST_OUTPUTS = 2**16
 
 
-class Wide(Tensor):
+class Wide(Kind):
     """Whole numbers of 64 bits, each as two of 32, the lower half first."""
 
     def __init__(self, length: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.files.fields import Check, Fault, Fields, distinct, items, known, real
+from anyboost.files.fields import Check, Fault, Fields, distinct, items, known, real, refuse
 from anyboost.files.tensors import Json
 
 WIDE: dict[str, Any] = {"text": np.str_, "whole": np.int64, "real": np.float64, "flag": np.bool_}
@@ -39,8 +39,7 @@ def classes(exact: bool = False) -> Check:
             raise Fault("its classes are not of their type") from None
         if found.tolist() != values or [*map(type, found.tolist())] != [*map(type, values)]:
             raise Fault("its classes are not of their type")
-        if any(not a < b for a, b in pairwise(values)):
-            raise Fault("its classes are not in order")
+        refuse(any(not a < b for a, b in pairwise(values)), "its classes are not in order")
         return found
 
     return check

@@ -9,7 +9,7 @@ import numpy as np
 
 from anyboost.files import averagers, fields, labels
 from anyboost.files.codec import Record
-from anyboost.files.fields import Fault, Fields, make
+from anyboost.files.fields import Fault, Fields, make, refuse
 from anyboost.files.tensors import Packed, entries
 from anyboost.mirror import estimators, pool
 from anyboost.mirror.estimators.classifier import OF_CLASSES
@@ -76,14 +76,12 @@ def unpack(part: Fields, loss: Any = None, models: Any = None) -> Any:
         estimator.n_features_in_ = features
     names = part.take("feature_names", fields.items(each=fields.text))
     if names:
-        if len(names) != features:
-            raise Fault("its feature names are not those of its features")
+        refuse(len(names) != features, "its feature names are not those of its features")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     classes = part.take("classes", fields.optional(labels.classes(exact=True)))
     if cls is FORMS["classifier"]:
         return _with_classes(estimator, found, [] if classes is None else classes)
-    if classes is not None or len(found) != 1:
-        raise Fault("it is a regressor with classes")
+    refuse(classes is not None or len(found) != 1, "it is a regressor with classes")
     make(estimator._begin, {})
     estimator.averager_ = found[0]
     return estimator
@@ -117,8 +115,7 @@ def _models(stored: Any, given: Any, experts: int) -> Any:
                 "models were given, and the file's estimator takes columns of forecasts: leave them out"
             )
         return None
-    if stored != experts:
-        raise Fault("its models are not those of its weights")
+    refuse(stored != experts, "its models are not those of its weights")
     if given is None or len(pool.check(given)) != stored:
         raise ValueError(
             f"models must be the {stored} fitted models of the estimator, which are not in its file: "

@@ -8,8 +8,8 @@ import numpy as np
 from anyboost.files import chains, fields, labels, teams, waiting
 from anyboost.files.chains import MOST_CLASSES
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, make
-from anyboost.files.parameters import simple
+from anyboost.files.fields import Fault, Fields, make, refuse
+from anyboost.files.parameters import LATER, simple
 from anyboost.files.parts import LOSSES, is_yours
 from anyboost.files.tensors import Json, Packed, Whole, entries, listed
 from anyboost.online.booster import OnlineBooster
@@ -20,11 +20,10 @@ from anyboost.online.one_vs_rest import Member, OneForAll, OneVsRest
 from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
 from anyboost.streams.team import Team
 
-_USUAL = {"max_rows_kept": 20_000, "refit": "inline", "max_waiting": 10_000}  # what older files mean
 _PARAMETERS = Record(
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
     **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
-    **{name: Place(simple, default=usual) for name, usual in _USUAL.items()},
+    **{name: Place(simple, default=LATER[name]) for name in ("max_rows_kept", "refit", "max_waiting")},
 )
 _WRITTEN = Record(**dict.fromkeys(("learner", "loss"), fields.optional(fields.text)))
 _FRAME = Record(frame=labels.NAMES)
@@ -43,7 +42,7 @@ def pack(model: OnlineBoosting) -> Packed:
     members = (
         [] if team else [each.booster for each in model.boosters_.members] if classifies else [model.booster_]
     )
-    found = _PARAMETERS.pack(**_USUAL | model.get_params(deep=False)).within("parameters")
+    found = _PARAMETERS.pack(**LATER | model.get_params(deep=False)).within("parameters")
     found |= _WRITTEN.pack(learner=_text(model.learner), loss=_text(model.loss)).within("written")
     found |= entries(columns=getattr(model, "n_features_in_", None), passes=getattr(model, "n_iter_", None))
     found |= listed("boosters", map(chains.pack, members)) | entries(stream=model._stream)
@@ -100,8 +99,7 @@ def unpack(part: Fields) -> OnlineBoosting:
     boosters = part.parts("boosters", MOST_CLASSES, chains.unpack)
     features = _unpack_features(part, model, boosters)
     team = part.part("team", teams.unpack, classifies, features, under="team.", later=True)
-    if bool(boosters) == (team is not None):
-        raise Fault("it has no booster, or one beside its team")
+    refuse(bool(boosters) == (team is not None), "it has no booster, or one beside its team")
     _take_written(part, model, boosters, team)
     model._stream = part.take("stream", fields.optional(_STREAM))
     if part.take("passes") is not None:
@@ -138,12 +136,10 @@ def _unpack_features(part: Fields, model: Any, boosters: list[OnlineBooster]) ->
         model.n_features_in_ = columns
     if part.tensors.has("frame"):
         names = _FRAME.take(part)["frame"]
-        if columns != len(names):
-            raise Fault("it has names for other columns than it has")
+        refuse(columns != len(names), "it has names for other columns than it has")
         model.feature_names_in_ = np.array(names, dtype=object)
     features = chains.unpack_features(part, model.hash_bits)
-    if features is None and columns is None:
-        raise Fault("its features have neither names nor a number")
+    refuse(features is None and columns is None, "its features have neither names nor a number")
     width = columns if features is None else features.width
     if any(booster.n_features > width for booster in boosters):
         raise Fault("its boosters have more columns than it has features")
@@ -163,8 +159,7 @@ def _unpack_classes(part: Fields, model: Any, boosters: list[OnlineBooster], lea
         raise fields.refusal("labels")
     if not boosters:
         own = learner
-        if learner.classes != len(names):
-            raise Fault("its team knows other classes")
+        refuse(learner.classes != len(names), "its team knows other classes")
     elif model.loss_.vector:
         own = OneForAll(model._new_member, model.loss_)
         own.members, own.classes = [Member(booster) for booster in boosters], max(2, len(names))

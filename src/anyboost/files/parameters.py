@@ -24,6 +24,9 @@ LATER = {
     "preset": None,
     "random_thresholds": False,
     "categorical_encoding": "subset",
+    "max_rows_kept": 20_000,
+    "refit": "inline",
+    "max_waiting": 10_000,
 }
 MOST_DEPTH = 3
 _OBJECTS = {"loss": LOSSES, "descent": DESCENTS, "learner": LEARNERS}

@@ -11,7 +11,7 @@ from anyboost import descent as descents
 from anyboost import losses, steps, weak
 from anyboost.descent import Descent
 from anyboost.files.codec import Codec, plain
-from anyboost.files.fields import Fault, Fields, items, make, optional, real, text
+from anyboost.files.fields import Fault, Fields, items, make, optional, real, refuse, text
 from anyboost.losses import Loss, RowwiseLoss, Sum, links
 from anyboost.losses.combine import CoupledSum, add
 
@@ -87,8 +87,7 @@ class _Losses(Codec):
         return {"class": "Sum", "terms": [[plain(factor), inner.encode(term)] for factor, term in loss.terms]}
 
     def decode(self, entry: Any) -> Loss:
-        if self.depth > DEEPEST:
-            raise Fault("its loss is nested too deeply")
+        refuse(self.depth > DEEPEST, "its loss is nested too deeply")
         found = Fields(entry, self.what)
         if self.depth == 0 and found.has("yours"):
             return _absent_loss(found)
@@ -96,8 +95,7 @@ class _Losses(Codec):
             return super().decode(entry)
         terms = found.take("terms", items(MOST_TERMS, self._term))
         found.done()
-        if not terms:
-            raise Fault("its loss is a sum of nothing")
+        refuse(not terms, "its loss is a sum of nothing")
         return make(add, {"terms": terms})
 
     def _term(self, term: Any, name: str) -> tuple[float, Loss]:
@@ -183,8 +181,7 @@ def _link_name(loss: Any) -> str | None:
 
 def _absent_loss(found: Fields) -> Loss:
     title, link = found.take_all(yours=text, link=optional(text)).values()
-    if link is not None and link not in LINKS:
-        raise Fault("its loss has a link that this version does not know")
+    refuse(link is not None and link not in LINKS, "its loss has a link that this version does not know")
     return AbsentLoss(title, None if link is None else LINKS[link])
 
 

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from anyboost.ensemble import Ensemble
 from anyboost.files import ensembles, history, parameters
 from anyboost.files.codec import Codec
-from anyboost.files.fields import Fault, Fields, make, optional, text
+from anyboost.files.fields import Fault, Fields, make, optional, refuse, text
 from anyboost.files.tensors import Packed, entries
 from anyboost.planning import planners
 from anyboost.planning.estimator import MaxMarginPlanner
@@ -43,8 +43,7 @@ def unpack(part: Fields) -> MaxMarginPlanner:
     if name is not None and make(planners.get, {"planner": name}) != planner:
         raise Fault("its planner is not the one that it names")
     ensemble: Ensemble = part.part("ensemble", ensembles.unpack)
-    if ensemble.outputs != 1:
-        raise Fault("its cells have several costs")
+    refuse(ensemble.outputs != 1, "its cells have several costs")
     steps = history.unpack(part, _OF_STEPS)
     best = history.unpack_best(part, ensemble.n_rounds, len(steps))
     model = MaxMarginPlanner(planner=planner if name is None else name, **values)

@@ -13,8 +13,9 @@ from anyboost.descent import Geometry, State
 from anyboost.ensemble import Ensemble
 from anyboost.files import certificates, ensembles, history, journals, parts
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, bounded, choice, count, items, real, record, refusal
+from anyboost.files.fields import Fault, Fields, bounded, choice, count, items, real, record, refusal, refuse
 from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
+from anyboost.trees.table import MOST_BINS
 from anyboost.watching import Watch
 
 _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")
@@ -27,7 +28,7 @@ _NUMBERS = Record(
 )
 _OPTIONS = Record(
     **dict.fromkeys(("row_fraction", "feature_fraction"), bounded(POSITIVE, 1.0)),
-    max_bins=count(2, 255),
+    max_bins=count(2, MOST_BINS),
     categorical=Place(items(each=count()), default=()),
     record=Place(choice("light"), default="full"),
 )
@@ -163,8 +164,7 @@ def _unpack_sample(part: Fields, ensemble: Ensemble, by_rows: bool) -> dict[str,
     shape = (n,) if k == 1 else (n, k)
     if not by_rows:
         return dict.fromkeys(("start", "scores", "residual"), np.empty(shape))
-    if n == 0:
-        raise Fault("it is a run on no rows")
+    refuse(n == 0, "it is a run on no rows")
     sample = _sample(shape, ensemble.needs_offset).take(part)
     sample.setdefault("start", np.broadcast_to(ensemble.start, (n, k)).reshape(shape).copy())
     return sample

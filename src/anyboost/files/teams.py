@@ -6,7 +6,7 @@ import numpy as np
 
 from anyboost.files import chains, estimators, fields
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, count, flag
+from anyboost.files.fields import Fault, Fields, count, flag, refuse
 from anyboost.files.parameters import simple
 from anyboost.files.parts import LOSSES
 from anyboost.files.tensors import POSITIVE, Floats, Packed, Whole, entries, listed
@@ -89,14 +89,11 @@ def pack(team: Team) -> Packed:
 def unpack(part: Fields, classifies: bool, features: Features | None) -> Team:
     """The team, ready to go on; a Fault unless all of it fits together."""
     loss = part.take("loss", LOSSES)
-    if not isinstance(loss, RowwiseLoss):
-        raise Fault("its loss is not one of rows")
+    refuse(not isinstance(loss, RowwiseLoss), "its loss is not one of rows")
     named = part.take("named", flag)
-    if named and features is None:
-        raise Fault("its features have no names")
+    refuse(named and features is None, "its features have no names")
     refit, classes, moves = _TEAM.take(part).values()
-    if classifies != (classes > 0):
-        raise Fault("it has no classes, or some that it cannot have")
+    refuse(classifies != (classes > 0), "it has no classes, or some that it cannot have")
     kept = part.part("kept", _unpack_kept, classes)
     kind = ClassTeam if classifies else NumberTeam
     team = kind(loss, features if named else None, kept.most, refit, kept.seed, names=())
@@ -111,8 +108,7 @@ def unpack(part: Fields, classifies: bool, features: Features | None) -> Team:
 
 def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     names = [expert.name for expert in team.experts]
-    if len(set(names)) != len(names):
-        raise Fault("it names an expert twice")
+    refuse(len(set(names)) != len(names), "it names an expert twice")
     mixture = Mixture(names, None if team.classifies else team.loss)
     found = _mixture(mixture).take(part)
     mixture.parts = Parts(**{name: found.pop(name) for name in Parts._fields})
@@ -121,8 +117,7 @@ def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     if not len(shares) or len(priors) != len(shares) + 1 or (priors[:-1] <= 0).any():
         raise Fault("its average has shares that are none")
     leader = mixture.totals.leader
-    if not np.isin(mixture.state.joined, (0.0, 1.0)).all():
-        raise Fault("its experts have weights that are none")
+    refuse(not np.isin(mixture.state.joined, (0.0, 1.0)).all(), "its experts have weights that are none")
     if leader != int(leader) or not -1 <= leader < len(names) or mixture.totals.rows != team.kept.seen:
         raise Fault("its average and its rows do not belong together")
     return mixture
@@ -178,8 +173,7 @@ def _unpack_chain(part: Fields, team: Team) -> Any:
         found = ClassChains(name, boosters[0], standardized)
         part.part("members", chains.unpack_members, found.members, boosters, team.classes)
         return found
-    if len(boosters) != 1:
-        raise Fault("it has several boosters where one predicts numbers")
+    refuse(len(boosters) != 1, "it has several boosters where one predicts numbers")
     return NumberChain(name, boosters[0], standardized)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.files.container import DTYPES, Contents
-from anyboost.files.fields import Check, Fault
+from anyboost.files.fields import Check, Fault, refuse
 
 Length = int | str | None  # None: any; a name: the same wherever it stands
 POSITIVE = math.ulp(0.0)  # the least number above 0
@@ -71,14 +71,12 @@ class Tensors:
     def take(self, name: str, shape: tuple[int | None, ...], *dtypes: str) -> np.ndarray:
         """The numbers as they lie in the file; None in `shape` stands for any length."""
         name = self._prefix + name
-        if name not in self._left:
-            raise Fault(f"its tensor {name!a} is missing")
+        refuse(name not in self._left, f"its tensor {name!a} is missing")
         tensor = self._left.pop(name)
         fits = len(tensor.shape) == len(shape) and all(
             asked in (None, found) for asked, found in zip(shape, tensor.shape, strict=True)
         )
-        if tensor.dtype not in dtypes or not fits:
-            raise Fault(f"its tensor {name!a} has the wrong type or shape")
+        refuse(tensor.dtype not in dtypes or not fits, f"its tensor {name!a} has the wrong type or shape")
         dtype = np.dtype(DTYPES[tensor.dtype]).newbyteorder("<")
         return np.frombuffer(self._data, dtype, math.prod(tensor.shape), tensor.begin).reshape(tensor.shape)
 
@@ -103,7 +101,7 @@ class Tensors:
             raise Fault(f"it has a tensor {next(iter(self._left))!a}, which this version does not know")
 
 
-class Tensor:
+class Kind:
     """What a tensor holds: `written`, the tensor of a value, and `read`, the value of a tensor.
 
     `named` is told, and learns, how long the lengths are that have a name.
@@ -122,7 +120,7 @@ class Tensor:
         return found
 
 
-class Floats(Tensor):
+class Floats(Kind):
     """Numbers between two bounds, finite unless it says otherwise; `rise` is the least step from one to the next."""
 
     def __init__(
@@ -194,7 +192,7 @@ class Counts(Floats):
         return Whole(self.shape[0]).read(tensors, name, named).astype(np.float64)
 
 
-class Bits(Tensor):
+class Bits(Kind):
     """Truth values, eight to a byte; those that fill up the last byte are 0. `sparse`: absent where none is true."""
 
     def __init__(self, length: Length, sparse: bool = False) -> None:
@@ -213,7 +211,7 @@ class Bits(Tensor):
         return values[:count]
 
 
-class Json(Tensor):
+class Json(Kind):
     """Names and values that pass a check, JSON in UTF-8: a header is too small for many."""
 
     def __init__(self, check: Check) -> None:

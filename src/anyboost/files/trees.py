@@ -12,9 +12,9 @@ import numpy as np
 
 from anyboost.checks import MOST_CODES
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields
+from anyboost.files.fields import Fault, Fields, refuse
 from anyboost.files.tensors import POSITIVE, Bits, Counts, Floats, Packed, Whole
-from anyboost.trees.predictor import Slopes
+from anyboost.trees.inclined import Slopes
 from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
@@ -152,8 +152,7 @@ def _unpack_slopes(
         return [None] * len(starts)
     own = _SLOPES.take(part, nodes=len(split), features=n_features, outputs=outputs)
     node, free = own["node"], own.pop("free")
-    if split[node].any():
-        raise Fault("it has slopes of nodes that are no leaves")
+    refuse(split[node].any(), "it has slopes of nodes that are no leaves")
     arrays = [own["feature"].astype(np.int32), *(own[name] for name in ("value", "center", "low", "width"))]
     bounds = np.append(np.searchsorted(node, starts), len(node)).tolist()
     found: list[Slopes | None] = []
@@ -212,10 +211,8 @@ def _check_parents(
 ) -> None:
     # Children come after their parent in its own tree. If then every node but the roots has one parent, the
     # walk from a root reaches each node of its tree once, and ends.
-    if (left >= ends).any() or (right >= ends).any():
-        raise Fault("it has a tree with a child outside it")
+    refuse((left >= ends).any() or (right >= ends).any(), "it has a tree with a child outside it")
     parents = np.bincount(np.concatenate([left, right]), minlength=total)
     expected = np.ones(total, dtype=np.int64)
     expected[starts] = 0
-    if not np.array_equal(parents, expected):
-        raise Fault("it has a tree in which a node has no parent, or two")
+    refuse(not np.array_equal(parents, expected), "it has a tree in which a node has no parent, or two")

@@ -194,3 +194,20 @@ class Loss(ABC):
 
     def __add__(self, other: Any) -> Loss:
         return Loss._summed([(1.0, self), (1.0, other)]) if isinstance(other, Loss) else NotImplemented
+
+
+class Around(Loss):
+    """A loss that is made of one of a row, with its targets and link."""
+
+    loss: Any
+
+    @property
+    def domain(self) -> domains.Domain:  # type: ignore[override]
+        return self.loss.domain
+
+    @property
+    def link_(self) -> links.Link:  # type: ignore[override]
+        return self.loss.link_
+
+    def __str__(self) -> str:
+        return repr(self)

@@ -18,7 +18,7 @@ from anyboost.losses.leaves import Leaves
 from anyboost.losses.ranking import RankHinge, RankLogistic
 from anyboost.losses.rowwise import RowwiseLoss
 from anyboost.trees.parts import distinct
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 
 _SWEEPS = 20
 
@@ -55,8 +55,30 @@ def written(terms: Iterable[tuple[float, Loss]]) -> str:
     return " + ".join(str(loss) if factor == 1.0 else f"{factor:g}*{loss}" for factor, loss in terms)
 
 
+class _Terms:
+    """What all sums have of their terms."""
+
+    terms: tuple[tuple[float, Any], ...]
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def check(self, y: Any) -> Array:
+        checked = [loss.check(y) for _, loss in self.terms]
+        return checked[0]
+
+    @property
+    def has_curvature(self) -> bool:
+        return all(loss.has_curvature for _, loss in self.terms)
+
+    @property
+    def farthest(self) -> float:
+        return max(loss.farthest for _, loss in self.terms)
+
+
 @dataclass(frozen=True)
-class Sum(RowwiseLoss):
+class Sum(_Terms, RowwiseLoss):
     """A sum of factors times losses, sum_i factor_i * loss_i(f, y), factors positive.
 
     Targets: those that every term accepts. Lambda, lambda and Lipschitz constants add up (an upper bound
@@ -83,9 +105,6 @@ class Sum(RowwiseLoss):
     @property
     def name(self) -> str:  # type: ignore[override]
         return written(self.terms)
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def domain(self) -> domains.Domain:  # type: ignore[override]
@@ -143,18 +162,6 @@ class Sum(RowwiseLoss):
     def infima(self, y: Array) -> Floats:
         return np.add.reduce([factor * loss.infima(y) for factor, loss in self.terms])
 
-    def check(self, y: Any) -> Array:
-        checked = [loss.check(y) for _, loss in self.terms]
-        return checked[0]
-
-    @property
-    def has_curvature(self) -> bool:
-        return all(loss.has_curvature for _, loss in self.terms)
-
-    @property
-    def farthest(self) -> float:
-        return max(loss.farthest for _, loss in self.terms)
-
     def steepest(self, reach: float, label_bound: float) -> float:
         return left_to_right(factor * loss.steepest(reach, label_bound) for factor, loss in self.terms)
 
@@ -192,7 +199,7 @@ class Sum(RowwiseLoss):
         targets, row = distinct(y)
         mass = sample.by(row, len(targets)).masses()
         mass /= mass.sum()
-        together = Leaves.one(mass, Here(len(mass)))  # all parts have them
+        together = Leaves.one(mass, Rows(len(mass)))  # all parts have them
 
         def scores(constant: Floats) -> Floats:
             return np.tile(constant, (len(targets), 1))
@@ -213,7 +220,7 @@ class Sum(RowwiseLoss):
 
 
 @dataclass(frozen=True)
-class CoupledSum(Loss):
+class CoupledSum(_Terms, Loss):
     """sum_i factor_i * loss_i where some loss couples rows. Link: the first term's."""
 
     terms: tuple[tuple[float, Any], ...]
@@ -222,9 +229,6 @@ class CoupledSum(Loss):
     def name(self) -> str:  # type: ignore[override]
         return written(self.terms)
 
-    def __str__(self) -> str:
-        return self.name
-
     @property
     def domain(self) -> domains.Domain:  # type: ignore[override]
         return self.terms[0][1].domain
@@ -232,18 +236,6 @@ class CoupledSum(Loss):
     @property
     def uses_groups(self) -> bool:
         return any(loss.uses_groups for _, loss in self.terms)
-
-    @property
-    def has_curvature(self) -> bool:
-        return all(loss.has_curvature for _, loss in self.terms)
-
-    @property
-    def farthest(self) -> float:
-        return max(loss.farthest for _, loss in self.terms)
-
-    def check(self, y: Any) -> Array:
-        checked = [loss.check(y) for _, loss in self.terms]
-        return checked[0]
 
     def outputs(self, y: Array) -> int:
         return self.terms[0][1].outputs(y)

@@ -9,14 +9,14 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.checks import Array, Floats
-from anyboost.losses import domains, links
+from anyboost.losses.base import Around
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.names import get
 from anyboost.losses.rowwise import RowwiseLoss
 
 
 @dataclass(frozen=True)
-class Multioutput(RowwiseLoss):
+class Multioutput(Around, RowwiseLoss):
     """A loss for every column of the targets, sum_k loss(f_k, y_k), y being (n, k).
 
     Targets: the loss's, in every column. Lambda and lambda are the loss's. Best constant: that of each column.
@@ -43,13 +43,6 @@ class Multioutput(RowwiseLoss):
             raise ValueError(f"loss must be a row-wise loss of one score, got {base}; try Squared()")
         object.__setattr__(self, "loss", base)
 
-    def __str__(self) -> str:
-        return repr(self)
-
-    @property
-    def domain(self) -> domains.Domain:  # type: ignore[override]
-        return self.loss.domain
-
     @property
     def vector(self) -> bool:
         return True
@@ -61,10 +54,6 @@ class Multioutput(RowwiseLoss):
     @property
     def smoothable(self) -> bool:
         return self.loss.smoothable
-
-    @property
-    def link_(self) -> links.Link:  # type: ignore[override]
-        return self.loss.link_
 
     @property
     def smoothness(self) -> float:

@@ -18,8 +18,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.checks import Array, Floats
-from anyboost.losses import domains, links
-from anyboost.losses.base import Loss
+from anyboost.losses.base import Around
 from anyboost.losses.functionals import Functional, Measure
 from anyboost.losses.leaves import Leaves
 from anyboost.losses.names import get
@@ -30,14 +29,10 @@ FEW = 2**16  # rows whose losses are sorted sooner than counted, and gathered so
 _TIE = 1e-12  # group means this close, relatively, are equal
 
 
-class _Reweighted(Loss):
+class _Reweighted(Around):
     """A loss built on a row-wise one, with its targets, outputs and link."""
 
     loss: RowwiseLoss
-
-    @property
-    def domain(self) -> domains.Domain:  # type: ignore[override]
-        return self.loss.domain
 
     @property
     def vector(self) -> bool:
@@ -45,13 +40,6 @@ class _Reweighted(Loss):
 
     def outputs(self, y: Array) -> int:
         return self.loss.outputs(y)
-
-    @property
-    def link_(self) -> links.Link:  # type: ignore[override]
-        return self.loss.link_
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 def _base(loss: Any) -> RowwiseLoss:

@@ -19,7 +19,7 @@ from anyboost.losses.elementary import accumulated_logs, exp_each, log_each
 from anyboost.losses.functionals import FAR, Functional, Measure
 from anyboost.losses.leaves import Leaves
 from anyboost.trees.parts import distinct
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class CoxFunctional(Functional):
     def infimum(self) -> float:
         """sum over times of W log W, W being the weight of their events: what is left if nobody else is at risk."""
         weight = self._events[self._events > 0]
-        return float(Leaves.one(weight, Here(len(weight))).sums(log_each(weight))[0])  # all parts have them
+        return float(Leaves.one(weight, Rows(len(weight))).sums(log_each(weight))[0])  # all parts have them
 
     @property
     def kinked(self) -> bool:

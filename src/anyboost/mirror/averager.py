@@ -5,7 +5,8 @@ weights after m rows = (theta_0 + ... + theta_m)/(m + 1),     theta_0 = argmin V
 """
 
 import math
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,7 +22,50 @@ from anyboost.mirror.state import NUMBERS, AveragerState, Settings
 MOST_WEIGHT = 1e6
 
 
-class MirrorAverager:
+class Combining(ABC):
+    """Weights of forecasts that learn from rows in their order."""
+
+    @abstractmethod
+    def predict_then_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Floats:
+        """The scores that were predicted for each row before it was learned from.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        ndarray (n,) or (n, K)
+            Raw scores.
+        """
+
+    def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows in their order. Weight 2 is the row twice, weight 0 no row.
+
+        Parameters
+        ----------
+        forecasts : array_like (n, M) or (n, M, K)
+            What each expert says of each row, NaN where it sleeps.
+        y : array_like (n,)
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        Self
+            Itself.
+        """
+        self.predict_then_fit(forecasts, y, sample_weight)
+        return self
+
+
+class MirrorAverager(Combining):
     """Combine M forecasts of a stream, row by row, in O(M) memory.
 
     A forecast of NaN means that the expert sleeps: its weight is shared out for this row, and it is judged as if it
@@ -182,43 +226,7 @@ class MirrorAverager:
         self._state = self._fresh(count)
         return self
 
-    def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> "MirrorAverager":
-        """Learn from rows in their order. Weight 2 is the row twice, weight 0 no row.
-
-        Parameters
-        ----------
-        forecasts : array_like (n, M) or (n, M, K)
-            What each expert says of each row, NaN where it sleeps.
-        y : array_like (n,)
-            Targets.
-        sample_weight : array_like (n,) or None, default None
-            Weights of the rows.
-
-        Returns
-        -------
-        MirrorAverager
-            Itself.
-        """
-        self.predict_then_fit(forecasts, y, sample_weight)
-        return self
-
     def predict_then_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Floats:
-        """The scores that were predicted for each row before it was learned from.
-
-        Parameters
-        ----------
-        forecasts : array_like (n, M) or (n, M, K)
-            What each expert says of each row, NaN where it sleeps.
-        y : array_like (n,)
-            Targets.
-        sample_weight : array_like (n,) or None, default None
-            Weights of the rows.
-
-        Returns
-        -------
-        ndarray (n,) or (n, K)
-            Raw scores.
-        """
         targets = self.loss.check(y)
         table = self._check_forecasts(forecasts, len(targets))
         weights = step_weights(sample_weight, len(targets))

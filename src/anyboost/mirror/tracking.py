@@ -11,7 +11,7 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.losses import Loss
-from anyboost.mirror.averager import MirrorAverager
+from anyboost.mirror.averager import Combining, MirrorAverager
 from anyboost.mirror.domains import Domain
 from anyboost.mirror.schedules import FixedShare, SecondOrder
 
@@ -19,7 +19,7 @@ RATES = (0.3, 1.0, 3.0, 10.0)
 SHARES = (1e-4, 1e-3, 1e-2, 0.05)
 
 
-class Tracker:
+class Tracker(Combining):
     """Combine M forecasts of a stream whose best combination changes.
 
     One `FixedShare` for every pair of a rate and a share, all in running units (no bound to know), and over them a
@@ -110,43 +110,7 @@ class Tracker:
         self.over.start(len(self.parts))
         return self
 
-    def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> "Tracker":
-        """Learn from rows in their order.
-
-        Parameters
-        ----------
-        forecasts : array_like (n, M) or (n, M, K)
-            What each expert says of each row, NaN where it sleeps.
-        y : array_like (n,)
-            Targets.
-        sample_weight : array_like (n,) or None, default None
-            Weights of the rows.
-
-        Returns
-        -------
-        Tracker
-            Itself.
-        """
-        self.predict_then_fit(forecasts, y, sample_weight)
-        return self
-
     def predict_then_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Floats:
-        """The scores that were predicted for each row before it was learned from.
-
-        Parameters
-        ----------
-        forecasts : array_like (n, M) or (n, M, K)
-            What each expert says of each row, NaN where it sleeps.
-        y : array_like (n,)
-            Targets.
-        sample_weight : array_like (n,) or None, default None
-            Weights of the rows.
-
-        Returns
-        -------
-        ndarray (n,) or (n, K)
-            Raw scores.
-        """
         scores = [part.predict_then_fit(forecasts, y, sample_weight) for part in self.parts]
         return self.over.predict_then_fit(np.stack(scores, axis=1), y, sample_weight)
 

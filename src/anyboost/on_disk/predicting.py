@@ -94,7 +94,7 @@ def predict_files(model: Any, paths: Any, output: Any, *, method: str = "predict
         if writer is None:
             raise ValueError("paths have no rows to predict: give at least one")
         writer.close()
-        saving.settle(building, place)
+        saving.put_in_place(building, place)
     finally:
         if writer is not None:
             writer.close()

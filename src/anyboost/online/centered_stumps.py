@@ -12,7 +12,7 @@ import numpy as np
 
 from anyboost.backends.compiler import inlined
 from anyboost.backends.simd import WIDTH, apart, fill, select
-from anyboost.backends.simd import load as load_lanes
+from anyboost.backends.simd import load as load_several
 from anyboost.online import scales, spreads
 from anyboost.online.scales import feature_of
 
@@ -56,12 +56,12 @@ rate_of_row, gain = scales.rate_of_row, scales.unknown_gain
 def predict(learner, arrays, row, raw):
     """raw[column] = what the best feature of each stage answers."""
     stages = arrays.sums.shape[1] // 2
-    outputs, in_lanes = len(raw) // stages, stages - stages % WIDTH
-    for stage in range(0, in_lanes, WIDTH):
+    outputs, together = len(raw) // stages, stages - stages % WIDTH
+    for stage in range(0, together, WIDTH):
         features, values = best_of_several(arrays.sums, row, stage, True)
-        for lane in range(WIDTH):
-            _answer(arrays, int(features[lane]), values[lane], stage + lane, outputs, raw)
-    for stage in range(in_lanes, stages):
+        for k in range(WIDTH):
+            _answer(arrays, int(features[k]), values[k], stage + k, outputs, raw)
+    for stage in range(together, stages):
         feature, value = best_of_one(arrays.sums, row, stage, True)
         _answer(arrays, feature, value, stage, outputs, raw)
 
@@ -79,12 +79,12 @@ def best_of_several(sums, row, stage, zeros):
     `zeros` : whether a feature is in the row where it is zero.
     """
     counts = sums.shape[1] // 2 + stage
-    best, lowest = fill(0.0), load_lanes(sums, 0, stage) / max(load_lanes(sums, 0, counts), 1.0)
+    best, lowest = fill(0.0), load_several(sums, 0, stage) / max(load_several(sums, 0, counts), 1.0)
     told = fill(1.0)
     for j in range(1, row.length + 1):
         if zeros or row.values[j] != 0.0:
             feature = feature_of(row, j)
-            score = load_lanes(sums, feature, stage) / max(load_lanes(sums, feature, counts), 1.0)
+            score = load_several(sums, feature, stage) / max(load_several(sums, feature, counts), 1.0)
             lower = score < lowest
             best, told = select(lower, fill(float(feature)), best), select(lower, fill(row.values[j]), told)
             lowest = select(lower, score, lowest)

@@ -127,12 +127,12 @@ load, rate_of_row, gain = scales.load_scaled, scales.rate_of_row, scales.unknown
 def predict(learner, arrays, row, raw):
     """raw[column] = what the best feature of each stage answers."""
     stages = arrays.sums.shape[1] // 2
-    outputs, in_lanes = len(raw) // stages, stages - stages % WIDTH
-    for stage in range(0, in_lanes, WIDTH):
+    outputs, together = len(raw) // stages, stages - stages % WIDTH
+    for stage in range(0, together, WIDTH):
         features, values = best_of_several(arrays.sums, row, stage, False)
-        for lane in range(WIDTH):
-            _answer(arrays, int(features[lane]), values[lane], stage + lane, outputs, raw)
-    for stage in range(in_lanes, stages):
+        for k in range(WIDTH):
+            _answer(arrays, int(features[k]), values[k], stage + k, outputs, raw)
+    for stage in range(together, stages):
         feature, value = best_of_one(arrays.sums, row, stage, False)
         _answer(arrays, feature, value, stage, outputs, raw)
 

@@ -20,35 +20,12 @@ from anyboost.backends.forms import borrowed
 from anyboost.backends.numbered import SQUARED, squared
 from anyboost.backends.simd import WIDTH, load, select, store
 from anyboost.online import linear, one_score
+from anyboost.online import wave_blocks as block
 from anyboost.online.chain import with_lines
 from anyboost.online.labels import read
 from anyboost.online.one_score import advanced, arrived, clip, counted, goal_of
 from anyboost.online.scales import SCALE
-from anyboost.online.wave_blocks import (
-    BOTTOM,
-    BOUND,
-    CENTER,
-    FACTS,
-    FIRST,
-    HIGH,
-    KEEP,
-    LABEL,
-    LENGTH,
-    LOW,
-    MOST_STAGES,
-    NORM,
-    PLACES,
-    ROWS,
-    SHRINK_STEP,
-    TAMED,
-    TOP,
-    UNIT,
-    WEIGHT,
-    keep_last,
-    leave_empty,
-    note_region,
-    prepare,
-)
+from anyboost.online.wave_blocks import MOST_STAGES, ROWS, keep_last, leave_empty, note_region, prepare
 
 SLOTS = 8  # blocks that may be under way at a time
 LINE = 8  # numbers in a line of the cache
@@ -86,24 +63,24 @@ def run(model, table, y, weights, n_threads):
     parts = min(n_threads, padded // LINE)
     slots = SLOTS if n_threads > 1 else 1
     answers, sync, numbers = np.empty(table.n), pipeline.prepare(parts + 1), len(SCALE)
-    space = Space(
+    memory = Memory(
         _aligned(numbers, WIDTH),
         _aligned(ROWS, -(-table.width // WIDTH) * WIDTH),
         _aligned(slots, table.width + 1, ROWS + padded + LINE),
-        _aligned(slots, FACTS * PLACES),
+        _aligned(slots, block.FACTS * block.PLACES),
         _aligned(slots, parts * ROWS, HANDED),
         _aligned(parts, LINES * SPACE),
         _aligned(parts, len(main), padded, dtype=main.dtype),
         _aligned(parts, len(extra), padded, dtype=extra.dtype),
     )
     data, scales = table.values.reshape(table.n, table.width), model.arrays.scales
-    given = (sync, model, scales.view(np.float64).reshape(-1, numbers), data, y, weights, answers, space)
+    given = (sync, model, scales.view(np.float64).reshape(-1, numbers), data, y, weights, answers, memory)
     threads.invite(lambda: help_along(*given), min(n_threads, parts + 1) - 1)
     learn_rows(*given)
     return answers
 
 
-class Space(NamedTuple):
+class Memory(NamedTuple):
     """Memory of a run; see `wave_blocks` for that of a block."""
 
     features: np.ndarray
@@ -125,39 +102,39 @@ def _aligned(*shape, dtype=np.float64):
 
 
 @kernel
-def learn_rows(sync, given, table, data, y, weights, answers, space):
+def learn_rows(sync, given, table, data, y, weights, answers, memory):
     """Answer and learn all rows, none of weight 0; answers[row] is the score before the row was learned."""
     model = with_lines(given)
-    chain, arrays, stages = model.chain, model.arrays, space.stages
+    chain, arrays, stages = model.chain, model.arrays, memory.stages
     for number in range(len(stages)):
         take_chain(chain, stages[number])
-        take_columns(arrays.weights, space.pool[number], 0.0)
-        take_columns(arrays.rates, space.rates[number], 1.0)
-    for place in range(ROWS + 1, ROWS + 1 + space.pool.shape[2]):
-        leave_empty(space.values[0], space.facts[0], place)
+        take_columns(arrays.weights, memory.pool[number], 0.0)
+        take_columns(arrays.rates, memory.rates[number], 1.0)
+    for place in range(ROWS + 1, ROWS + 1 + memory.pool.shape[2]):
+        leave_empty(memory.values[0], memory.facts[0], place)
     now = one_score.region(model.scores, model.settings, chain, read(model.labels), 0)
-    note_region(space.facts[0], ROWS + 1, now)
+    note_region(memory.facts[0], ROWS + 1, now)
     pipeline.open_up(sync)
-    help_along(sync, given, table, data, y, weights, answers, space)
+    help_along(sync, given, table, data, y, weights, answers, memory)
     for number in range(len(stages)):
         start, stop = columns_of(number, len(stages), len(chain.step) - 1)
         stop = min(stop, len(chain.step) - 1)
         give_chain_back(chain, stages[number], start, stop)
-        give_columns_back(arrays.weights, space.pool[number], start, stop)
+        give_columns_back(arrays.weights, memory.pool[number], start, stop)
         if model.learner.update == linear.ADAPTIVE:
-            give_columns_back(arrays.rates, space.rates[number], start, stop)
+            give_columns_back(arrays.rates, memory.rates[number], start, stop)
 
 
 @kernel
-def help_along(sync, given, table, data, y, weights, answers, space):
+def help_along(sync, given, table, data, y, weights, answers, memory):
     """Do what can be done, until all is: for each thread that comes.
 
     Every block is prepared, then rolled over by each part of the stages in turn: so many steps of the pipeline,
     each of which takes the blocks in their order, one at a time, whoever does it.
     """
-    sync, model, space, table = borrowed(sync), with_lines(given), borrowed(space), borrowed(table)
+    sync, model, memory, table = borrowed(sync), with_lines(given), borrowed(memory), borrowed(table)
     data, y, weights, answers = borrowed(data), borrowed(y), borrowed(weights), borrowed(answers)
-    values, facts, stages, pool, rates = space.values, space.facts, space.stages, space.pool, space.rates
+    values, facts, stages, pool, rates = memory.values, memory.facts, memory.stages, memory.pool, memory.rates
     n, count_of, parts = len(y), len(model.chain.step) - 1, len(stages)
     delay = count_of - 1
     blocks = (n + delay + ROWS - 1) // ROWS
@@ -177,7 +154,7 @@ def help_along(sync, given, table, data, y, weights, answers, space):
                 keep_last(values[before], facts[before], values[slot], facts[slot], pool.shape[2])
             prepare(
                 model, table, data, y, weights, first, count,
-                space.features, space.block, values[slot], facts[slot],
+                memory.features, memory.block, values[slot], facts[slot],
             )  # fmt: skip
         else:
             own = step - 1
@@ -186,7 +163,7 @@ def help_along(sync, given, table, data, y, weights, answers, space):
                 meet_first_row(model.learner, values[slot], stages[own], pool[own], rates[own])
             roll(
                 model.settings, model.learner, values[slot], facts[slot], stages[own], pool[own], rates[own],
-                count, first, delay, answers, start, stop, space.handed[slot], own, step == parts,
+                count, first, delay, answers, start, stop, memory.handed[slot], own, step == parts,
             )  # fmt: skip
             if step == parts:
                 lost = model.totals[0].loss
@@ -264,7 +241,7 @@ def roll(
     for s in range(count):
         place = ROWS - s
         if start == 0:
-            stages[RESULT] = facts[CENTER + place + 1]
+            stages[RESULT] = facts[block.CENTER + place + 1]
         for c in range(stop - WIDTH, start - 1, -WIDTH):  # later stages first: each reads what was handed on
             pull, move = take_stages(hull, slack, adaptive, facts, stages, c, place + c)
             if adaptive:
@@ -290,23 +267,24 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
         load(stages, 0, SHRINKS + c),
     )
     raw, z, new_z = load(stages, 0, RAW + c), load(stages, 0, Z + c), load(stages, 0, NEW_Z + c)
-    center, tamed = load(facts, 0, CENTER + place + 1), load(facts, 0, TAMED + place)
+    center, tamed = load(facts, 0, block.CENTER + place + 1), load(facts, 0, block.TAMED + place)
     D, bottom, top = (
-        load(facts, 0, BOUND + place),
-        load(facts, 0, BOTTOM + place),
-        load(facts, 0, TOP + place),
+        load(facts, 0, block.BOUND + place),
+        load(facts, 0, block.BOTTOM + place),
+        load(facts, 0, block.TOP + place),
     )
-    length, norm = load(facts, 0, LENGTH + place), load(facts, 0, NORM + place)
+    length, norm = load(facts, 0, block.LENGTH + place), load(facts, 0, block.NORM + place)
     if adaptive:
         norm = load(stages, 0, NORMS + c)
         length = linear.capped(length, norm)
     next_z = advanced(
-        hull, eta, shrink, z, clip(raw, load(facts, 0, BOUND + place + 1)),
-        load(facts, 0, BOTTOM + place + 1), load(facts, 0, TOP + place + 1),
+        hull, eta, shrink, z, clip(raw, load(facts, 0, block.BOUND + place + 1)),
+        load(facts, 0, block.BOTTOM + place + 1), load(facts, 0, block.TOP + place + 1),
     )  # fmt: skip
     goal = goal_of(
         hull, eta, inverse, shrink, raw, new_z, min(length * norm, 1.0), tamed,
-        load(facts, 0, CENTER + place), D, load(facts, 0, LOW + place), load(facts, 0, HIGH + place), bottom, top,
+        load(facts, 0, block.CENTER + place), D, load(facts, 0, block.LOW + place),
+        load(facts, 0, block.HIGH + place), bottom, top,
     )  # fmt: skip
     pull = squared(goal.point, tamed, 0.0)[1] * inverse
     pull, move, moved = linear.step(pull, length, norm, raw, goal.least, goal.most)
@@ -317,9 +295,10 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
     store(stages, 0, Z + c + 1, next_z)
     store(stages, 0, NEW_Z + c + 1, arrived(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
     shrink, loss, score = counted(
-        squared(center + z, tamed, 0.0)[1], squared(result, load(facts, 0, LABEL + place), 0.0)[0],
-        squared(result, tamed, 0.0)[0], load(facts, 0, FIRST + place), z, shrink, load(stages, 0, LOSSES + c), score,
-        load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place), load(facts, 0, SHRINK_STEP + place),
+        squared(center + z, tamed, 0.0)[1], squared(result, load(facts, 0, block.LABEL + place), 0.0)[0],
+        squared(result, tamed, 0.0)[0], load(facts, 0, block.FIRST + place), z, shrink, load(stages, 0, LOSSES + c),
+        score, load(facts, 0, block.WEIGHT + place), load(facts, 0, block.KEEP + place),
+        load(facts, 0, block.SHRINK_STEP + place),
     )  # fmt: skip
     store(stages, 0, SHRINKS + c, shrink)
     store(stages, 0, LOSSES + c, loss)
@@ -341,8 +320,8 @@ def step_and_answer(values, stages, pool, c, place, move):
 @inlined
 def step_adaptively(values, facts, stages, pool, rates, c, place, pull, move):
     """The same where each weight has a rate of its own."""
-    weight, keep = load(facts, 0, WEIGHT + place), load(facts, 0, KEEP + place)
-    pull = linear.in_units(pull, load(facts, 0, UNIT + place) * load(stages, 0, OVER_ETA + c))
+    weight, keep = load(facts, 0, block.WEIGHT + place), load(facts, 0, block.KEEP + place)
+    pull = linear.in_units(pull, load(facts, 0, block.UNIT + place) * load(stages, 0, OVER_ETA + c))
     own = load(rates, 0, c)
     store(pool, 0, c, load(pool, 0, c) - move * own)
     store(rates, 0, c, linear.own_rate(own, pull, weight, keep))

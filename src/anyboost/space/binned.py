@@ -9,7 +9,7 @@ from anyboost.backends import mapped
 from anyboost.on_disk import Asked, Files, Source, stored
 from anyboost.space.geometry import Space
 from anyboost.tables import Columns
-from anyboost.trees.rows import Here
+from anyboost.trees.rows import Rows
 from anyboost.trees.table import Bins
 
 T = TypeVar("T")
@@ -75,14 +75,14 @@ class Binned:
         from anyboost.trees.binning import bin_table
 
         self.X = checks.table(X, "X")
-        self.max_bins = checks.count(max_bins, "max_bins", least=2, most=255)
+        self.max_bins = checks.bins(max_bins)
         weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(self.X))
         workers = checks.workers(n_threads)
         self.categorical = checks.columns(categorical, "categorical", self.X.shape[1])
         checks.codes(self.X, "X", self.categorical)
         masses = None
         if weights is not None:
-            masses = fixed_mass(weights, False, Here(len(self.X)))[0]
+            masses = fixed_mass(weights, False, Rows(len(self.X)))[0]
         self.bins = bin_table(self.X, masses, max_bins, workers, self.categorical)
 
     @classmethod
@@ -141,7 +141,7 @@ class Binned:
         >>> ab.boost(table, loss="absolute", rounds=5).ensemble.predict([[2.0]]).shape
         (1,)
         """
-        checks.count(max_bins, "max_bins", least=2, most=255)
+        checks.bins(max_bins)
         workers = checks.workers(n_threads)
         asked = Asked(columns, target, weight, group, categorical, max_bins)
         return binned_files(Files(paths), asked, folder, workers)

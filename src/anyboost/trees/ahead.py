@@ -82,16 +82,16 @@ class Ahead:
         return likely[: max(0, len(self._spare) - 1)]
 
     def _will_ask(self, number: int) -> bool:
-        sides, node = self._sides(number), self._tree.nodes[number]
+        masses, node = self._masses(number), self._tree.nodes[number]
         return bool(
-            node["depth"] + 1 != self._search.max_depth and max(sides) >= 2 * self._search.limits.least
+            node["depth"] + 1 != self._search.max_depth and max(masses) >= 2 * self._search.limits.least
         )
 
     def _right_is_lighter(self, number: int) -> bool:
-        left, right = self._sides(number)
+        left, right = self._masses(number)
         return right < left
 
-    def _sides(self, number: int) -> tuple[Any, Any]:
-        """The masses on both sides of a leaf's best cut."""
+    def _masses(self, number: int) -> tuple[Any, Any]:
+        """The masses of both children of a leaf's best cut."""
         left = self._tree.lefts[number, -1]
         return left, self._tree.totals[number, -1] - left

@@ -9,8 +9,7 @@ from anyboost.backends.compiler import kernel
 from anyboost.backends.order import sort
 from anyboost.trees import cuts
 from anyboost.trees.cuts import midpoints
-from anyboost.trees.questions import Search, found_by, found_by_all
-from anyboost.trees.rows import Here, Rows
+from anyboost.trees.questions import Agreement, Search, found_by, found_by_all
 from anyboost.trees.table import GROUP, MISSING, MOST_BINS, Bins, Categories
 
 
@@ -21,7 +20,7 @@ def bin_table(
     n_threads: int,
     categorical: tuple[int, ...] = (),
     words: np.ndarray | None = None,
-    rows: Rows | None = None,
+    rows: Agreement | None = None,
 ) -> Bins:
     """The bins of a table; `masses` are whole numbers, None for all ones.
 
@@ -46,7 +45,7 @@ def _all_thresholds(
     masses: np.ndarray | None,
     max_bins: int,
     n_threads: int,
-    rows: Rows | None,
+    rows: Agreement | None,
 ) -> list[tuple[np.ndarray, bool]]:
     """The thresholds of each column, and whether values are missing."""
     if rows is not None:
@@ -65,7 +64,7 @@ def _all_thresholds(
 def _thresholds(column: np.ndarray, masses: np.ndarray | None, max_bins: int) -> tuple[np.ndarray, bool]:
     if mapped.folder_of(column) is None:
         return column_thresholds(column, masses, max_bins)
-    return found_by(_search(column, masses, max_bins), Here(len(column)))
+    return found_by(_search(column, masses, max_bins), Agreement())
 
 
 def _search(
@@ -149,7 +148,7 @@ def _bin_numbers(
     n_threads: int,
     others: tuple[int, ...],
     words: np.ndarray,
-    rows: Rows | None,
+    rows: Agreement | None,
 ) -> Bins:
     """The columns of numbers; the `others` are left without cuts."""
     n_features, groups = X.shape[1], len(words)
@@ -202,7 +201,7 @@ def _transpose(part, out):
 
 
 def category_bins(
-    column: np.ndarray, masses: np.ndarray | None, max_bins: int, rows: Rows | None = None
+    column: np.ndarray, masses: np.ndarray | None, max_bins: int, rows: Agreement | None = None
 ) -> tuple[np.ndarray, int, bool]:
     """The bin of every code of a column up to its largest, the number of bins, and whether values are missing.
 
@@ -226,7 +225,7 @@ def category_bins(
 
 
 def _category_masses(
-    column: np.ndarray, masses: np.ndarray | None, rows: Rows | None
+    column: np.ndarray, masses: np.ndarray | None, rows: Agreement | None
 ) -> tuple[np.ndarray, bool]:
     """The rows of each code, or their mass, up to the largest code, and whether values are missing."""
     sums, missing = np.zeros(0, dtype=np.int64), False
@@ -251,7 +250,7 @@ def _bin_categories(
     max_bins: int,
     columns: tuple[int, ...],
     binned: Bins,
-    rows: Rows | None,
+    rows: Agreement | None,
 ) -> Categories:
     """Bin these columns of X as categories, in place of the numbers they were binned as."""
     first = np.full(X.shape[1], -1, dtype=np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.select import floats, ordered
-from anyboost.trees.questions import Parts, Search, found_by
+from anyboost.trees.questions import Agreement, Search, found_by
 
 Portions = Callable[[], Iterable[tuple[np.ndarray, np.ndarray | None]]]
 
@@ -91,13 +91,13 @@ def values_of(keys: np.ndarray, drop: int = 0) -> np.ndarray:
 
 
 def reached(
-    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, rows: Parts, bits: int = OF_PARTS
+    portions: Portions, goals_of: Callable[[float], np.ndarray], drop: int, rows: Agreement
 ) -> tuple[np.ndarray, bool]:
     """The keys of the values at which the mass reaches the goals, each once, and whether values are missing.
 
     `goals_of` tells of a total which masses are to be reached, counted from the smallest value on, and none above it.
     """
-    return found_by(_reach(portions, goals_of, drop, bits), rows)
+    return found_by(_reach(portions, goals_of, drop, OF_PARTS), rows)
 
 
 def _reach(

@@ -15,17 +15,8 @@ from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import bare, inlined, inner
 from anyboost.backends.shared_work import claim, finish, publish, wait
 from anyboost.trees.binding import bind
-from anyboost.trees.histogram import (
-    COUNTERS,
-    count_columns,
-    count_pairs,
-    count_vectors,
-    gather,
-    subtract,
-    subtract_seen,
-    take_channel,
-    take_pairs,
-)
+from anyboost.trees.counting import COUNTERS, count_columns, count_pairs, count_vectors
+from anyboost.trees.histogram import gather, subtract, subtract_seen, take_channel, take_pairs
 from anyboost.trees.partition import partition_part, place_of
 from anyboost.trees.rules import TIE, Limits
 from anyboost.trees.splitting import choose_cut, score_columns

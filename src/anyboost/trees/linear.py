@@ -18,7 +18,8 @@ from anyboost.backends import threads
 from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.sums import SMALLEST, add_term, from_pairs, sum_bits
 from anyboost.trees.grown import Shape
-from anyboost.trees.predictor import Slopes, as_kernel_input
+from anyboost.trees.inclined import Slopes
+from anyboost.trees.predictor import as_kernel_input
 from anyboost.trees.rows import Rows
 
 _ROWS_A_SLOPE = 5  # in weight: a leaf with less for each slope and its constant keeps the constant alone

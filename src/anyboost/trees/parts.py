@@ -19,7 +19,8 @@ import numpy as np
 
 from anyboost.trees.grown import Plan
 from anyboost.trees.journal import Journal
-from anyboost.trees.rows import ELSEWHERE, GroundHere, Here, Inside, Rows
+from anyboost.trees.questions import Agreement
+from anyboost.trees.rows import ELSEWHERE, Ground, Inside, Rows
 from anyboost.trees.table import BINS, GROUP, MISSING, Bins
 
 if TYPE_CHECKING:
@@ -71,18 +72,9 @@ def _sum(parcels: list[np.ndarray]) -> np.ndarray:
     return total
 
 
-class _Nobody(Circle):
+class _Nobody(Agreement, Circle):
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
         return list(parcels)
-
-    def add(self, counts: Any) -> Any:
-        return counts
-
-    def most(self, values: Any) -> Any:
-        return values
-
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        return values
 
 
 _NOBODY = _Nobody()
@@ -165,10 +157,10 @@ class Moved:
 def rows_of(n: int, n_threads: int = 1, folder: Any = None) -> Rows:
     """So many rows here, with those that the other members have; all members have to ask."""
     others = circle()
-    return Here(n, n_threads, folder, others.journal) if others.size == 1 else Part(n, n_threads, others)
+    return Rows(n, n_threads, folder, others.journal) if others.size == 1 else Part(n, n_threads, others)
 
 
-class Part(Here):
+class Part(Rows):
     """The rows of one member."""
 
     def __init__(self, here: int, n_threads: int, others: Circle) -> None:
@@ -203,7 +195,7 @@ class Part(Here):
         return GroundOfPart(self, bins, fixed, plan)
 
 
-class GroundOfPart(GroundHere):
+class GroundOfPart(Ground):
     """Rows of one member under one tree."""
 
     apart = True

@@ -5,7 +5,7 @@ same searches, which ask the same kinds of questions in the same order.
 """
 
 from collections.abc import Generator, Sequence
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -14,20 +14,28 @@ Question = tuple[Literal["add", "most", "gather"], Any]
 Search = Generator[Question, Any, T]
 
 
-class Parts(Protocol):
-    """As much of `rows.Rows` as is asked here."""
+class Agreement:
+    """What the parts of some rows agree on; here, where all of them are in one place, what these have."""
 
-    def add(self, counts: Any) -> Any: ...
-    def most(self, values: Any) -> Any: ...
-    def gather(self, values: np.ndarray) -> np.ndarray: ...
+    def add(self, counts: Any) -> Any:
+        """Whole numbers, summed over the parts."""
+        return counts
+
+    def most(self, values: Any) -> Any:
+        """Numbers, the largest over the parts."""
+        return values
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        """What all rows have, those of one part after those of another."""
+        return values
 
 
-def found_by(search: Search[T], rows: Parts) -> T:
+def found_by(search: Search[T], rows: Agreement) -> T:
     """What one search finds."""
     return found_by_all([search], rows)[0]
 
 
-def found_by_all(searches: Sequence[Search[T]], rows: Parts) -> list[T]:
+def found_by_all(searches: Sequence[Search[T]], rows: Agreement) -> list[T]:
     """What each of the searches finds."""
     found: dict[int, T] = {}
     answers: dict[int, Any] = dict.fromkeys(range(len(searches)))
@@ -50,14 +58,14 @@ def found_by_all(searches: Sequence[Search[T]], rows: Parts) -> list[T]:
     return [found[number] for number in range(len(searches))]
 
 
-def _agreed(kind: str, given: Sequence[np.ndarray], rows: Parts) -> list[np.ndarray]:
+def _agreed(kind: str, given: Sequence[np.ndarray], rows: Agreement) -> list[np.ndarray]:
     """Sums, or largest values, of each of some arrays."""
     edges = np.cumsum([own.size for own in given])[:-1]
     told = getattr(rows, kind)(np.concatenate([own.reshape(-1) for own in given]))
     return [own.reshape(values.shape) for own, values in zip(np.split(told, edges), given, strict=True)]
 
 
-def _gathered(given: Sequence[np.ndarray], rows: Parts) -> list[np.ndarray]:
+def _gathered(given: Sequence[np.ndarray], rows: Agreement) -> list[np.ndarray]:
     """What all parts have, of each of some lists."""
     sizes = rows.gather(np.array([[len(own) for own in given]]))
     told = np.split(rows.gather(np.concatenate(given)), np.cumsum(sizes)[:-1])

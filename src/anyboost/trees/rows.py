@@ -6,13 +6,13 @@ with rows that lie in one place. All parts run the same loop, each on arrays of 
 goes on must come from such an answer. What no sum tells, as which rows are the worst or copies of each other, a part
 sees where it has all of them `gather`ed.
 
-`Here` are the rows of one process. Rows of several processes are `Here` with another `add`, `most`, `gather` and `own`
-(see `parts`); rows on another device answer all of `Rows` and `Ground` themselves.
+`Rows` are those of one process. Rows of several processes are `Rows` with another `add`, `most`, `gather` and `own`
+(see `parts`); rows on another device would answer all that `Rows` and `Ground` are asked.
 """
 
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.trees.grown import Plan, Shape
 from anyboost.trees.journal import Journal
+from anyboost.trees.questions import Agreement
 from anyboost.trees.table import GROUP, Bins
 
 if TYPE_CHECKING:
@@ -51,54 +52,23 @@ _NO_ROWS = np.empty(0, dtype=np.uint32)
 ELSEWHERE = Inside(np.empty((0, 0), dtype=np.uint64), 0, _NO_ROWS, _NO_ROWS, *(_NOTHING,) * 5, 0, 1)
 
 
-class Ground(Protocol):
-    """Rows under one tree: a list of them, in which those of a node lie from `start` to `stop`."""
+class Rows(Agreement):
+    """Rows of a sample, all of them in this process."""
 
-    @property
-    def listed(self) -> int:
-        """How many rows the list has; 0 where it is not needed, and all rows are under the root."""
+    own = slice(None)  # where those of this part lie among the gathered ones
 
-    @property
-    def inside(self) -> Inside:
-        """What compiled code needs to count and part the rows itself; `ELSEWHERE` where it has to ask."""
-
-    @property
-    def apart(self) -> bool:
-        """Whether each histogram is a sum over parts, so that several at once are cheaper."""
-
-    def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
-        """Fill `sums` with the histogram of some rows, over all parts."""
-
-    def histograms(self, ranges: Sequence[tuple[int, int]], sums: Sequence[np.ndarray]) -> None:
-        """The histograms of several such ranges: parts add them up at once."""
-
-    def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
-        """Put those of some rows that a cut sends left before the others; where these begin."""
-
-    def leaves(self, shape: Shape) -> np.ndarray:
-        """The leaf of every row, in the list or not, of the tree of this shape."""
-
-
-class Rows(Protocol):
-    """Rows of a sample."""
-
-    n: int  # in all parts
-    n_threads: int
-    arrays: ArrayPool
-    own: slice  # where those of this part lie among the gathered ones
-    journal: Journal | None  # of the trees that are grown on them, where it is kept
-
-    def add(self, counts: Any) -> Any:
-        """Whole numbers, summed over the parts."""
-
-    def most(self, values: Any) -> Any:
-        """Numbers, the largest over the parts."""
+    def __init__(
+        self, n: int, n_threads: int = 1, folder: Path | None = None, journal: Journal | None = None
+    ) -> None:
+        self.n = n  # in all parts
+        self.journal = journal  # of the trees that are grown on them, where it is kept
+        self.n_threads = n_threads
+        self.arrays = ArrayPool(folder)
+        self._kept: dict[Hashable, Any] = {}
 
     def tell(self, found: np.ndarray) -> np.ndarray:
         """The few lines of numbers that parts have found, one part's after another's: sums with their extremes."""
-
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        """What all rows have, those of one part after those of another."""
+        return found
 
     def dot(
         self,
@@ -109,82 +79,6 @@ class Rows(Protocol):
         less: np.ndarray | None = None,
     ) -> tuple[float, int]:
         """sum_n mass_n <a_n, b_n - less_n>, and its exponent (see `sums.dot`)."""
-
-    def fixed(
-        self,
-        a: np.ndarray,
-        kappa: np.ndarray | None,
-        mass: np.ndarray | None,
-        whole: bool,
-        masses: np.ndarray,
-        total: float,
-        tops: tuple[float | None, float | None],
-    ) -> "Fixed":
-        """mass_n a_n, mass_n kappa_n and mass_n in fixed point (see `fixed_point.fixed`)."""
-
-    def leaf_sums(
-        self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The sums of `values` and of their sizes in each leaf; there are `n_terms` (see `sums.leaf_sums`)."""
-
-    def quantiles(
-        self,
-        values: np.ndarray,
-        weights: np.ndarray,
-        leaf: np.ndarray,
-        n_leaves: int,
-        level: float | np.ndarray,
-    ) -> np.ndarray:
-        """Weighted quantiles in each leaf (see `select.quantiles`)."""
-
-    def bins(
-        self, X: np.ndarray, masses: np.ndarray | None, max_bins: int, categorical: tuple[int, ...]
-    ) -> Bins:
-        """The bins of the table X, whose rows these are (see `binning.bin_table`)."""
-
-    def ground(self, bins: Bins, fixed: "Fixed", plan: Plan) -> Ground:
-        """Rows to grow a tree on."""
-
-    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What `compute` gave the first time: memory to use again from tree to tree."""
-
-    def apart(self) -> "list[Rows]":
-        """The same rows, for each thread that may ask of them while others do; themselves where only one may."""
-
-
-class Here:
-    """The rows of this process."""
-
-    own = slice(None)
-
-    def __init__(
-        self, n: int, n_threads: int = 1, folder: Path | None = None, journal: Journal | None = None
-    ) -> None:
-        self.n, self.journal = n, journal
-        self.n_threads = n_threads
-        self.arrays = ArrayPool(folder)
-        self._kept: dict[Hashable, Any] = {}
-
-    def add(self, counts: Any) -> Any:
-        return counts
-
-    def most(self, values: Any) -> Any:
-        return values
-
-    def tell(self, found: np.ndarray) -> np.ndarray:
-        return found
-
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        return values
-
-    def dot(
-        self,
-        a: np.ndarray,
-        b: np.ndarray | None,
-        mass: np.ndarray | None,
-        guess: int = 0,
-        less: np.ndarray | None = None,
-    ) -> tuple[float, int]:
         from anyboost.backends import sums
 
         return sums.dot(a, b, mass, self, guess, less)
@@ -199,6 +93,7 @@ class Here:
         total: float,
         tops: tuple[float | None, float | None],
     ) -> "Fixed":
+        """mass_n a_n, mass_n kappa_n and mass_n in fixed point (see `fixed_point.fixed`)."""
         from anyboost.backends import fixed_point
 
         return fixed_point.fixed(a, kappa, mass, whole, masses, total, tops, self, self.arrays)
@@ -206,6 +101,7 @@ class Here:
     def leaf_sums(
         self, leaf: np.ndarray, values: np.ndarray, n_leaves: int, n_terms: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of `values` and of their sizes in each leaf; there are `n_terms` (see `sums.leaf_sums`)."""
         from anyboost.backends import sums
 
         return sums.leaf_sums(leaf.astype(np.int32, copy=False), values, n_leaves, self, n_terms)
@@ -218,39 +114,47 @@ class Here:
         n_leaves: int,
         level: float | np.ndarray,
     ) -> np.ndarray:
+        """Weighted quantiles in each leaf (see `select.quantiles`)."""
         from anyboost.backends.select import quantiles
 
         return quantiles(values, weights, leaf.astype(np.int32, copy=False), n_leaves, level, self)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What `compute` gave the first time: memory to use again from tree to tree."""
         if key not in self._kept:
             self._kept[key] = compute()
         return self._kept[key]
 
     def apart(self) -> "list[Rows]":
+        """The same rows, for each thread that may ask of them while others do; themselves where only one may."""
         if self.journal is not None:  # its trees have an order
             return [self]
         return self.once(
-            "apart", lambda: [Here(self.n, 1, self.arrays.folder) for _ in range(self.n_threads)]
+            "apart", lambda: [Rows(self.n, 1, self.arrays.folder) for _ in range(self.n_threads)]
         )
 
     def bins(
         self, X: np.ndarray, masses: np.ndarray | None, max_bins: int, categorical: tuple[int, ...]
     ) -> Bins:
+        """The bins of the table X, whose rows these are (see `binning.bin_table`)."""
         from anyboost.trees.binning import bin_table
 
         return bin_table(X, masses, max_bins, self.n_threads, categorical)
 
-    def ground(self, bins: Bins, fixed: "Fixed", plan: Plan) -> "GroundHere":
-        return GroundHere(self, bins, fixed, plan)
+    def ground(self, bins: Bins, fixed: "Fixed", plan: Plan) -> "Ground":
+        """Rows to grow a tree on."""
+        return Ground(self, bins, fixed, plan)
 
 
-class GroundHere:
-    """Rows of this process under one tree."""
+Here = Rows  # the name that is pickled with runs of earlier versions
 
-    apart = False
 
-    def __init__(self, rows: Here, bins: Bins, fixed: "Fixed", plan: Plan) -> None:
+class Ground:
+    """Rows under one tree: a list of them, in which those of a node lie from `start` to `stop`."""
+
+    apart = False  # whether each histogram is a sum over parts, so that several at once are cheaper
+
+    def __init__(self, rows: Rows, bins: Bins, fixed: "Fixed", plan: Plan) -> None:
         self._rows, self._bins, self._fixed, self._plan = rows, bins, fixed, plan
         n = bins.words.shape[1]
         listed = len(plan.drawn) if plan.drawn is not None else n if plan.parts else 0
@@ -262,10 +166,12 @@ class GroundHere:
 
     @property
     def listed(self) -> int:
+        """How many rows the list has; 0 where it is not needed, and all rows are under the root."""
         return len(self.list)
 
     @property
     def inside(self) -> Inside:
+        """What compiled code needs to count and part the rows itself; `ELSEWHERE` where it has to ask."""
         from anyboost.trees.histogram import many
 
         fixed, channels = self._fixed, self._fixed.channels
@@ -286,6 +192,7 @@ class GroundHere:
         )
 
     def histogram(self, start: int, stop: int, sums: np.ndarray) -> None:
+        """Fill `sums` with the histogram of some rows, over all parts."""
         from anyboost.trees.histogram import count, many, take
 
         bins, shares, workers = self._bins, self._plan.shares, self._rows.n_threads
@@ -311,10 +218,12 @@ class GroundHere:
             last.keep(self._fixed, sums)
 
     def histograms(self, ranges: Sequence[tuple[int, int]], sums: Sequence[np.ndarray]) -> None:
+        """The histograms of several such ranges: parts add them up at once."""
         for (start, stop), own in zip(ranges, sums, strict=True):
             self.histogram(start, stop, own)
 
     def partition(self, column: int, goes_left: np.ndarray, start: int, stop: int) -> int:
+        """Put those of some rows that a cut sends left before the others; where these begin."""
         from anyboost.trees.partition import partition
 
         group, place = divmod(column, GROUP)
@@ -322,6 +231,7 @@ class GroundHere:
         return start + partition(words, shift, goes_left, some, self.spare, self._rows.n_threads)
 
     def leaves(self, shape: Shape) -> np.ndarray:
+        """The leaf of every row, in the list or not, of the tree of this shape."""
         from anyboost.trees.partition import descend, leaves_of_cut, leaves_of_ranges, paths
 
         words, workers = self._bins.words, self._rows.n_threads

@@ -28,8 +28,8 @@ FEW = 16  # values of a column that keeps all of its cuts where others draw some
 
 
 @inner
-def _sum_sides(sums, first, cuts, count, way, total, whole, lefts, sides):
-    # The sums on both sides of all cuts of a column, as floats.
+def _sum_children(sums, first, cuts, count, way, total, whole, lefts, children):
+    # The sums of both children of all cuts of a column, as floats.
     channels, done = total.shape[0], 0
     for j in range(channels):
         lefts[j] = way * sums[first + MISSING, j]
@@ -40,15 +40,16 @@ def _sum_sides(sums, first, cuts, count, way, total, whole, lefts, sides):
                     lefts[j] += sums[first + b, j]
         done = cuts[i] + 1
         for j in range(channels):
-            sides[0, j, i], sides[1, j, i] = lefts[j], total[j] - lefts[j]
+            children[0, j, i], children[1, j, i] = lefts[j], total[j] - lefts[j]
 
 
 @inlined(early=True)
 def _score_free(sums, first, way, total, limits, outputs, scratch, scores):
     # Least squares of several outputs that keep no order.
     count, last = scores.shape[0], total.shape[0] - 1
-    _sum_sides(sums, first, scratch.bins, count, way, total, limits.whole, scratch.children[0], scratch.sides)
-    score_outputs(scratch.sides, outputs, limits, scores)
+    lefts, children = scratch.children[0], scratch.children_of_cuts
+    _sum_children(sums, first, scratch.bins, count, way, total, limits.whole, lefts, children)
+    score_outputs(children, outputs, limits, scores)
     for i in range(count):
         mass = scratch.left_mass[i] + way * sums[first + MISSING, last]
         if min(mass, total[last] - mass) < limits.least:

@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
     left_mass: np.ndarray
     children: np.ndarray  # (2, channels): the sums of both children of one cut
     values: np.ndarray  # (2, channels): what they are filled with
-    sides: np.ndarray  # (2, channels, 256 and some): the sums on both sides of all cuts
+    children_of_cuts: np.ndarray  # (2, channels, 256 and some): the same of all cuts, as floats
 
     @classmethod
     def of(cls, channels: int) -> "Scratch":
@@ -205,10 +205,10 @@ def score_one(left, left_mass, lost, total, limits, scores, bounds, sign, n_orde
 
 
 @inner
-def score_outputs(sides, outputs, limits, scores):
-    """scores[i] of cut i, from the sums on its sides; there is room behind the last for a whole register."""
+def score_outputs(children, outputs, limits, scores):
+    """scores[i] of cut i, from the sums of its children; there is room behind the last for a whole register."""
     for i in range(0, scores.shape[0], WIDTH):
-        left, right = _worths(sides[0], outputs, i, limits), _worths(sides[1], outputs, i, limits)
+        left, right = _worths(children[0], outputs, i, limits), _worths(children[1], outputs, i, limits)
         store(scores, 0, i, left + right)
 
 

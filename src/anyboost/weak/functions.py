@@ -11,7 +11,7 @@ from anyboost.trees.table import Categories
 from anyboost.weak.hypotheses import AsOne, Joined
 
 if TYPE_CHECKING:
-    from anyboost.trees.predictor import Slopes
+    from anyboost.trees.inclined import Slopes
 
 
 @dataclass(frozen=True, eq=False)

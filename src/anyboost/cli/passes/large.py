@@ -107,7 +107,7 @@ class Large:
 def read(source: Source, asked: Asked) -> Large:
     """Look at every row: what the columns hold, and whether targets, weights and groups are what they should be."""
     stamps = [stamp(Path(file)) for file in source.opened]
-    (rows, labels, names), kinds = source.settled(asked.types, partial(_looked_at, source, asked))
+    (rows, labels, names), kinds = source.read_all(asked.types, partial(_looked_at, source, asked))
     if not sum(rows):
         raise frames.no_rows(source)
     return Large(source, {name: kinds.get(name, "number") for name in names}, rows, labels, stamps)

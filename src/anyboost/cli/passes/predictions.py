@@ -87,7 +87,7 @@ class Predictions:
         self._file.close()
         self._file = None
         if not self._direct:
-            saving.settle(self._part, self.path)
+            saving.put_in_place(self._part, self.path)
 
 
 def _blocks(file: IO[bytes], length: int) -> Iterable[bytes]:

@@ -77,7 +77,7 @@ def read(
 
 def of_source(source: sources.Source, types: Mapping[str, str]) -> Whole:
     """All rows of a source."""
-    batches, _ = source.settled(types, list)
+    batches, _ = source.read_all(types, list)
     if not batches:
         raise no_rows(source)
     columns: dict[str, np.ndarray] = {}

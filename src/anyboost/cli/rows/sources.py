@@ -50,7 +50,7 @@ class Source(NamedTuple):
                     names = names or list(batch.columns)
                     yield number, self._alike(batch, names, path)
 
-    def settled(
+    def read_all(
         self, given: Mapping[str, str], take: Callable[[Iterator[tuple[int, Batch]]], T]
     ) -> tuple[T, dict[str, str]]:
         """What is made of all batches, and what their columns hold.

@@ -107,7 +107,7 @@ class TableWriter:
         if self._direct:
             return
         self._raw.close()
-        saving.settle(self._part, self.path)
+        saving.put_in_place(self._part, self.path)
 
     def _give_up(self) -> None:
         if self._sink is not None:
