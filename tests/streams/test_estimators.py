@@ -202,6 +202,37 @@ def test_a_late_label_is_charged_to_what_was_said_then():
     assert team.rows == 111
 
 
+@pytest.mark.parametrize("first", [[], ["low"]])
+def test_who_was_asked_before_a_class_was_known_is_not_judged_by_it(first):
+    X, _ = classes(120)
+    rows, model = dicts(X), CLASSIFIER()
+    for x, label in zip(rows, first, strict=False):
+        model.learn_one(x, label)
+    for i, x in enumerate(rows):
+        model.predict_proba_one(x, key=i)
+    for i in range(120):
+        model.learn_one(key=i, y=["high", "higher"][i % 2])
+    mixture = model.boosters_.mixture
+    past = mixture.state.past - mixture.state.past[0]
+    np.testing.assert_allclose(past, 0.0, atol=1e-9)  # no part of the average is ahead for nothing
+    assert model.regret().best_expert_regret == pytest.approx(0.0, abs=1e-9)
+    assert sum(model.predict_proba_one(rows[0]).values()) == pytest.approx(1.0)
+
+
+def test_a_batch_expert_that_slept_when_asked_is_not_charged():
+    X, y = classes(260)
+    rows, model = dicts(X), CLASSIFIER()
+    model.learn_many(rows[:20], y[:20] % 2)
+    model.predict_one(rows[0], key="early")
+    model.learn_many(rows[20:], y[20:])
+    before = model.regret()
+    model.learn_one(key="early", y=0)
+    after = model.regret()
+    moved = {name for name in after.experts if after.experts[name] != before.experts[name]}
+    assert "linear" in moved
+    assert "last 500" not in moved
+
+
 def test_the_wait_is_bounded_and_wrong_keys_are_refused():
     model = REGRESSOR(max_waiting=2)
     model.learn_one({"a": 1.0}, 1.0)
