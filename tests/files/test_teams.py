@@ -65,6 +65,23 @@ def test_arrays(tmp_path):
     np.testing.assert_array_equal(whole.predict_proba(X), resumed.predict_proba(X))
 
 
+@pytest.mark.parametrize("options", [{}, {"learner": "linear"}, {"loss": "softmax"}, {"hash_bits": 6}])
+def test_a_classifier_that_waits_for_its_first_label_goes_on_from_a_file(tmp_path, options):
+    rows, y = sample(60)
+    labels = np.where(y > 0, "high", "low")
+    whole = ab.OnlineBoostingClassifier(**options)
+    whole.predict_one(rows[0], key="late")
+    ab.save(whole, tmp_path / "model")
+    resumed = ab.load(tmp_path / "model")
+    assert resumed.predict_one(rows[0]) is None
+    for each, name in ((whole, "whole"), (resumed, "resumed")):
+        if "loss" not in options:  # softmax has to be told its classes by partial_fit, which takes no names
+            each.learn_one(key="late", y=labels[0])
+            each.learn_many(rows[1:], labels[1:])
+        ab.save(each, tmp_path / name)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
+
+
 def test_a_key_that_no_file_can_hold_is_refused(tmp_path):
     model = ab.OnlineBoostingRegressor()
     model.learn_one({"a": 1.0}, 1.0)

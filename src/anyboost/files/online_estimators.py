@@ -40,9 +40,7 @@ def pack(model: OnlineBoosting) -> Packed:
     if team is None:
         _check(model)
     classifies = isinstance(model, ChainClassifier)
-    members = (
-        [] if team else [each.booster for each in model.boosters_.members] if classifies else [model.booster_]
-    )
+    members = [] if team else _boosters(model)
     found = _PARAMETERS.pack(**_USUAL | model.get_params(deep=False)).within("parameters")
     found |= _WRITTEN.pack(learner=_text(model.learner), loss=_text(model.loss)).within("written")
     found |= entries(columns=getattr(model, "n_features_in_", None), passes=getattr(model, "n_iter_", None))
@@ -53,6 +51,13 @@ def pack(model: OnlineBoosting) -> Packed:
     if "_waiting" in model.__dict__:
         found |= waiting.pack(model._waiting)
     return found | _pack_classes(model).within("classes") if classifies else found
+
+
+def _boosters(model: Any) -> list[OnlineBooster]:
+    """What a chain's model has learnt; before its first class, the booster that it would begin with."""
+    if not isinstance(model, ChainClassifier):
+        return [model.booster_]
+    return [each.booster for each in model.boosters_.members or [model._new_member(None)]]
 
 
 def _pack_features(model: OnlineBoosting, team: Team | None) -> Packed:
@@ -167,7 +172,8 @@ def _unpack_classes(part: Fields, model: Any, boosters: list[OnlineBooster], lea
             raise Fault("its team knows other classes")
     elif model.loss_.vector:
         own = OneForAll(model._new_member, model.loss_)
-        own.members, own.classes = [Member(booster) for booster in boosters], max(2, len(names))
+        if names:
+            own.members, own.classes = [Member(booster) for booster in boosters], max(2, len(names))
         if len(boosters) != 1 or (boosters[0].state and boosters[0].state.outputs != own.classes):
             raise Fault("its booster has not a score for each class")
     else:
