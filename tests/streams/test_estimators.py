@@ -247,6 +247,11 @@ def test_the_wait_is_bounded_and_wrong_keys_are_refused():
         model.learn_one(key="y", y=1.0)
     with pytest.raises(ValueError, match="leave x out"):
         model.learn_one({"a": 1.0}, 1.0, key="z")
+    for key in (("a", 1), ["a"], np.datetime64("2024-01-01"), True, float("nan")):
+        with pytest.raises(ValueError, match=r"key must be text or a number, got .*: use str\("):
+            model.predict_one({"a": 1.0}, key=key)
+        with pytest.raises(ValueError, match="key must be text or a number"):
+            model.learn_one(key=key, y=1.0)
     with pytest.raises(ValueError, match="x must be a dict of features, got None"):
         model.learn_one(y=1.0)
 

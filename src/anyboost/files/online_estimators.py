@@ -49,7 +49,7 @@ def pack(model: OnlineBoosting) -> Packed:
     if team is not None:
         found |= teams.pack(team).within("team", "team.")
     if "_waiting" in model.__dict__:
-        found |= waiting.pack(model._waiting)
+        found |= waiting.pack(model._waiting, model.max_waiting)
     return found | _pack_classes(model).within("classes") if classifies else found
 
 

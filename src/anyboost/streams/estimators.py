@@ -6,7 +6,7 @@ would. Labels may come late: an example that was asked about by a key is learnt 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
@@ -23,7 +23,7 @@ from anyboost.online.settings import compiled_loss
 from anyboost.streams.kinds import ClassTeam, NumberTeam
 from anyboost.streams.mixture import Move
 from anyboost.streams.team import REFITS, Team
-from anyboost.streams.waiting import Waiting
+from anyboost.streams.waiting import Waiting, checked_key
 
 LEAST_ROWS = 100
 TEAM = "team"
@@ -145,15 +145,20 @@ class StreamBoosting(OnlineBoosting):
             raise AttributeError(f"{name} belongs to a team that has learnt: this model has none")
         return team
 
-    def _ask(self, x: Mapping[Any, Any], key: Hashable) -> None:
+    def _check_key(self, key: str | float | None) -> None:
+        if key is not None:
+            checked_key(key)
+            checks.count(self.max_waiting, "max_waiting", 1)
+
+    def _ask(self, x: Mapping[Any, Any], key: str | float) -> None:
         """Keep an example until its label comes."""
         features = self._named()
         columns, values = features.row(x, False)
         team = self._team()
         heard = None if team is None else team.answers_to_one(columns, values, features.width)
         if "_waiting" not in self.__dict__:
-            self._waiting = Waiting(self.max_waiting)
-        self._waiting.put(key, x, heard)
+            self._waiting = Waiting()
+        self._waiting.put(key, x, heard, self.max_waiting)
 
     def learn_one(
         self,
@@ -161,7 +166,7 @@ class StreamBoosting(OnlineBoosting):
         y: Any = None,
         w: float = 1.0,
         *,
-        key: Hashable | None = None,
+        key: str | float | None = None,
     ) -> None:
         """Learn from one example; a name that was never seen gets a column of its own.
 
@@ -173,7 +178,7 @@ class StreamBoosting(OnlineBoosting):
             The target: a number, or a class.
         w : float, default 1.0
             The weight.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             That of an example that `predict_one(x, key=...)` was asked about, and whose label comes now: it is learnt
             with what the experts said then. Labels may come in any order.
         """
@@ -186,8 +191,8 @@ class StreamBoosting(OnlineBoosting):
             return
         if x is not None:
             raise ValueError(f"x was given with key {key!r}, whose example is known: leave x out")
-        waiting = self.__dict__.get("_waiting") or Waiting(self.max_waiting)
-        asked, team = waiting.get(key), self._team()
+        waiting = self.__dict__.get("_waiting") or Waiting()
+        asked, team = waiting.get(key, self.max_waiting), self._team()
         if team is not None:
             team.heard = asked.heard
         try:
@@ -280,14 +285,14 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
     def _team(self) -> Team | None:
         return self.booster_ if isinstance(self.booster_, Team) else None
 
-    def predict_one(self, x: Mapping[Any, Any], *, key: Hashable | None = None) -> Any:
+    def predict_one(self, x: Mapping[Any, Any], *, key: str | float | None = None) -> Any:
         """The prediction for one dict of features; before the first example, that of the score 0.
 
         Parameters
         ----------
         x : mapping
             Names and values of features.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             By which the label will come: `learn_one(key=..., y=...)`.
 
         Returns
@@ -295,6 +300,7 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
         float
             The prediction.
         """
+        self._check_key(key)
         prediction = super().predict_one(x)
         if key is not None:
             self._ask(x, key)
@@ -407,14 +413,14 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
     def _team(self) -> Team | None:
         return self.boosters_ if isinstance(self.boosters_, Team) else None
 
-    def predict_one(self, x: Mapping[Any, Any], *, key: Hashable | None = None, **_: Any) -> Any:
+    def predict_one(self, x: Mapping[Any, Any], *, key: str | float | None = None, **_: Any) -> Any:
         """The class of one dict of features.
 
         Parameters
         ----------
         x : mapping
             Names and values of features.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             By which the label will come: `learn_one(key=..., y=...)`.
 
         Returns
@@ -422,13 +428,14 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         object
             The class; None before the first example.
         """
+        self._check_key(key)
         label = super().predict_one(x)
         if key is not None:
             self._ask(x, key)
         return label
 
     def predict_proba_one(
-        self, x: Mapping[Any, Any], *, key: Hashable | None = None, **_: Any
+        self, x: Mapping[Any, Any], *, key: str | float | None = None, **_: Any
     ) -> dict[Any, float]:
         """The probability of each class seen so far.
 
@@ -436,7 +443,7 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         ----------
         x : mapping
             Names and values of features.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             By which the label will come: `learn_one(key=..., y=...)`.
 
         Returns
@@ -444,6 +451,7 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         dict
             The probabilities, by class.
         """
+        self._check_key(key)
         chances = super().predict_proba_one(x)
         if key is not None:
             self._ask(x, key)
