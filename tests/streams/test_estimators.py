@@ -4,6 +4,7 @@ import pickle
 from importlib.util import find_spec
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -254,6 +255,42 @@ def test_the_wait_is_bounded_and_wrong_keys_are_refused():
             model.learn_one(key=key, y=1.0)
     with pytest.raises(ValueError, match="x must be a dict of features, got None"):
         model.learn_one(y=1.0)
+
+
+@pytest.mark.parametrize("learner", ["team", "linear"])
+@pytest.mark.parametrize("pair", [("a", 1), (1, 2.5), (True, "x"), (("a", 1), ("b", 2)), (np.int64(4), "z")])
+def test_labels_of_any_kind_are_the_same_in_a_list_and_one_by_one(learner, pair):
+    rows = [{"a": float(i % 2)} for i in range(60)]
+    labels = [pair[i % 2] for i in range(60)]
+    loop, whole, seen = (CLASSIFIER(learner=learner) for _ in range(3))
+    for x, label in zip(rows, labels, strict=True):
+        loop.learn_one(x, label)
+    whole.learn_many(rows, labels)
+    seen.observe(rows, labels)
+    for model in (loop, whole, seen):
+        assert list(model.codes_) == list(pair)
+        assert [type(label) for label in model.codes_] == [type(label) for label in loop.codes_]
+        assert list(model.predict_many(rows[:2])) == list(pair)
+        assert model.predict_one(rows[1]) == pair[1]
+
+
+@pytest.mark.parametrize("learner", ["team", "linear"])
+def test_labels_that_are_none_are_refused_in_a_sentence(learner):
+    model = CLASSIFIER(learner=learner)
+    rows = [{"a": 1.0}, {"a": 2.0}]
+    for labels, reason in (
+        (pd.Series([True, None], dtype="boolean"), "y must name a class, got <NA> at row 1: leave that row out"),
+        (["x", ["y"]], r"y must name a class by text or a number, got \['y'\] at row 1: use str"),
+        (["x", None], "y must name a class, got None at row 1"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            model.learn_many(rows, labels)
+        with pytest.raises(ValueError, match=reason.replace("row 1", "row 0")):
+            model.learn_one(rows[0], list(labels)[1])
+    with pytest.raises(ValueError, match="y is empty: give at least one row"):
+        model.observe([], [])
+    assert model.predict_proba_many(rows) == [{}, {}]  # nothing was learnt, and nothing is known
+    assert model.predict_proba_many(pd.DataFrame(rows)).shape == (2, 0)
 
 
 def test_classes_that_come_later_are_learnt():

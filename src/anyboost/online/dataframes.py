@@ -84,9 +84,8 @@ def like_frame(X: Any, columns: dict[Any, np.ndarray]) -> Any:
 
         return pandas.DataFrame(columns, index=X.index)
     if isinstance(X, Sequence):
-        return [
-            dict(zip(columns, row, strict=True)) for row in np.column_stack(list(columns.values())).tolist()
-        ]
+        rows = np.column_stack([np.empty((len(X), 0)), *columns.values()])
+        return [dict(zip(columns, row, strict=True)) for row in rows.tolist()]
     frame = nw.from_native(X, eager_only=True)
     named = {str(name): values for name, values in columns.items()}
     return nw.from_dict(named, backend=nw.get_native_namespace(frame)).to_native()
