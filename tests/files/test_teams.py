@@ -95,6 +95,20 @@ def test_fewer_may_wait_than_did_when_a_model_is_saved(tmp_path):
         loaded.learn_one(key=2, y=1.0)
 
 
+@pytest.mark.parametrize(
+    "changed", [{"learner": "linear"}, {"hash_bits": 4}, {"loss": "absolute", "forget": 0.1}]
+)
+def test_what_could_not_be_read_back_is_not_saved(tmp_path, changed):
+    model = ab.OnlineBoostingRegressor()
+    model.learn_one({"a": 1.0}, 1.0)
+    model.set_params(**changed)
+    with pytest.raises(
+        ValueError,
+        match=r"cannot be saved: .* now say another model than the one that has learnt: set them back",
+    ):
+        ab.save(model, tmp_path / "model")
+
+
 @pytest.mark.parametrize("key", [np.int64(3), np.float64(2.5), np.str_("k")])
 def test_a_key_of_numpy_is_the_number_or_text_that_it_shows(tmp_path, key):
     model = ab.OnlineBoostingRegressor()

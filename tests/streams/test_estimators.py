@@ -279,7 +279,10 @@ def test_labels_that_are_none_are_refused_in_a_sentence(learner):
     model = CLASSIFIER(learner=learner)
     rows = [{"a": 1.0}, {"a": 2.0}]
     for labels, reason in (
-        (pd.Series([True, None], dtype="boolean"), "y must name a class, got <NA> at row 1: leave that row out"),
+        (
+            pd.Series([True, None], dtype="boolean"),
+            "y must name a class, got <NA> at row 1: leave that row out",
+        ),
         (["x", ["y"]], r"y must name a class by text or a number, got \['y'\] at row 1: use str"),
         (["x", None], "y must name a class, got None at row 1"),
     ):
@@ -378,6 +381,18 @@ def test_old_behavior_by_name():
 def test_wrong_parameters_are_refused_before_any_work(make, options, reason):
     with pytest.raises(ValueError, match=reason):
         make(**options).learn_many([{"a": 1.0}], [1.0])
+
+
+def test_how_refits_are_done_may_be_set_at_any_row():
+    X, y = numbers(120)
+    model = REGRESSOR().partial_fit(X[:20], y[:20])
+    model.set_params(refit="background").partial_fit(X[20:41], y[20:41])
+    assert any(each.pending is not None for each in model.booster_.refitted)  # the refit at row 40 runs
+    model.set_params(refit="later")
+    before = model.regret()
+    with pytest.raises(ValueError, match="refit must be 'inline' or 'background', got 'later'"):
+        model.partial_fit(X[41:], y[41:])
+    assert model.regret() == before
 
 
 def test_memory_is_bounded():

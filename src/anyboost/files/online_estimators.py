@@ -37,6 +37,7 @@ def pack(model: OnlineBoosting) -> Packed:
     if not model.__sklearn_is_fitted__():
         raise ValueError("model cannot be saved: it has learnt nothing yet")
     team = model._team() if isinstance(model, StreamBoosting) else None
+    _check_unchanged(model, team)
     if team is None:
         _check(model)
     classifies = isinstance(model, ChainClassifier)
@@ -81,6 +82,17 @@ def _check(model: OnlineBoosting) -> None:
     if is_yours(LOSSES.encode(booster.loss)):
         raise ValueError(
             f"model cannot be saved: its loss {booster.loss} is your own, which a file cannot hold"
+        )
+
+
+def _check_unchanged(model: OnlineBoosting, team: Team | None) -> None:
+    """Refuse parameters that say another model than the one that has learnt: no file could be read back."""
+    features: Features | None = model.__dict__.get("features_")
+    other = isinstance(model, StreamBoosting) and model._is_team() != (team is not None)
+    if other or (features is not None and features.bits != model.hash_bits):
+        raise ValueError(
+            f"model cannot be saved: {'learner' if other else 'hash_bits'} and the other parameters now say another "
+            "model than the one that has learnt: set them back, or call fit"
         )
 
 

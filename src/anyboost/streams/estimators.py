@@ -124,6 +124,20 @@ class StreamBoosting(OnlineBoosting):
     def _team_given(self) -> tuple[Any, ...]:
         return self.loss_, self.__dict__.get("features_"), self.max_rows_kept, self.refit, self.random_state
 
+    def _learn_row(self, *given: Any) -> Any:
+        self._heed()
+        return super()._learn_row(*given)
+
+    def _learn_rows(self, *given: Any) -> Any:
+        self._heed()
+        return super()._learn_rows(*given)
+
+    def _heed(self) -> None:
+        """Let the team refit as `refit` says now: it may have been set after the first row."""
+        team = self._team()
+        if team is not None:
+            team.refit = checks.choice(self.refit, "refit", REFITS)
+
     def _restart(self) -> None:
         self.__dict__.pop("_waiting", None)
         super()._restart()
