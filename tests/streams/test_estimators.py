@@ -153,6 +153,18 @@ def test_the_team_learns_what_no_line_can(make):
     assert model.weights_["all rows"] + model.weights_["last 500"] > 0.5
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("refit", ["inline", "background"])
+def test_many_classes_are_learnt_without_a_warning(refit):
+    random = np.random.default_rng(0)
+    y = random.permutation(60) % 30
+    model = CLASSIFIER(refit=refit)
+    for begin in (0, 25):
+        part = slice(begin, begin + 35)
+        model.partial_fit(y[part, None] + 0.1 * random.normal(size=(35, 1)), y[part])
+    assert any(expert.model is not None for expert in model.boosters_.refitted)
+
+
 def test_drift_says_when_and_to_whom():
     random = np.random.default_rng(0)
     X = random.uniform(-1, 1, size=(2400, 2))
