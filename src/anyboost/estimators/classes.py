@@ -17,7 +17,6 @@ from anyboost.losses.leaves import Leaves
 from anyboost.tables.column import is_missing
 from anyboost.trees.parts import alone, distinct
 
-
 _settled: ContextVar[bool] = ContextVar("settled", default=False)
 
 
