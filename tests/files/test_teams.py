@@ -1,6 +1,7 @@
 """Teams in files: going on from one equals not having stopped, byte by byte, also in the middle of a refit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import anyboost as ab
@@ -80,6 +81,13 @@ def test_a_classifier_that_waits_for_its_first_label_goes_on_from_a_file(tmp_pat
             each.learn_many(rows[1:], labels[1:])
         ab.save(each, tmp_path / name)
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
+
+
+def test_what_waits_may_lack_values_in_any_way(tmp_path):
+    model = ab.OnlineBoostingRegressor()
+    model.predict_one({"a": float("nan"), "b": pd.NA, "c": None, "d": 1.0}, key="late")
+    ab.save(model, tmp_path / "model")
+    ab.load(tmp_path / "model").learn_one(key="late", y=1.0)
 
 
 def test_fewer_may_wait_than_did_when_a_model_is_saved(tmp_path):

@@ -114,7 +114,7 @@ def test_a_refused_example_leaves_no_trace(make):
     model.learn_many(dicts(X), y)
     before = pickle.dumps(model)
     for x, label, weight in (
-        ({"a": np.nan, "z": 1.0}, y[0], 1.0),
+        ({"a": np.inf, "z": 1.0}, y[0], 1.0),
         ({"z": 1.0}, np.nan, 1.0),
         ({"z": 1.0}, y[0], -1.0),
     ):

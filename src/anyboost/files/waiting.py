@@ -37,7 +37,7 @@ def pack(waiting: Waiting, most: int) -> Packed:
 
 
 def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, str) else float(value)
+    return value if isinstance(value, str) else float(value)
 
 
 def unpack(part: Fields, most: int, team: Team | None) -> Waiting:
@@ -49,7 +49,7 @@ def unpack(part: Fields, most: int, team: Team | None) -> Waiting:
         if not _fits(sizes, team) or taken > len(heard):
             raise refusal("waiting")
         said = None if sizes is None else heard[begin:taken].reshape(sizes)
-        waiting.asked[key] = Asked(dict(cells), said)
+        waiting.asked[key] = Asked({name: value for name, value in cells if value is not None}, said)
     if taken != len(heard):
         raise refusal("waiting")
     return waiting

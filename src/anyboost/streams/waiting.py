@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.checks import Floats, short
+from anyboost.tables import is_missing
 
 
 class Asked(NamedTuple):
@@ -29,7 +30,8 @@ class Waiting:
         """Keep an example, the last of so many; one of the same key is asked about anew."""
         key = checked_key(key)
         self.asked.pop(key, None)
-        self.asked[key] = Asked(dict(x), heard)
+        given = {name: value for name, value in x.items() if not is_missing(value)}
+        self.asked[key] = Asked(given, heard)
         self.keep(most)
 
     def keep(self, most: int) -> None:
