@@ -72,6 +72,19 @@ def test_intervals_are_shown_with_the_model_they_are_around(path):
     assert "loss Squared()" in words
 
 
+def test_a_team_is_shown_with_who_leads(path):
+    model = ab.OnlineBoostingRegressor(loss="absolute")
+    model.learn_many([{"a": float(i % 7)} for i in range(60)], [float(i % 7) for i in range(60)])
+    ab.save(model, path)
+    words = " ".join(inspect(path).output.split())
+    assert "team linear; linear, adaptive; " in words
+    assert f"leads {model.regret().leader}, since row " in words
+    assert "rows 60 learnt, at most 20000 kept for refits (inline)" in words
+    assert "loss Absolute()" in words
+    assert "load(path).learn_many(X, y)" in words
+    assert "None" not in words
+
+
 def test_every_loss_can_be_shown(path):
     for loss in LOSSES:
         ab.save(fit(loss, "stump", "naive", 1), path)
@@ -102,12 +115,30 @@ def test_nothing_in_a_file_reaches_the_terminal_as_a_command(path):
     assert "[bold]evil[/bold]" in result.output
 
 
+ODD = (None, 1, "x", [], [1], {}, {"yours": []}, {"class": {}})
+
+
 def test_header_entries_of_any_kind_do_not_break_the_table(path):
     ab.save(fit("absolute", "stump", "naive", 1), path)
     outer, inner, data = reference.split(path.read_bytes())
     for name in inner["model"]:
-        for odd in (None, 1, "x", [], [1], {}, {"yours": []}, {"class": {}}):
+        for odd in ODD:
             model = {**inner["model"], name: odd}
             path.write_bytes(reference.join(outer, {**inner, "model": model}, data))
+            result = inspect(path)
+            assert result.exception is None or isinstance(result.exception, SystemExit), (name, odd)
+
+
+def test_entries_of_a_team_of_any_kind_do_not_break_the_table(path):
+    model = ab.OnlineBoostingRegressor()
+    model.learn_one({"a": 1.0}, 1.0)
+    ab.save(model, path)
+    outer, inner, data = reference.split(path.read_bytes())
+    for name in inner["model"]["team"]:
+        for odd in ODD:
+            team = {**inner["model"]["team"], name: odd}
+            path.write_bytes(
+                reference.join(outer, {**inner, "model": {**inner["model"], "team": team}}, data)
+            )
             result = inspect(path)
             assert result.exception is None or isinstance(result.exception, SystemExit), (name, odd)

@@ -199,6 +199,16 @@ def test_examples_without_a_label_are_answered_in_their_place(tmp_path):
     assert predictions[1] == predictions[2] == 2.0
 
 
+def test_a_stream_that_has_no_label_yet_is_saved_and_goes_on(tmp_path):
+    first, second, saved = tmp_path / "first.csv", tmp_path / "second.csv", tmp_path / "m.model"
+    first.write_text("a,y\n1,\n2,\n")
+    second.write_text("a,y\n" + "1,low\n9,high\n" * 30)
+    well(first, "--target", "y", "--task", "classification", "--save", saved)
+    output = well(second, "--resume", saved, "--save", saved)
+    assert ending(output)["number of examples"] == "60"
+    assert ab.load(saved).predict_one({"a": 9.0}) == "high"
+
+
 def test_weights_ignored_columns_and_codes(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("id,x,w,zip,y\n1,1,2,01,1\n2,2,0,02,5\n3,3,1,01,2\n")

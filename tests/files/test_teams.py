@@ -1,6 +1,7 @@
 """Teams in files: going on from one equals not having stopped, byte by byte, also in the middle of a refit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import anyboost as ab
@@ -65,13 +66,64 @@ def test_arrays(tmp_path):
     np.testing.assert_array_equal(whole.predict_proba(X), resumed.predict_proba(X))
 
 
-def test_a_key_that_no_file_can_hold_is_refused(tmp_path):
+@pytest.mark.parametrize("options", [{}, {"learner": "linear"}, {"loss": "softmax"}, {"hash_bits": 6}])
+def test_a_classifier_that_waits_for_its_first_label_goes_on_from_a_file(tmp_path, options):
+    rows, y = sample(60)
+    labels = np.where(y > 0, "high", "low")
+    whole = ab.OnlineBoostingClassifier(**options)
+    whole.predict_one(rows[0], key="late")
+    ab.save(whole, tmp_path / "model")
+    resumed = ab.load(tmp_path / "model")
+    assert resumed.predict_one(rows[0]) is None
+    for each, name in ((whole, "whole"), (resumed, "resumed")):
+        if "loss" not in options:  # softmax has to be told its classes by partial_fit, which takes no names
+            each.learn_one(key="late", y=labels[0])
+            each.learn_many(rows[1:], labels[1:])
+        ab.save(each, tmp_path / name)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
+
+
+def test_what_waits_may_lack_values_in_any_way(tmp_path):
+    model = ab.OnlineBoostingRegressor()
+    model.predict_one({"a": float("nan"), "b": pd.NA, "c": None, "d": 1.0}, key="late")
+    ab.save(model, tmp_path / "model")
+    ab.load(tmp_path / "model").learn_one(key="late", y=1.0)
+
+
+def test_fewer_may_wait_than_did_when_a_model_is_saved(tmp_path):
     model = ab.OnlineBoostingRegressor()
     model.learn_one({"a": 1.0}, 1.0)
-    model.predict_one({"a": 1.0}, key=("a", 1))
-    with pytest.raises(ValueError, match=r"the key \('a', 1\) of an example that waits is neither text"):
+    for key in range(5):
+        model.predict_one({"a": 2.0}, key=key)
+    model.set_params(max_waiting=2)
+    ab.save(model, tmp_path / "model")
+    loaded = ab.load(tmp_path / "model")
+    loaded.learn_one(key=3, y=1.0)
+    with pytest.raises(ValueError, match="key 2 has no example"):
+        loaded.learn_one(key=2, y=1.0)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"learner": "linear"}, {"hash_bits": 4}, {"loss": "absolute", "forget": 0.1}]
+)
+def test_what_could_not_be_read_back_is_not_saved(tmp_path, changed):
+    model = ab.OnlineBoostingRegressor()
+    model.learn_one({"a": 1.0}, 1.0)
+    model.set_params(**changed)
+    with pytest.raises(
+        ValueError,
+        match=r"cannot be saved: .* now say another model than the one that has learnt: set them back",
+    ):
         ab.save(model, tmp_path / "model")
-    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("key", [np.int64(3), np.float64(2.5), np.str_("k")])
+def test_a_key_of_numpy_is_the_number_or_text_that_it_shows(tmp_path, key):
+    model = ab.OnlineBoostingRegressor()
+    model.predict_one({"a": 1.0}, key=key)
+    ab.save(model, tmp_path / "model")
+    ab.load(tmp_path / "model").learn_one(key=key.item(), y=1.0)
+    model.learn_one(key=key, y=1.0)
 
 
 MUTATIONS = (

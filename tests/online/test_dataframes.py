@@ -1,5 +1,7 @@
 """Data frames of any library give the rows that dicts give, and answers come back in the same library."""
 
+from datetime import date
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,31 @@ def test_pandas_columns_without_text_names_and_of_every_type():
     assert features.names == ["a=u", "b"]
 
 
+def test_missing_values_and_types_of_frames_are_those_of_their_records():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(
+        {
+            "a": [1.0, np.nan, 3.0],
+            "b": ["x", None, "y"],
+            "c": [True, None, False],
+            "d": pandas.array([1, None, 2], dtype="Int64"),
+            "e": pandas.array([True, None, False], dtype="boolean"),
+        }
+    )
+    from_frame, from_records = Features(), Features()
+    rows = dataframes.encode(from_frame, X, grow=True)
+    expected = dataframes.encode(from_records, X.to_dict("records"), grow=True)
+    assert from_frame.names == from_records.names
+    for ours, theirs in zip(rows, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    kinds = Features()  # categories of numbers are categories, as to the estimators
+    dataframes.encode(kinds, pandas.DataFrame({"k": pandas.Categorical([7, 8, 7])}), grow=True)
+    assert kinds.names == ["k=7", "k=8"]
+    polars = pytest.importorskip("polars")
+    missing = dataframes.encode(Features(), polars.DataFrame({"a": [1.0, float("nan")]}), grow=True)
+    assert np.diff(missing.starts).tolist() == [1, 0]
+
+
 def test_an_empty_frame_and_an_empty_list():
     pandas = pytest.importorskip("pandas")
     for nothing in (pandas.DataFrame({"a": np.zeros(0)}), []):
@@ -74,8 +101,8 @@ def test_an_empty_frame_and_an_empty_list():
     ("columns", "reason"),
     [
         ({"a": [1.0, float("inf")]}, "column 'a' must be finite, got inf at row 1"),
-        ({"a": [1.0, float("nan")]}, "column 'a' must be finite, got nan at row 1"),
-        ({"a": [[1.0], [2.0]]}, "column 'a' must hold numbers or text, got"),
+        ({"a": [[1.0], [2.0]]}, r"column 'a' of X holds List\(.*\): turn it into numbers or a category"),
+        ({"a": [date(2024, 5, 1)]}, "column 'a' of X holds Date: turn it into numbers .*, such as the year"),
     ],
 )
 def test_bad_cells_are_named(columns, reason):

@@ -180,7 +180,7 @@ def test_hashed_features_are_named_ones_in_other_columns():
 
 
 REFUSED = [
-    ({"a": np.nan, "z": 1.0}, 1.0, 1.0, "x\\['a'\\] must be finite"),
+    ({"a": np.inf, "z": 1.0}, 1.0, 1.0, "x\\['a'\\] must be finite"),
     ({"z": 1.0}, np.nan, 1.0, "y must"),
     ({"z": 1.0}, 1.0, -1.0, "sample_weight must not be negative"),
     ({"z": 1.0}, 1.0, np.inf, "sample_weight must be finite"),

@@ -1,10 +1,13 @@
 """Named features: they may appear and disappear, and the way they arrive (dicts, tables, any order) changes nothing."""
 
 import pickle
+import re
 import subprocess
 import sys
+from datetime import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anyboost.online.features import MOST_PLANS, Features, hashed
@@ -86,19 +89,49 @@ def test_predicting_adds_no_columns():
 
 
 @pytest.mark.parametrize("seen", [False, True])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_what_is_not_finite_is_refused_and_leaves_nothing(bad, seen):
     features = Features()
     if seen:
         features.row({"a": 1.0, "b": 1.0}, grow=True)
     names = list(features.names)
-    with pytest.raises(ValueError, match=r"x\['b'\] must be finite, got -?(nan|inf): leave a missing"):
+    with pytest.raises(ValueError, match=r"x\['b'\] must be finite, got -?inf: leave a missing"):
         features.row({"a": 1.0, "b": bad}, grow=True)
     with pytest.raises(ValueError, match=r"must be finite.*\(row 1\)"):
         features.rows([{"z": 1.0}, {"a": 1.0, "b": bad}], grow=True)
     with pytest.raises(ValueError, match="column 'b' must be finite, got inf at row 1"):
         features.table({"z": np.ones(2), "b": np.array([np.nan, np.inf])}, 2, grow=True)
     assert features.names == names
+
+
+@pytest.mark.parametrize("seen", [False, True])
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT])
+def test_what_is_missing_is_no_feature(missing, seen):
+    features = Features()
+    if seen:
+        features.row({"a": 1.0, "b": 1.0}, grow=True)
+    for grow in (False, True):
+        columns, _ = features.row({"a": 2.0, "b": missing}, grow=grow)
+        assert columns.tolist() == [0] * (seen or grow)
+    assert ("b" in features.names) == seen
+
+
+@pytest.mark.parametrize(
+    ("bad", "advice"),
+    [
+        (datetime(2024, 5, 1), "datetime: turn it into numbers or a category, such as the year, the weekday"),
+        (pd.Timestamp("2024-05-01"), "Timestamp: turn it into numbers or a category, such as the year"),
+        (
+            np.datetime64("2024-05-01", "ns"),
+            "datetime64: turn it into numbers or a category, such as the year",
+        ),
+        (pd.Timedelta("1D"), "Timedelta: turn it into numbers or a category, such as its seconds"),
+        ([1.0], "list: convert it first"),
+    ],
+)
+def test_what_is_no_number_is_refused_with_what_to_make_of_it(bad, advice):
+    with pytest.raises(ValueError, match=r"x\['when'\] must be a number or text, got " + re.escape(advice)):
+        Features().row({"when": bad}, grow=True)
 
 
 def test_huge_values_whose_sum_overflows_are_fine():

@@ -122,7 +122,7 @@ def test_a_refused_row_changes_nothing():
     intervals = AdaptiveIntervals(ab.OnlineBoostingRegressor(learner="linear"))
     intervals.learn_one({"a": 1.0}, 2.0)
     with pytest.raises(ValueError, match="a"):
-        intervals.learn_one({"a": math.nan}, 2.0)
+        intervals.learn_one({"a": math.inf}, 2.0)
     with pytest.raises((TypeError, ValueError), match="y must be"):
         intervals.learn_one({"a": 1.0}, "two")
     assert intervals.rows == 1

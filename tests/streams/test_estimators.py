@@ -4,6 +4,7 @@ import pickle
 from importlib.util import find_spec
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -113,7 +114,7 @@ def test_a_refused_example_leaves_no_trace(make):
     model.learn_many(dicts(X), y)
     before = pickle.dumps(model)
     for x, label, weight in (
-        ({"a": np.nan, "z": 1.0}, y[0], 1.0),
+        ({"a": np.inf, "z": 1.0}, y[0], 1.0),
         ({"z": 1.0}, np.nan, 1.0),
         ({"z": 1.0}, y[0], -1.0),
     ):
@@ -150,6 +151,18 @@ def test_the_team_learns_what_no_line_can(make):
     errors = [np.mean(np.sign(each.predict(X[1000:])) != y[1000:]) for each in (model, line)]
     assert errors[0] < 0.1 < 0.3 < errors[1]
     assert model.weights_["all rows"] + model.weights_["last 500"] > 0.5
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("refit", ["inline", "background"])
+def test_many_classes_are_learnt_without_a_warning(refit):
+    random = np.random.default_rng(0)
+    y = random.permutation(60) % 30
+    model = CLASSIFIER(refit=refit)
+    for begin in (0, 25):
+        part = slice(begin, begin + 35)
+        model.partial_fit(y[part, None] + 0.1 * random.normal(size=(35, 1)), y[part])
+    assert any(expert.model is not None for expert in model.boosters_.refitted)
 
 
 def test_drift_says_when_and_to_whom():
@@ -202,6 +215,37 @@ def test_a_late_label_is_charged_to_what_was_said_then():
     assert team.rows == 111
 
 
+@pytest.mark.parametrize("first", [[], ["low"]])
+def test_who_was_asked_before_a_class_was_known_is_not_judged_by_it(first):
+    X, _ = classes(120)
+    rows, model = dicts(X), CLASSIFIER()
+    for x, label in zip(rows, first, strict=False):
+        model.learn_one(x, label)
+    for i, x in enumerate(rows):
+        model.predict_proba_one(x, key=i)
+    for i in range(120):
+        model.learn_one(key=i, y=["high", "higher"][i % 2])
+    mixture = model.boosters_.mixture
+    past = mixture.state.past - mixture.state.past[0]
+    np.testing.assert_allclose(past, 0.0, atol=1e-9)  # no part of the average is ahead for nothing
+    assert model.regret().best_expert_regret == pytest.approx(0.0, abs=1e-9)
+    assert sum(model.predict_proba_one(rows[0]).values()) == pytest.approx(1.0)
+
+
+def test_a_batch_expert_that_slept_when_asked_is_not_charged():
+    X, y = classes(260)
+    rows, model = dicts(X), CLASSIFIER()
+    model.learn_many(rows[:20], y[:20] % 2)
+    model.predict_one(rows[0], key="early")
+    model.learn_many(rows[20:], y[20:])
+    before = model.regret()
+    model.learn_one(key="early", y=0)
+    after = model.regret()
+    moved = {name for name in after.experts if after.experts[name] != before.experts[name]}
+    assert "linear" in moved
+    assert "last 500" not in moved
+
+
 def test_the_wait_is_bounded_and_wrong_keys_are_refused():
     model = REGRESSOR(max_waiting=2)
     model.learn_one({"a": 1.0}, 1.0)
@@ -216,8 +260,52 @@ def test_the_wait_is_bounded_and_wrong_keys_are_refused():
         model.learn_one(key="y", y=1.0)
     with pytest.raises(ValueError, match="leave x out"):
         model.learn_one({"a": 1.0}, 1.0, key="z")
+    for key in (("a", 1), ["a"], np.datetime64("2024-01-01"), True, float("nan")):
+        with pytest.raises(ValueError, match=r"key must be text or a number, got .*: use str\("):
+            model.predict_one({"a": 1.0}, key=key)
+        with pytest.raises(ValueError, match="key must be text or a number"):
+            model.learn_one(key=key, y=1.0)
     with pytest.raises(ValueError, match="x must be a dict of features, got None"):
         model.learn_one(y=1.0)
+
+
+@pytest.mark.parametrize("learner", ["team", "linear"])
+@pytest.mark.parametrize("pair", [("a", 1), (1, 2.5), (True, "x"), (("a", 1), ("b", 2)), (np.int64(4), "z")])
+def test_labels_of_any_kind_are_the_same_in_a_list_and_one_by_one(learner, pair):
+    rows = [{"a": float(i % 2)} for i in range(60)]
+    labels = [pair[i % 2] for i in range(60)]
+    loop, whole, seen = (CLASSIFIER(learner=learner) for _ in range(3))
+    for x, label in zip(rows, labels, strict=True):
+        loop.learn_one(x, label)
+    whole.learn_many(rows, labels)
+    seen.observe(rows, labels)
+    for model in (loop, whole, seen):
+        assert list(model.codes_) == list(pair)
+        assert [type(label) for label in model.codes_] == [type(label) for label in loop.codes_]
+        assert list(model.predict_many(rows[:2])) == list(pair)
+        assert model.predict_one(rows[1]) == pair[1]
+
+
+@pytest.mark.parametrize("learner", ["team", "linear"])
+def test_labels_that_are_none_are_refused_in_a_sentence(learner):
+    model = CLASSIFIER(learner=learner)
+    rows = [{"a": 1.0}, {"a": 2.0}]
+    for labels, reason in (
+        (
+            pd.Series([True, None], dtype="boolean"),
+            "y must name a class, got <NA> at row 1: leave that row out",
+        ),
+        (["x", ["y"]], r"y must name a class by text or a number, got \['y'\] at row 1: use str"),
+        (["x", None], "y must name a class, got None at row 1"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            model.learn_many(rows, labels)
+        with pytest.raises(ValueError, match=reason.replace("row 1", "row 0")):
+            model.learn_one(rows[0], list(labels)[1])
+    with pytest.raises(ValueError, match="y is empty: give at least one row"):
+        model.observe([], [])
+    assert model.predict_proba_many(rows) == [{}, {}]  # nothing was learnt, and nothing is known
+    assert model.predict_proba_many(pd.DataFrame(rows)).shape == (2, 0)
 
 
 def test_classes_that_come_later_are_learnt():
@@ -305,6 +393,18 @@ def test_old_behavior_by_name():
 def test_wrong_parameters_are_refused_before_any_work(make, options, reason):
     with pytest.raises(ValueError, match=reason):
         make(**options).learn_many([{"a": 1.0}], [1.0])
+
+
+def test_how_refits_are_done_may_be_set_at_any_row():
+    X, y = numbers(120)
+    model = REGRESSOR().partial_fit(X[:20], y[:20])
+    model.set_params(refit="background").partial_fit(X[20:41], y[20:41])
+    assert any(each.pending is not None for each in model.booster_.refitted)  # the refit at row 40 runs
+    model.set_params(refit="later")
+    before = model.regret()
+    with pytest.raises(ValueError, match="refit must be 'inline' or 'background', got 'later'"):
+        model.partial_fit(X[41:], y[41:])
+    assert model.regret() == before
 
 
 def test_memory_is_bounded():

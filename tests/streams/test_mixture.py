@@ -92,6 +92,23 @@ def test_losses_of_numbers_stay_within_the_bound(loss, kind, switches):
     assert after_first - reference.best_sequence(each, switches) <= team.bound(switches) + 1e-6
 
 
+@pytest.mark.parametrize("loss", [losses.Poisson(), losses.Tweedie(1.5), losses.Gamma()])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 10.0, 100.0])
+def test_counts_and_amounts_are_mixed_alike_in_any_unit(loss, scale):
+    # These losses are below 0 where labels are large; in thousands or in ones, the same experts are believed.
+    random = np.random.default_rng(0)
+    means = np.exp(random.uniform(0, 2, 800))
+    y = random.gamma(2.0, means / 2) if loss.name == "gamma" else random.poisson(means).astype(float)
+    forecasts = np.log(means)[:, None] * [1.0, 0.8, 0.0] + 0.3 * random.normal(size=(800, 3))
+    team, scaled = full("abc", loss), full("abc", loss)
+    answers = team.learn(forecasts, y, ones(y))
+    again = scaled.learn(forecasts + np.log(scale), scale * y, ones(y))
+    np.testing.assert_allclose(again[1:], answers[1:] + np.log(scale), atol=1e-6)
+    found = scaled.regret()
+    spread = max(found.experts.values()) - min(found.experts.values())
+    assert found.best_expert_regret <= min(found.bound, 0.02 * spread)
+
+
 @pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute()])
 def test_regret_against_each_expert_is_within_the_bound_also_with_wild_labels(loss):
     random = np.random.default_rng(3)

@@ -141,24 +141,60 @@ def _online_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
     """The lines of an online booster or estimator."""
     from anyboost.files.parts import spell
 
-    boosters = model.get("boosters", [model])
-    boosters = boosters if isinstance(boosters, list) else []
-    first = boosters[0] if boosters and isinstance(boosters[0], dict) else {}
-    kind = f"{first.get('class')} of {first.get('n_learners')} learners, {first.get('mode')} mode"
-    again = "load(path, loss=...)" if first.get("needs") else "load(path)"
-    found = [
-        ("booster", kind if len(boosters) == 1 else f"{len(boosters)} times {kind}"),
-        ("features", str(first.get("features"))),
-        ("outputs", str(first.get("outputs"))),
-        *((name, spell(first.get(name))) for name in ("loss", "learner")),
-        ("training", f"can continue: {again}.partial_fit(X, y)"),
-    ]
+    team = model.get("team")
+    found = _chain_rows(model) if not isinstance(team, dict) else _team_rows(team)
+    # What has learnt from named features takes no arrays.
+    learn = "learn_many" if "columns" in model and model["columns"] is None else "partial_fit"
+    needs = any(first.get("needs") for first in _boosters(model))
+    again = "load(path, loss=...)" if needs else "load(path)"
+    found.append(("training", f"can continue: {again}.{learn}(X, y)"))
     classes, stream = model.get("classes"), model.get("stream")
     if isinstance(classes, dict):
         found.append(("classes", spell(classes.get("labels"))))
     if isinstance(stream, dict) and isinstance(stream.get("tally"), dict):
         found.append(("learnt from", f"{stream['tally'].get('rows')} examples of a stream"))
     return found
+
+
+def _boosters(model: dict[str, Any]) -> list[dict[str, Any]]:
+    boosters = model.get("boosters", [model])
+    return [each for each in boosters if isinstance(each, dict)] if isinstance(boosters, list) else []
+
+
+def _chain_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
+    from anyboost.files.parts import spell
+
+    boosters = _boosters(model)
+    first = boosters[0] if boosters else {}
+    kind = f"{first.get('class')} of {first.get('n_learners')} learners, {first.get('mode')} mode"
+    return [
+        ("booster", kind if len(boosters) == 1 else f"{len(boosters)} times {kind}"),
+        ("features", str(first.get("features"))),
+        ("outputs", str(first.get("outputs"))),
+        *((name, spell(first.get(name))) for name in ("loss", "learner")),
+    ]
+
+
+def _team_rows(team: dict[str, Any]) -> list[tuple[str, str]]:
+    """The lines of a team: who is in it and who leads, and the rows that it has seen."""
+    from anyboost.files.parts import spell
+
+    experts, kept, moves = team.get("experts"), team.get("kept"), team.get("moves")
+    names = (
+        [each.get("name") for each in experts if isinstance(each, dict)] if isinstance(experts, list) else []
+    )
+    kept = kept if isinstance(kept, dict) else {}
+    last = moves[-1] if isinstance(moves, list) and moves else None
+    leads = f"{last[2]}, since row {last[0]}" if isinstance(last, list) and len(last) == 3 else "none"
+    return [
+        ("team", "; ".join(map(str, names))),
+        ("leads", leads),
+        ("loss", spell(team.get("loss"))),
+        (
+            "rows",
+            f"{kept.get('seen')} learnt, at most {kept.get('most')} kept for refits ({team.get('refit')})",
+        ),
+    ]
 
 
 def _length(contents: Contents, name: str) -> str:

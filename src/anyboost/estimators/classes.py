@@ -1,6 +1,8 @@
 """Classes as losses take them: labels of any kind to numbers, and the weights that classes have."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,21 @@ from anyboost.losses.leaves import Leaves
 from anyboost.tables.column import is_missing
 from anyboost.trees.parts import alone, distinct
 
+_settled: ContextVar[bool] = ContextVar("settled", default=False)
+
+
+@contextmanager
+def settled() -> Iterator[None]:
+    """Within it labels are numbers of classes, and nobody warns that so many might be something else.
+
+    Unlike a filter of warnings it holds in its own thread only.
+    """
+    token = _settled.set(True)
+    try:
+        yield
+    finally:
+        _settled.reset(token)
+
 
 def targets_of(spec: Any, class_weight: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
     """The loss that is asked for, and labels as it takes them; weights by class as factors."""
@@ -22,7 +39,7 @@ def targets_of(spec: Any, class_weight: Any, y: np.ndarray, sample_weight: np.nd
     if labels.dtype.kind == "f":
         checks.finite(labels, "y")
     try:
-        if len(labels) or alone():
+        if (len(labels) or alone()) and not _settled.get():
             _check_classes(labels)
         classes, codes = distinct(labels)
     except TypeError:

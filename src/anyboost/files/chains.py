@@ -176,8 +176,9 @@ def pack_members(own: OneVsRest) -> Packed:
 
 
 def unpack_members(part: Fields, own: OneVsRest, boosters: list[Any], classes: int) -> None:
-    """Fill in a classifier of so many classes with its boosters."""
+    """Fill in a classifier of so many classes with its boosters; without classes the one there is only an example."""
     refuse(len(boosters) != (1 if classes <= 2 else classes), "it has not a booster for each class")
+    boosters = boosters if classes else []
     own.classes, own.members = classes, [Member(booster) for booster in boosters]
     own.__dict__.update(_MEMBERS.take(part, classes=classes, boosters=len(boosters)))
     own.before = list(own.before)

@@ -36,12 +36,11 @@ def pack(model: OnlineBoosting) -> Packed:
     if not model.__sklearn_is_fitted__():
         raise ValueError("model cannot be saved: it has learnt nothing yet")
     team = model._team() if isinstance(model, StreamBoosting) else None
+    _check_unchanged(model, team)
     if team is None:
         _check(model)
     classifies = isinstance(model, ChainClassifier)
-    members = (
-        [] if team else [each.booster for each in model.boosters_.members] if classifies else [model.booster_]
-    )
+    members = [] if team else _boosters(model)
     found = _PARAMETERS.pack(**LATER | model.get_params(deep=False)).within("parameters")
     found |= _WRITTEN.pack(learner=_text(model.learner), loss=_text(model.loss)).within("written")
     found |= entries(columns=getattr(model, "n_features_in_", None), passes=getattr(model, "n_iter_", None))
@@ -50,8 +49,15 @@ def pack(model: OnlineBoosting) -> Packed:
     if team is not None:
         found |= teams.pack(team).within("team", "team.")
     if "_waiting" in model.__dict__:
-        found |= waiting.pack(model._waiting)
+        found |= waiting.pack(model._waiting, model.max_waiting)
     return found | _pack_classes(model).within("classes") if classifies else found
+
+
+def _boosters(model: Any) -> list[OnlineBooster]:
+    """What a chain's model has learnt; before its first class, the booster that it would begin with."""
+    if not isinstance(model, ChainClassifier):
+        return [model.booster_]
+    return [each.booster for each in model.boosters_.members or [model._new_member(None)]]
 
 
 def _pack_features(model: OnlineBoosting, team: Team | None) -> Packed:
@@ -75,6 +81,17 @@ def _check(model: OnlineBoosting) -> None:
     if is_yours(LOSSES.encode(booster.loss)):
         raise ValueError(
             f"model cannot be saved: its loss {booster.loss} is your own, which a file cannot hold"
+        )
+
+
+def _check_unchanged(model: OnlineBoosting, team: Team | None) -> None:
+    """Refuse parameters that say another model than the one that has learnt: no file could be read back."""
+    features: Features | None = model.__dict__.get("features_")
+    other = isinstance(model, StreamBoosting) and model._is_team() != (team is not None)
+    if other or (features is not None and features.bits != model.hash_bits):
+        raise ValueError(
+            f"model cannot be saved: {'learner' if other else 'hash_bits'} and the other parameters now say another "
+            "model than the one that has learnt: set them back, or call fit"
         )
 
 
@@ -162,7 +179,8 @@ def _unpack_classes(part: Fields, model: Any, boosters: list[OnlineBooster], lea
         refuse(learner.classes != len(names), "its team knows other classes")
     elif model.loss_.vector:
         own = OneForAll(model._new_member, model.loss_)
-        own.members, own.classes = [Member(booster) for booster in boosters], max(2, len(names))
+        if names:
+            own.members, own.classes = [Member(booster) for booster in boosters], max(2, len(names))
         if len(boosters) != 1 or (boosters[0].state and boosters[0].state.outputs != own.classes):
             raise Fault("its booster has not a score for each class")
     else:

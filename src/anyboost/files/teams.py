@@ -93,8 +93,8 @@ def unpack(part: Fields, classifies: bool, features: Features | None) -> Team:
     named = part.take("named", flag)
     refuse(named and features is None, "its features have no names")
     refit, classes, moves = _TEAM.take(part).values()
-    refuse(classifies != (classes > 0), "it has no classes, or some that it cannot have")
-    kept = part.part("kept", _unpack_kept, classes)
+    refuse(classes > 0 and not classifies, "it has classes that it cannot have")
+    kept = part.part("kept", _unpack_kept, classes if classifies else None)
     kind = ClassTeam if classifies else NumberTeam
     team = kind(loss, features if named else None, kept.most, refit, kept.seed, names=())
     team.kept, team.classes, team.standard.spreads = kept, classes, _SEEN.take(part)["spreads"]
@@ -134,13 +134,13 @@ def _pack_kept(kept: RowsKept) -> Packed:
     return _KEPT.pack(kept, **rows, **cells, lengths=np.diff(used.starts[: n + 1]))
 
 
-def _unpack_kept(part: Fields, classes: int) -> RowsKept:
+def _unpack_kept(part: Fields, classes: int | None) -> RowsKept:
     found = _KEPT.take(part)
     most, recent, seen, lengths = (found[name] for name in ("most", "recent", "seen", "lengths"))
     n, starts = len(lengths), np.concatenate([[0], np.cumsum(lengths)])
     if recent > most or n > min(most, seen) or starts[-1] != len(found["columns"]):
         raise Fault("it keeps an impossible number of rows")
-    if classes and not np.isin(found["y"], np.arange(classes)).all():
+    if classes is not None and not np.isin(found["y"], np.arange(classes)).all():
         raise Fault("its rows are of classes that it has not")
     kept = RowsKept(most, recent, found["seed"])
     kept.n, kept.seen, kept.width = n, seen, found["width"]
@@ -153,7 +153,9 @@ def _unpack_kept(part: Fields, classes: int) -> RowsKept:
 
 
 def _pack_chain(expert: Any) -> Packed:
-    found = entries(name=expert.name) | listed("boosters", map(chains.pack, expert.boosters))
+    # Before the first class there is the booster only that others are made after.
+    boosters = expert.boosters or [expert.model]
+    found = entries(name=expert.name) | listed("boosters", map(chains.pack, boosters))
     found |= entries(standardized=expert.standardized)
     if isinstance(expert, NumberChain):
         return found

@@ -25,34 +25,31 @@ def _key(value: Any, name: str) -> Any:
     return simple(_KEY(value, name), name)
 
 
-def pack(waiting: Waiting) -> Packed:
+def pack(waiting: Waiting, most: int) -> Packed:
     """The tensors of who waits."""
+    waiting.keep(most)
     examples, heard = [], [np.zeros(0)]
     for key, asked in waiting.asked.items():
-        if not isinstance(key, str | int | float):
-            raise ValueError(
-                f"model cannot be saved: the key {key!r} of an example that waits is neither text nor a number"
-            )
         cells = [[name, _cell(value)] for name, value in asked.x.items()]
         examples.append([key, cells, None if asked.heard is None else list(asked.heard.shape)])
         heard += [] if asked.heard is None else [asked.heard.ravel()]
-    return _record(waiting.most).pack(examples=examples, heard=np.concatenate(heard))
+    return _record(most).pack(examples=examples, heard=np.concatenate(heard))
 
 
 def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, str) else float(value)
+    return value if isinstance(value, str) else float(value)
 
 
 def unpack(part: Fields, most: int, team: Team | None) -> Waiting:
     """Those who wait; a Fault unless each is an example with forecasts of this team."""
     examples, heard = _record(most).take(part).values()
-    waiting, taken = Waiting(most), 0
+    waiting, taken = Waiting(), 0
     for key, cells, sizes in examples:
         begin, taken = taken, taken + (math.prod(sizes) if sizes else 0)
         if not _fits(sizes, team) or taken > len(heard):
             raise refusal("waiting")
         said = None if sizes is None else heard[begin:taken].reshape(sizes)
-        waiting.asked[key] = Asked(dict(cells), said)
+        waiting.asked[key] = Asked({name: value for name, value in cells if value is not None}, said)
     if taken != len(heard):
         raise refusal("waiting")
     return waiting

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from anyboost.checks import short
 from anyboost.losses import RowwiseLoss
 from anyboost.online.one_vs_rest import OneForAll, OneVsRest
+from anyboost.tables import is_missing
 
 
 class StreamClasses:
@@ -23,20 +25,26 @@ class StreamClasses:
     def _know(self, labels: list[Any], more: bool) -> None:
         """Add classes; `more` says whether others may follow."""
         for label in labels:
-            self.codes_.setdefault(label, len(self.codes_))
+            self.codes_.setdefault(plain(label), len(self.codes_))
         self.open_ = more
         self.classes_ = self._class_array()
         self.boosters_.cover(len(self.codes_))
 
     def _class_array(self) -> np.ndarray:
-        kinds = {type(label) for label in self.codes_}
-        return np.array(list(self.codes_), dtype=None if len(kinds) == 1 else object)
+        return labels_of(self.codes_)
 
     def _check_new(self, labels: list[Any]) -> list[Any]:
         """The labels' classes that were never seen, in order; refused where no more may come."""
-        new = [label for label in dict.fromkeys(labels) if label not in self.codes_]
-        for label in new:
-            _check_label(label, labels.index(label))
+        try:
+            new = [label for label in dict.fromkeys(labels) if label not in self.codes_]
+        except TypeError:
+            row = next(i for i, label in enumerate(labels) if not _is_hashable(label))
+            raise ValueError(
+                f"y must name a class by text or a number, got {short(labels[row])} at row {row}: use str(...) of it"
+            ) from None
+        if any(map(is_missing, new)):
+            row, label = next(each for each in enumerate(labels) if is_missing(each[1]))
+            raise ValueError(f"y must name a class, got {label} at row {row}: leave that row out")
         if new and not self.open_:
             raise ValueError(
                 f"y holds the class {new[0]!r} at row {labels.index(new[0])}, and the classes are "
@@ -50,6 +58,27 @@ class StreamClasses:
         return new
 
 
-def _check_label(label: Any, row: int) -> None:
-    if label is None or label != label or not isinstance(label, Hashable):
-        raise ValueError(f"y must name a class, got {label} at row {row}: leave that row out")
+def labels_of(y: Any) -> np.ndarray:
+    """Labels, one a row, each as it was given: numbers beside text do not become text, and tuples no rows."""
+    if hasattr(y, "__array__") or not isinstance(y, Iterable):
+        return np.asarray(y)
+    given = list(y)
+    kinds = {type(label) for label in given}
+    if len(kinds) == 1 and not kinds & {tuple, list}:
+        return np.asarray(given)
+    found = np.empty(len(given), dtype=object)
+    found[:] = given
+    return found
+
+
+def plain(label: Any) -> Any:
+    """A label as Python has it: True rather than NumPy's."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _is_hashable(label: Any) -> bool:
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True

@@ -9,6 +9,7 @@ booster with a score a class, and has to know all classes from the start.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from anyboost import losses
 from anyboost.online import dataframes
-from anyboost.online.classes import StreamClasses
+from anyboost.online.classes import StreamClasses, labels_of, plain
 from anyboost.online.drift import Guard
 from anyboost.online.estimators import OnlineBoosting, Seen
 from anyboost.online.one_vs_rest import Member, OneForAll, OneVsRest
@@ -114,7 +115,9 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
 
     def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Table, np.ndarray]:
         table, y = super()._table_and_targets(X, y, reset)
-        check_classification_targets(y)
+        with warnings.catch_warnings():  # that half of the rows of a portion differ says nothing of a stream
+            warnings.filterwarnings("ignore", "The number of unique classes")
+            check_classification_targets(y)
         return table, y
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -213,7 +216,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
             The class; None before the first example.
         """
         scores = self._score_one(x)
-        return _plain(self.classes_[scores.argmax()]) if len(scores) else None
+        return plain(self.classes_[scores.argmax()]) if len(scores) else None
 
     def predict_proba_one(self, x: Mapping[Any, Any], **_: Any) -> dict[Any, float]:
         """The probability of each class seen so far.
@@ -267,7 +270,8 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         data frame
             The probabilities.
         """
-        chances = self.boosters_.probabilities(self._score_many(X))
+        scores = self._score_many(X)
+        chances = self.boosters_.probabilities(scores) if self.codes_ else scores
         return dataframes.like_frame(X, {label: chances[:, code] for label, code in self.codes_.items()})
 
     def observe(self, X: Any, y: Any, sample_weight: Any = None, learn: bool = True) -> Seen:
@@ -290,7 +294,9 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
             Predictions and losses from before, and how many features each row has.
         """
         self._named()
-        labels = np.asarray(y)
+        labels = labels_of(y)
+        if not labels.size:
+            raise ValueError("y is empty: give at least one row")
         rows, said = self._encoded(X, labels, sample_weight, learn)
         if not learn:
             codes = np.array([self.codes_.get(label, -1) for label in labels.tolist()])
@@ -313,6 +319,9 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         check_is_fitted(self)
         return self.boosters_.regret()
 
+    def _labels(self, y: Any) -> np.ndarray:
+        return labels_of(y)
+
     def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
         if y.shape != (n_rows,):
             raise ValueError(f"y must have one class a row, got shape {y.shape} for {n_rows} rows")
@@ -323,11 +332,14 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         return _joined([part[0] for part in said]), np.concatenate([part[1] for part in said])
 
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> None:
-        code = self.codes_.get(y)
+        try:
+            code = self.codes_.get(y)
+        except TypeError:  # cannot be looked up: refused below
+            code = None
         if code is not None:
             self.boosters_.learn_row(columns, values, width, code, w)
         else:
-            self._learn_rows(one_row(columns, values, width), np.array([y]), [w])
+            self._learn_rows(one_row(columns, values, width), labels_of([y]), [w])
 
     def _learn_rows(self, rows: Table, y: np.ndarray, w: Any) -> tuple[np.ndarray, np.ndarray]:
         """Learn rows in order; returns predictions and losses from before each.
@@ -366,11 +378,6 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     if len({part.dtype.kind for part in filled}) > 1:
         filled = [part.astype(object) for part in filled]
     return np.concatenate(filled)
-
-
-def _plain(label: Any) -> Any:
-    """A label as Python has it: True rather than NumPy's."""
-    return label.item() if isinstance(label, np.generic) else label
 
 
 register("MiniBatchClassifier", ChainClassifier)

@@ -9,6 +9,7 @@ import numpy as np
 
 from anyboost.online.features import Features
 from anyboost.online.rows import Table
+from anyboost.tables import Column, columns_of
 
 
 def encode(features: Features, X: Any, grow: bool) -> Table:
@@ -23,7 +24,7 @@ def encode(features: Features, X: Any, grow: bool) -> Table:
 
 def named_columns(X: Any) -> tuple[dict[Any, np.ndarray], int]:
     """Columns by name, as `Features.table` takes them, and the number of rows."""
-    import narwhals.stable.v1 as nw
+    import narwhals as nw
 
     try:
         frame = nw.from_native(X, eager_only=True)
@@ -31,33 +32,15 @@ def named_columns(X: Any) -> tuple[dict[Any, np.ndarray], int]:
         raise ValueError(
             f"X must be a data frame or a list of dicts, got {type(X).__name__}: pass arrays to partial_fit"
         ) from None
-    return {name: _cells(name, frame.get_column(name)) for name in frame.columns}, len(frame)
+    return {name: cells_of(column) for name, column in columns_of(frame.to_native(), "X").items()}, len(frame)
 
 
-def _cells(name: Any, series: Any) -> np.ndarray:
-    import narwhals.stable.v1 as nw
-
-    dtype = series.dtype
-    missing = series.is_null().to_numpy()
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        wide = series.cast(nw.Float64)
-        numbers = np.array((wide.fill_null(0.0) if missing.any() else wide).to_numpy(), dtype=np.float64)
-        wrong = np.isnan(numbers) & ~missing
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"column {name!r} must be finite, got nan at row {row}: use null for a missing one"
-            )
-        numbers[missing] = np.nan
-        return numbers
-    cells = np.empty(len(series), dtype=object)
-    cells[:] = series.to_list()
-    cells[missing] = None
-    for row, cell in enumerate(cells.tolist()):
-        if cell is not None and not isinstance(cell, str):
-            raise ValueError(
-                f"column {name!r} must hold numbers or text, got {type(cell).__name__} at row {row}: convert it first"
-            )
+def cells_of(column: Column) -> np.ndarray:
+    """A column's numbers, NaN where missing, or its texts, None where missing; a sentence where it has neither."""
+    if not column.holds_words:
+        return np.asarray(column.numbers(), dtype=np.float64)
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = column.words()
     return cells
 
 
@@ -84,9 +67,8 @@ def like_frame(X: Any, columns: dict[Any, np.ndarray]) -> Any:
 
         return pandas.DataFrame(columns, index=X.index)
     if isinstance(X, Sequence):
-        return [
-            dict(zip(columns, row, strict=True)) for row in np.column_stack(list(columns.values())).tolist()
-        ]
+        rows = np.column_stack([np.empty((len(X), 0)), *columns.values()])
+        return [dict(zip(columns, row, strict=True)) for row in rows.tolist()]
     frame = nw.from_native(X, eager_only=True)
     named = {str(name): values for name, values in columns.items()}
     return nw.from_dict(named, backend=nw.get_native_namespace(frame)).to_native()

@@ -1,14 +1,14 @@
 """Named features to columns: the part of a front end that lets features appear and disappear.
 
 A name gets the next free column when it is first learnt from (or, hashed, one of 2**bits columns for good). A number
-is that column's value; text is the feature "name=text" with value 1; None, and a null of a data frame, is no feature.
+is that column's value; text is the feature "name=text" with value 1; None, NaN and pandas.NA are no feature.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
+from math import isfinite, nan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.online.rows import Table, sparse_table
+from anyboost.tables.column import advice_on, is_missing
 
 Name = str | int
 MOST_PLANS = 64  # sets of names whose columns are remembered
@@ -92,7 +93,7 @@ class Features:
                 return self._slow_row(x, grow)
             # A sum is finite where all its terms are, and costs less than a test of each.
             if not isfinite(sum(picked)):
-                _check_finite(x.items())
+                return self._slow_row(x, grow)
             return plan.columns, plan.values
         columns, values = self._slow_row(x, grow)
         self._remember(names, x)
@@ -281,18 +282,27 @@ def _named_values(x: Mapping[Any, Any]) -> tuple[list[Any], list[float]]:
             names.append(text_feature(name, value))
             values.append(1.0)
             continue
-        try:
-            values.append(float(value))
+        number = value if type(value) is float else _number(name, value)
+        if number == number:  # NaN stands for none
             names.append(name)
-        except OverflowError:
-            raise ValueError(
-                f"x[{name!r}] must be finite, got a number beyond all floats: scale it"
-            ) from None
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"x[{name!r}] must be a number or text, got {type(value).__name__}: convert it first"
-            ) from None
+            values.append(number)
     return names, values
+
+
+def _number(name: Any, value: Any) -> float:
+    """The value as a float; NaN where it is missing."""
+    try:
+        if not (isinstance(value, np.generic) and value.dtype.kind in "mM"):  # dates, which count nanoseconds
+            return float(value)
+    except OverflowError:
+        raise ValueError(f"x[{name!r}] must be finite, got a number beyond all floats: scale it") from None
+    except (TypeError, ValueError):
+        pass
+    if is_missing(value):
+        return nan
+    raise ValueError(
+        f"x[{name!r}] must be a number or text, got {type(value).__name__}: {advice_on(value) or 'convert it first'}"
+    )
 
 
 def _check_finite(pairs: Iterable[tuple[Any, Any]]) -> None:

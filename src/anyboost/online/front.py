@@ -65,7 +65,7 @@ class NamedFront:
         rows = dataframes.encode(features, X, True)
         if not rows.n:
             return rows, None
-        labels = np.asarray(y)
+        labels = self._labels(y)
         try:
             self._check_targets(labels, w, rows.n)  # all of them, before the first row is learnt
             widths = features.widths(rows, before)
@@ -78,6 +78,9 @@ class NamedFront:
             features.truncate(before)
             raise
         return rows, said[0] if len(said) == 1 else self._joined(said)
+
+    def _labels(self, y: Any) -> np.ndarray:
+        return np.asarray(y)
 
     def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
         raise NotImplementedError

@@ -6,7 +6,7 @@ would. Labels may come late: an example that was asked about by a key is learnt 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
@@ -24,7 +24,7 @@ from anyboost.online.settings import compiled_loss
 from anyboost.streams.kinds import ClassTeam, NumberTeam
 from anyboost.streams.mixture import Move
 from anyboost.streams.team import REFITS, Team
-from anyboost.streams.waiting import Waiting
+from anyboost.streams.waiting import Waiting, checked_key
 
 LEAST_ROWS = 100
 TEAM = "team"
@@ -125,6 +125,20 @@ class StreamBoosting(OnlineBoosting):
     def _team_given(self) -> tuple[Any, ...]:
         return self.loss_, self.__dict__.get("features_"), self.max_rows_kept, self.refit, self.random_state
 
+    def _learn_row(self, *given: Any) -> Any:
+        self._heed()
+        return super()._learn_row(*given)
+
+    def _learn_rows(self, *given: Any) -> Any:
+        self._heed()
+        return super()._learn_rows(*given)
+
+    def _heed(self) -> None:
+        """Let the team refit as `refit` says now: it may have been set after the first row."""
+        team = self._team()
+        if team is not None:
+            team.refit = checks.choice(self.refit, "refit", REFITS)
+
     def _restart(self) -> None:
         self.__dict__.pop("_waiting", None)
         super()._restart()
@@ -146,15 +160,20 @@ class StreamBoosting(OnlineBoosting):
             raise AttributeError(f"{name} belongs to a team that has learnt: this model has none")
         return team
 
-    def _ask(self, x: Mapping[Any, Any], key: Hashable) -> None:
+    def _check_key(self, key: str | float | None) -> None:
+        if key is not None:
+            checked_key(key)
+            checks.count(self.max_waiting, "max_waiting", 1)
+
+    def _ask(self, x: Mapping[Any, Any], key: str | float) -> None:
         """Keep an example until its label comes."""
         features = self._named()
         columns, values = features.row(x, False)
         team = self._team()
         heard = None if team is None else team.answers_to_one(columns, values, features.width)
         if "_waiting" not in self.__dict__:
-            self._waiting = Waiting(self.max_waiting)
-        self._waiting.put(key, x, heard)
+            self._waiting = Waiting()
+        self._waiting.put(key, x, heard, self.max_waiting)
 
     def learn_one(
         self,
@@ -162,7 +181,7 @@ class StreamBoosting(OnlineBoosting):
         y: Any = None,
         w: float = 1.0,
         *,
-        key: Hashable | None = None,
+        key: str | float | None = None,
     ) -> None:
         """Learn from one example; a name that was never seen gets a column of its own.
 
@@ -174,7 +193,7 @@ class StreamBoosting(OnlineBoosting):
             The target: a number, or a class.
         w : float, default 1.0
             The weight.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             That of an example that `predict_one(x, key=...)` was asked about, and whose label comes now: it is learnt
             with what the experts said then. Labels may come in any order.
         """
@@ -187,8 +206,8 @@ class StreamBoosting(OnlineBoosting):
             return
         if x is not None:
             raise ValueError(f"x was given with key {key!r}, whose example is known: leave x out")
-        waiting = self.__dict__.get("_waiting") or Waiting(self.max_waiting)
-        asked, team = waiting.get(key), self._team()
+        waiting = self.__dict__.get("_waiting") or Waiting()
+        asked, team = waiting.get(key, self.max_waiting), self._team()
         if team is not None:
             team.heard = asked.heard
         try:
@@ -281,14 +300,14 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
     def _team(self) -> Team | None:
         return self.booster_ if isinstance(self.booster_, Team) else None
 
-    def predict_one(self, x: Mapping[Any, Any], *, key: Hashable | None = None) -> Any:
+    def predict_one(self, x: Mapping[Any, Any], *, key: str | float | None = None) -> Any:
         """The prediction for one dict of features; before the first example, that of the score 0.
 
         Parameters
         ----------
         x : mapping
             Names and values of features.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             By which the label will come: `learn_one(key=..., y=...)`.
 
         Returns
@@ -296,6 +315,7 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
         float
             The prediction.
         """
+        self._check_key(key)
         prediction = super().predict_one(x)
         if key is not None:
             self._ask(x, key)
@@ -417,14 +437,14 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
     def _team(self) -> Team | None:
         return self.boosters_ if isinstance(self.boosters_, Team) else None
 
-    def predict_one(self, x: Mapping[Any, Any], *, key: Hashable | None = None, **_: Any) -> Any:
+    def predict_one(self, x: Mapping[Any, Any], *, key: str | float | None = None, **_: Any) -> Any:
         """The class of one dict of features.
 
         Parameters
         ----------
         x : mapping
             Names and values of features.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             By which the label will come: `learn_one(key=..., y=...)`.
 
         Returns
@@ -432,13 +452,14 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         object
             The class; None before the first example.
         """
+        self._check_key(key)
         label = super().predict_one(x)
         if key is not None:
             self._ask(x, key)
         return label
 
     def predict_proba_one(
-        self, x: Mapping[Any, Any], *, key: Hashable | None = None, **_: Any
+        self, x: Mapping[Any, Any], *, key: str | float | None = None, **_: Any
     ) -> dict[Any, float]:
         """The probability of each class seen so far.
 
@@ -446,7 +467,7 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         ----------
         x : mapping
             Names and values of features.
-        key : hashable or None, default None
+        key : str, int, float or None, default None
             By which the label will come: `learn_one(key=..., y=...)`.
 
         Returns
@@ -454,6 +475,7 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         dict
             The probabilities, by class.
         """
+        self._check_key(key)
         chances = super().predict_proba_one(x)
         if key is not None:
             self._ask(x, key)

@@ -13,6 +13,7 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.estimators import BoostingClassifier, BoostingRegressor
+from anyboost.estimators.classes import settled
 from anyboost.losses import RowwiseLoss
 from anyboost.online.algorithms import SpanBooster
 from anyboost.online.features import Features
@@ -141,7 +142,12 @@ class Refitted:
         """The layout for a refit on these rows, and the fit: a function of nothing that may run elsewhere."""
         layout = layout_of(kept.rows, features)
         X, y, weights = layout.table(kept.rows), kept.y.copy(), kept.weights.copy()
-        return layout, lambda: self.fitted(X, y, weights, layout.categorical)
+
+        def fit() -> Any:
+            with settled():
+                return self.fitted(X, y, weights, layout.categorical)
+
+        return layout, fit
 
     def fitted(self, X: Floats, y: Floats, weights: Floats, categorical: list[int]) -> Any:
         """A booster of the rows; None where they hold one class only."""

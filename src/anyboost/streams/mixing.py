@@ -5,8 +5,8 @@
 
 The last part is the stack of `stacking` on the others' answer. Log loss mixes probabilities with eta = 1. Losses of
 numbers mix scores: cautious parts with a rate that the range of the labels so far allows, bold ones with a rate by the
-answer's own mean loss. Who sleeps (NaN) says what the awake ones say together. All that is remembered is in arrays that
-are changed in place: a batch is the loop over its rows.
+mean of what the answer's own loss is over the least possible. Who sleeps (NaN) says what the awake ones say together.
+All that is remembered is in arrays that are changed in place: a batch is the loop over its rows.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Parts(NamedTuple):
     """The averages under the average, G of them, and the stack; read only."""
 
     shares: np.ndarray
-    boldness: np.ndarray  # times 1 / (2 mean loss); 0: by the range
+    boldness: np.ndarray  # times 1 / (2 mean); 0: by the range
     priors: np.ndarray  # (G + 1,) the last is the stack's; 0 where there is none
 
 
@@ -57,7 +57,7 @@ class Totals(NamedTuple):
     rows: float
     weight: float
     loss: float
-    mean: float  # of the answers' losses lately
+    mean: float  # of the answers' losses lately, over the least there are at their labels
     spread: float  # the largest difference of two experts' losses, or the range of labels
     closed: float  # 1 / rate, summed over times after which the range began again
     price: float  # what rates have cost beyond an exp-concave loss's
@@ -316,7 +316,13 @@ def _calm(before, y, convex):
 
 
 @kernel
-def _learn_number(state, parts, code, parameter, rate, heard, points, answer, y, weight, scratch):
+def _least(code, parameter, located, y):
+    """What the loss of a label is under for no score: 0, or where scores are logarithms of means that of its own."""
+    return 0.0 if located else value(code, parameter, log(max(y, 1e-300)), y)
+
+
+@kernel
+def _learn_number(state, parts, code, parameter, located, rate, heard, points, answer, y, weight, scratch):
     losses, own, slopes, part_losses, differs, moves = scratch
     totals, convex = state.totals, code != SQUARED
     before, after = _see_label(state, y, weight)
@@ -336,7 +342,9 @@ def _learn_number(state, parts, code, parameter, rate, heard, points, answer, y,
             wild = max(wild, (answer_loss - calm_loss) - (own[j] - losses[j]))
     _account(state, own, answer_loss, steepness * answer, slopes, weight)
     totals[TAMED] += weight * wild
-    totals[MEAN] += (calm_loss - totals[MEAN]) / min(totals[ROWS], MEMORY)
+    # Rates are by what is lost needlessly: losses of counts and amounts change with the unit, and may be below 0.
+    needless = max(calm_loss - _least(code, parameter, located, calm), 0.0)
+    totals[MEAN] += (needless - totals[MEAN]) / min(totals[ROWS], MEMORY)
     members = _members(state.joined)
     for g in range(len(points)):
         part_losses[g] = value(code, parameter, points[g], calm)
@@ -379,6 +387,7 @@ def mix_numbers(state, parts, code, parameter, located, forecasts, y, weights, l
         answers[i] = average + u[last] * (points[last] - average)
         if learning:
             _learn_number(
-                state, parts, code, parameter, rate, heard, points, answers[i], y[i], weights[i], scratch
+                *(state, parts, code, parameter, located, rate),
+                *(heard, points, answers[i], y[i], weights[i], scratch),
             )
             leaders[i] = _lead(state, u)

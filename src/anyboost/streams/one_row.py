@@ -102,7 +102,7 @@ class TeamRow:
         if team.heard is None:
             self._gather()
         else:
-            self.forecasts[:] = team.heard_earlier()
+            self.forecasts[:] = team.heard_earlier(y)
         before = state.totals[LEADER]
         self.mix(*self.learning)
         if self.leaders[0] != before:

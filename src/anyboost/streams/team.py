@@ -147,7 +147,7 @@ class Team:
             else expert.learn(standard if expert.standardized else rows, y, weights)
             for expert in self.experts
         ]
-        heard = self._stacked(said) if self.heard is None else self.heard_earlier()
+        heard = self._stacked(said) if self.heard is None else self.heard_earlier(y[0])
         answers = self.mixture.learn(heard, y, weights)
         if self.classifies:
             np.add.at(self.class_weights, y.astype(np.int64), weights)
@@ -155,11 +155,16 @@ class Team:
         self.refit_due()
         return answers
 
-    def heard_earlier(self) -> Floats:
-        """One row's forecasts of an earlier time; classes that came since then had no chance."""
+    def heard_earlier(self, label: Any) -> Floats:
+        """One row's forecasts of an earlier time; nobody is judged by a class that was not known then."""
         assert self.heard is not None
-        more = self.classes - self.heard.shape[1] if self.classifies else 0
-        return (np.pad(self.heard, ((0, 0), (0, more))) if more else self.heard)[None]
+        if not self.classifies:
+            return self.heard[None]
+        known = self.heard.shape[1]
+        found = np.zeros((1, len(self.experts), self.classes))
+        found[0, :, :known] = self.heard
+        found[0, np.isnan(self.heard).any(axis=1) if label < known else slice(None)] = np.nan
+        return found
 
     def refit_due(self) -> None:
         """Begin the fits that are due, and let those answer whose row has come."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -158,17 +159,27 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
+_ADVICE = "turn it into numbers or a category"
+_OF_DATES = f"{_ADVICE}, such as the year, the weekday or the days since the first date"
+_OF_DURATIONS = f"{_ADVICE}, such as its seconds"
+
+
+def advice_on(value: Any) -> str | None:
+    """What can be made of a date or a duration; None where a value is neither."""
+    if isinstance(value, date | np.datetime64):
+        return _OF_DATES
+    return _OF_DURATIONS if isinstance(value, timedelta | np.timedelta64) else None
+
+
 def _other(series: Any) -> tuple[str, str]:
     """What a column holds that is neither numbers nor words, and what can be made of it."""
     import narwhals as nw
 
-    advice = "turn it into numbers or a category"
     if series.dtype == nw.Datetime or series.dtype == nw.Date:
-        advice += ", such as the year, the weekday or the days since the first date"
-        return type(series.dtype).__name__, advice
+        return type(series.dtype).__name__, _OF_DATES
     if series.dtype == nw.Duration:
-        return "Duration", f"{advice}, such as its seconds"
-    return f"{series.to_native().dtype if series.dtype == nw.Unknown else series.dtype}", advice
+        return "Duration", _OF_DURATIONS
+    return f"{series.to_native().dtype if series.dtype == nw.Unknown else series.dtype}", _ADVICE
 
 
 def _numbers_of_objects(values: list[Any], column: Column) -> np.ndarray:
