@@ -162,6 +162,27 @@ def test_regret_adds_up_what_experts_and_answers_lost():
     assert found.best_expert_regret == pytest.approx(loss - own.min())
 
 
+def test_regret_against_switching_experts_is_that_of_the_best_sequence():
+    p = probabilities(60, 3, 2)
+    y = np.random.default_rng(1).integers(0, 2, 60)
+    team = full("abc")
+    answers = team.learn(p, y, ones(y))
+    loss = -np.log(answers[np.arange(60), y])
+    own = -np.log((1 - 2 * FLOOR) * p[np.arange(60), :, y] + FLOOR)
+    best = np.full((11, 3), np.inf)  # by switches and the expert at the end
+    best[0] = own[0]
+    for row in own[1:]:
+        before = best.copy()
+        for switches in range(11):
+            changed = before[switches - 1].min() if switches else np.inf
+            best[switches] = np.minimum(before[switches], changed) + row
+    found = team.regret()
+    for switches in range(1, 11):
+        assert found.switching[switches] == pytest.approx(loss.sum() - best[: switches + 1].min())
+        assert found.switching[switches] <= team.bound(switches)
+    assert found.switching[1] >= found.best_expert_regret
+
+
 @pytest.mark.parametrize("loss", [None, losses.Squared(), losses.Absolute()])
 def test_a_batch_is_the_loop(loss):
     random = np.random.default_rng(0)

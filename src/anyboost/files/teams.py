@@ -16,7 +16,7 @@ from anyboost.online.spreads import Spread
 from anyboost.streams.experts import ClassChains, NumberChain, Refit, Refitted
 from anyboost.streams.kinds import ClassTeam, NumberTeam
 from anyboost.streams.layout import Layout
-from anyboost.streams.mixing import MixtureState, Parts
+from anyboost.streams.mixing import MOST_SWITCHES, MixtureState, Parts
 from anyboost.streams.mixture import MOST_MOVES, Mixture, Move
 from anyboost.streams.rows_kept import Packed as Rows
 from anyboost.streams.rows_kept import RowsKept
@@ -69,7 +69,8 @@ def _mixture(mixture: Mixture) -> Record:
         "boldness": Floats("parts"),
         "priors": Floats("answers", least=0.0),
     }
-    return Record("mixture.", **kinds | own)
+    paths = Place(kinds["paths"], default=None)  # older files have none
+    return Record("mixture.", **kinds | own | {"paths": paths})
 
 
 def pack(team: Team) -> Packed:
@@ -112,6 +113,8 @@ def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     mixture = Mixture(names, None if team.classifies else team.loss)
     found = _mixture(mixture).take(part)
     mixture.parts = Parts(**{name: found.pop(name) for name in Parts._fields})
+    if found["paths"] is None:
+        found["paths"] = np.tile(found["own"] - found["beside"], (MOST_SWITCHES, 1))  # nobody switched yet
     mixture.state = MixtureState(**found)
     shares, priors = mixture.parts.shares, mixture.parts.priors
     if not len(shares) or len(priors) != len(shares) + 1 or (priors[:-1] <= 0).any():

@@ -23,6 +23,7 @@ from anyboost.streams.stacking import Stack, learn_class, learn_number, stack_cl
 CALM = 0.01  # how quickly the weights that name a leader follow
 LEAD = 0.1  # by how much another has to be ahead to be the new one
 MEMORY = 1000.0  # rows that the mean loss behind bold rates looks back
+MOST_SWITCHES = 10  # of the sequences of experts that answers are compared with
 
 
 class Parts(NamedTuple):
@@ -49,6 +50,7 @@ class MixtureState(NamedTuple):
     coefficients: np.ndarray  # see `stacking.Stack`
     inverse: np.ndarray
     steepness: np.ndarray
+    paths: np.ndarray  # (MOST_SWITCHES, M), see `_follow`
 
 
 class Totals(NamedTuple):
@@ -127,8 +129,26 @@ def _members(joined):
 
 
 @kernel
+def _follow(state, losses, answer_loss, weight):
+    """paths[s, j]: what the best sequence of experts that ends with j after s + 1 switches or fewer has lost over the
+    answers' losses. Before `own` and `beside` have the row: their difference is that of no switch."""
+    paths = state.paths
+    for s in range(len(paths) - 1, -1, -1):
+        least = np.inf
+        for j in range(len(losses)):
+            if state.joined[j] > 0.0:
+                least = min(least, paths[s - 1, j] if s > 0 else state.own[j] - state.beside[j])
+        for j in range(len(losses)):
+            if state.joined[j] > 0.0:
+                paths[s, j] = min(paths[s, j], least)
+                if not np.isnan(losses[j]):
+                    paths[s, j] += weight * (losses[j] - answer_loss)
+
+
+@kernel
 def _account(state, losses, answer_loss, mean_slope, slopes, weight):
     """Losses and slopes of one row."""
+    _follow(state, losses, answer_loss, weight)
     totals = state.totals
     totals[ROWS] += 1.0
     totals[WEIGHT] += weight

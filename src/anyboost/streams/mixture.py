@@ -10,7 +10,15 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import labels
-from anyboost.streams.mixing import MixtureState, Parts, Totals, mix_classes, mix_numbers, top_weights
+from anyboost.streams.mixing import (
+    MOST_SWITCHES,
+    MixtureState,
+    Parts,
+    Totals,
+    mix_classes,
+    mix_numbers,
+    top_weights,
+)
 from anyboost.streams.stacking import new_stack
 
 FLOOR = 1e-5  # the least probability that an expert is heard to give a class
@@ -67,6 +75,8 @@ class TeamRegret(NamedTuple):
         The regret against the best fixed weights in hindsight is at most this.
     leader : str or None
         Who leads now; see `drift_`.
+    switching : dict
+        By switches, 1 to 10: the regret against the best sequence of experts with so many, or fewer.
     best_constant_loss : float or None
         Of the constant that is best in hindsight.
 
@@ -87,6 +97,7 @@ class TeamRegret(NamedTuple):
     bound: float | None
     fixed_weights_bound: float
     leader: str | None
+    switching: dict[int, float]
     best_constant_loss: float | None = None
 
 
@@ -113,6 +124,7 @@ class Mixture:
             labels=np.zeros(labels.SIZE),
             totals=np.array(Totals(*[0.0] * len(Totals._fields))._replace(leader=-1.0)),
             **stack._asdict(),
+            paths=np.zeros((MOST_SWITCHES, experts)),
         )
         self.moves: list[Move] = []
 
@@ -240,6 +252,9 @@ class Mixture:
             bound=self.bound(),
             fixed_weights_bound=max(0.0, float(state.slopes.max(initial=0.0))),
             leader=None if found.leader < 0 else self.names[int(found.leader)],
+            switching=dict(enumerate((-state.paths[:, in_it].min(axis=1)).tolist(), start=1))
+            if len(in_it)
+            else {},
         )
 
 
