@@ -112,7 +112,7 @@ class Piece(NamedTuple):
 
 
 @dataclass
-class Move:
+class Direction:
     """What a round found: a direction, as a sum of pieces, and what it leaves of D.
 
     `metric` is the space it was found in; `D_norm` is the norm of D there, None where nobody asks for it.
@@ -174,7 +174,7 @@ def descend(
         D = descent.target(R, L2, state, g)
         metric = descent.metric(R, L2, state, D)
         measured = g_norm if D is g and metric is L2 else None if evidence.light else metric.dual_norm(D)
-        move = Move(metric, D, measured)
+        move = Direction(metric, D, measured)
         if size > 0:  # else f is optimal, and stays
             if descent.atom_size is None:
                 _project(R, H, descent, t, f, g, move, sample)
@@ -215,7 +215,7 @@ def descend(
         )
 
 
-def _slope_along(R: "Functional", L2: Space, f: np.ndarray, move: Move) -> Callable[[float], float]:
+def _slope_along(R: "Functional", L2: Space, f: np.ndarray, move: Direction) -> Callable[[float], float]:
     """The slope of s -> R(f - s * direction)."""
     direction = move.direction(L2)
     return lambda s: -L2.inner(R.subgradient(f - s * direction), direction)
@@ -228,7 +228,7 @@ def _project(
     t: int,
     f: np.ndarray,
     g: np.ndarray,
-    move: Move,
+    move: Direction,
     sample: Sampling,
 ) -> None:
     """Move by projections of D: h nearest to D, c by the ray, D keeps the rest."""
@@ -262,7 +262,7 @@ def _project(
             move.D_norm = math.sqrt(max(move.D_norm**2 - fall, 0.0))
 
 
-def _take_atom(H: Learner, L2: Space, size: float, move: Move) -> None:
+def _take_atom(H: Learner, L2: Space, size: float, move: Direction) -> None:
     """Move along the atom |h| <= 1 furthest along D, at its full size."""
     h = H.extreme(L2, move.D)
     move.pieces.append(Piece(size, h))

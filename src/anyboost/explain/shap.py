@@ -18,8 +18,7 @@ import numpy as np
 
 from anyboost.backends import threads
 from anyboost.backends.compiler import bare, inlined
-from anyboost.trees.predictor import as_kernel_input
-from anyboost.trees.table import MISSING
+from anyboost.trees.predictor import as_kernel_input, entry_of
 
 if TYPE_CHECKING:
     from anyboost.explain.games import Games
@@ -33,13 +32,7 @@ def _passes(X, i, test, games):
     number = games.number[test]
     if number < 0:
         return games.missing[test] if x != x else not (x <= games.low[test]) and x <= games.high[test]
-    entry = MISSING
-    first, size, bins = games.categories
-    column = games.column[test]
-    if x >= 0 and x < size[column]:
-        code = np.int64(x)
-        entry = np.int64(bins[first[column] + code]) if code == x else MISSING
-    return games.sets[number, entry]
+    return games.sets[number, entry_of(x, games.column[test], games.categories)]
 
 
 @bare

@@ -27,7 +27,7 @@ _BLOCK = 10_000  # rows under which a second thread costs more than it saves
 _LEAST_PIVOT = 1e-8  # of the diagonal: below it columns tell the same, and the leaf keeps its constant
 
 
-class Sample(NamedTuple):
+class PerRow(NamedTuple):
     """What a round knows of every row."""
 
     X: np.ndarray
@@ -160,7 +160,7 @@ class Entries(NamedTuple):
 
 def fit(
     rows: Rows,
-    sample: Sample,
+    sample: PerRow,
     shape: Shape,
     numeric: np.ndarray,
     masses: np.ndarray,
@@ -190,7 +190,7 @@ def fit(
     )
 
 
-def _entries(rows: Rows, sample: Sample, shape: Shape, numeric: np.ndarray, masses: np.ndarray) -> Entries:
+def _entries(rows: Rows, sample: PerRow, shape: Shape, numeric: np.ndarray, masses: np.ndarray) -> Entries:
     """The columns on the way to each leaf that has rows enough for them, where they vary in it."""
     used = np.zeros((len(shape.feature), len(numeric)), dtype=np.bool_)
     _note_columns(shape.feature, shape.left, shape.right, numeric, used)
@@ -218,7 +218,7 @@ def _scale(rows: Rows, terms: np.ndarray) -> int:
     return sum_bits(rows.n) - math.frexp(top)[1] if top >= SMALLEST else 0
 
 
-def _centers(rows: Rows, sample: Sample, entries: Entries, exponent: int) -> np.ndarray:
+def _centers(rows: Rows, sample: PerRow, entries: Entries, exponent: int) -> np.ndarray:
     """The mean of u over each leaf's rows that have the value, by weight times curvature: (entries, 1 or k)."""
     shape = (len(entries.feature), sample.kappa.shape[1], 2, 2)
 
@@ -235,7 +235,7 @@ def _centers(rows: Rows, sample: Sample, entries: Entries, exponent: int) -> np.
 
 def _moments(
     rows: Rows,
-    sample: Sample,
+    sample: PerRow,
     entries: Entries,
     center: np.ndarray,
     block: np.ndarray,

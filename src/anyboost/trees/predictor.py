@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost.backends import threads
-from anyboost.backends.compiler import kernel
+from anyboost.backends.compiler import inlined, inner, kernel
 
 # Runs that earlier versions pickled look for `Slopes` here.
 from anyboost.trees.inclined import Inclined, Slopes, add_leaves, add_terms, incline
@@ -132,7 +132,7 @@ def for_one_row(
     """The kernel, and its arguments, that has out (1, k) += the sum of the trees at X (1, d)."""
     if isinstance(forest, Forest):
         return _add_trees, (X, *forest, out)
-    return _add_mixed_trees, (X, *_of_mixed(forest), 0, 1, out)
+    return _add_mixed_trees, (X, *forest, 0, 1, out)
 
 
 def add_trees(X: np.ndarray, forest: Forest, out: np.ndarray, n_threads: int) -> None:
@@ -179,44 +179,44 @@ def add_inclined(
     threads.over_blocks(some, len(X), n_threads, smallest=10_000)
 
 
-@kernel
-def _walk_mixed(
-    X, i, root, feature, threshold, left, right, missing_left, category_set, category_sets, first, size, bins
-):
+@inlined(early=True)
+def entry_of(x, column, categories):
+    """The bin of a category's code, as a whole number: that of missing values where training had none of it."""
+    first, size, bins = categories
+    entry = MISSING
+    if x >= 0 and x < size[column]:
+        code = np.int64(x)
+        entry = np.int64(bins[first[column] + code]) if code == x else MISSING
+    return entry
+
+
+@inner
+def _walk_mixed(X, i, root, nodes, categories):
     # The node, counted from the first tree's root, in which row i ends.
+    feature, threshold, left, right, missing_left, category_set, category_sets = nodes
     node = root
     while feature[node] >= 0:
-        column = feature[node]
-        x = X[i, column]
+        x = X[i, feature[node]]
         number = category_set[node]
         if number < 0:
             goes_left = x <= threshold[node] or (x != x and missing_left[node])
         else:
-            entry = MISSING  # also of codes that training had none of
-            if x >= 0 and x < size[column]:
-                code = np.int64(x)
-                entry = bins[first[column] + code] if code == x else MISSING
+            entry = entry_of(x, feature[node], categories)
             goes_left = (category_sets[number, entry >> 5] >> np.uint32(entry & 31)) & np.uint32(1) != 0
         node = root + (left[node] if goes_left else right[node])
     return node
 
 
 @kernel
-def _add_mixed_trees(
-    X, roots, feature, threshold, left, right, missing_left, category_set, category_sets, first, size, bins,
-    value, slopes, start, stop, out,
-):  # fmt: skip
+def _add_mixed_trees(X, roots, nodes, categories, value, slopes, start, stop, out):
     walkers = np.empty(_MIXED_BLOCK, dtype=np.int32)
     for begin in range(start, stop, _MIXED_BLOCK):
         end = min(begin + _MIXED_BLOCK, stop)
-        nodes = walkers[: end - begin]
+        reached = walkers[: end - begin]
         for tree in range(roots.shape[0]):
             for i in range(begin, end):
-                nodes[i - begin] = _walk_mixed(
-                    X, i, roots[tree], feature, threshold, left, right, missing_left,
-                    category_set, category_sets, first, size, bins,
-                )  # fmt: skip
-            add_leaves(X[begin:end], nodes, tree, value, slopes, out[begin:end])
+                reached[i - begin] = _walk_mixed(X, i, roots[tree], nodes, categories)
+            add_leaves(X[begin:end], reached, tree, value, slopes, out[begin:end])
 
 
 class MixedForest(NamedTuple):
@@ -247,37 +247,27 @@ def join_mixed(trees: list, coefficients: np.ndarray, category_set, category_set
 def add_mixed_trees(X: np.ndarray, forest: MixedForest, out: np.ndarray, n_threads: int) -> None:
     """out (n, k) += the sum of the trees at X; the order of the sum is the order of the trees."""
     table = as_kernel_input(X)
-    given = _of_mixed(forest)
     threads.over_blocks(
-        lambda start, stop: _add_mixed_trees(table, *given, start, stop, out),
+        lambda start, stop: _add_mixed_trees(table, *forest, start, stop, out),
         len(X),
         n_threads,
         smallest=2_000,
     )
 
 
-def _of_mixed(forest: MixedForest) -> tuple[Any, ...]:
-    return (forest.roots, *forest.nodes, *forest.categories, forest.value, forest.slopes)
-
-
 @kernel
-def _find_mixed_leaves(
-    X, feature, threshold, left, right, missing_left, category_set, category_sets, first, size, bins, out
-):
+def _find_mixed_leaves(X, nodes, categories, out):
     for i in range(X.shape[0]):
-        out[i] = _walk_mixed(
-            X, i, 0, feature, threshold, left, right, missing_left,
-            category_set, category_sets, first, size, bins,
-        )  # fmt: skip
+        out[i] = _walk_mixed(X, i, 0, nodes, categories)
 
 
 def find_leaves(X: np.ndarray, tree) -> np.ndarray:
     """The node in which each row of X ends, for one tree as it was grown."""
     out = np.empty(len(X), dtype=np.int32)
-    nodes = [getattr(tree, name) for name in _NODES]
+    nodes = tuple(getattr(tree, name) for name in _NODES)
     if tree.categories is None:
         _find_leaves(as_kernel_input(X), *nodes, out)
     else:
-        sets = tree.category_set, tree.category_sets
-        _find_mixed_leaves(as_kernel_input(X), *nodes, *sets, *tree.categories, out)
+        nodes += (tree.category_set, tree.category_sets)
+        _find_mixed_leaves(as_kernel_input(X), nodes, tuple(tree.categories), out)
     return out

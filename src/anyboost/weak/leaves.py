@@ -67,7 +67,7 @@ def incline(
         space.rows.once("ones", lambda: np.ones(n)) if space.mass is None else space.mass.astype(np.float64)
     )
     kappa = space.rows.once("ones", lambda: np.ones(n)) if space.kappa is None else space.kappa
-    sample = linear.Sample(space.X, grown.leaf, mass, by_row(kappa), by_row(target))
+    sample = linear.PerRow(space.X, grown.leaf, mass, by_row(kappa), by_row(target))
     numeric = np.ones(space.X.shape[1], dtype=np.bool_)
     numeric[list(space.categorical)] = False
     masses = grown.masses * space.fixed_mass[1]
