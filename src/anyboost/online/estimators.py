@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from anyboost import checks, losses
+from anyboost import checks, losses, tables
 from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import dataframes
 from anyboost.online.algorithms import HullBooster, SpanBooster
@@ -26,6 +26,7 @@ from anyboost.online.river import RiverFace, register
 from anyboost.online.rows import Table, read
 
 ALGORITHMS = ("span", "hull")
+Given = Table | dict[Any, np.ndarray]  # rows of numbers, or named columns of numbers and texts
 
 
 class Seen(NamedTuple):
@@ -143,26 +144,97 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
         return self.features_
 
     def _table(self, X: Any) -> Table:
-        """Arrays to be predicted."""
-        return read(self._validated(X, reset=False), 0)
+        """Rows to be predicted, of arrays or, where the model has named features, of a data frame."""
+        X, columns = self._columns(X, first=False)
+        if columns is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return dataframes.encode(self.features_, columns, False)
+        return self._read(self._validated(X, reset=False))
 
-    def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Table, np.ndarray]:
-        """Arrays to be learnt, and their targets."""
-        X, y = self._validated(X, reset, y=y, y_numeric=not self.classifies)
-        return read(X, 0), y
+    def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Given, np.ndarray]:
+        """Rows to be learnt, and their targets."""
+        X, columns = self._columns(X, reset)
+        if columns is None:
+            X, y = self._validated(X, reset, y=y, y_numeric=not self.classifies)
+            return self._read(X), y
+        targets = column_or_1d(y, warn=True)
+        checks.as_many(targets, len(next(iter(columns.values()))), "y")
+        if targets.dtype.kind == "f":
+            checks.finite(targets, "y")
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return columns, targets
+
+    def _columns(self, X: Any, first: bool) -> tuple[Any, dict[Any, np.ndarray] | None]:
+        """X, and its columns if texts among them are to be categories: of a data frame whose first rows have some.
+
+        What is neither text nor numbers is refused. The columns are None for arrays, and for frames of numbers only.
+        """
+        if tables.frame_of(X) is None:
+            return X, None
+        columns = tables.columns_of(X, "X")
+        texts = [column for column in columns.values() if column.holds_words]
+        if texts if first else hasattr(self, "features_") and hasattr(self, "feature_names_in_"):
+            if tables.names_of(X) is None:
+                raise ValueError(
+                    "X has columns of text, and names that are none: use str(name) for each column"
+                )
+            return X, {name: dataframes.cells_of(column) for name, column in columns.items()}
+        if texts:
+            raise texts[0].refusal(
+                "words", "it held numbers in the first rows, or nothing, turn it back into them"
+            )
+        if any(column.kind in ("objects", "others") for column in columns.values()):
+            X = tables.to_frame({name: column.numbers() for name, column in columns.items()}, X, "a frame")
+        return X, None
 
     def _validated(self, X: Any, reset: bool, **targets: Any) -> Any:
         """Arrays as scikit-learn checks them; a model of named features takes none."""
         if "features_" in self.__dict__ and not reset:
             raise ValueError("this model has learnt from named features: use learn_many and predict_many")
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, **targets)
+        raw = None if hasattr(X, "tocsr") or tables.frame_of(X) is not None else np.asarray(X)
+        if raw is not None and raw.dtype.kind in "mM":
+            raise ValueError(f"X holds {raw.dtype}: {tables.advice_on(raw.dtype.type('NaT'))}")
+        if raw is not None:
+            checks.no_words(
+                raw, "X", "turn it into numbers, or pass a data frame, whose texts are categories"
+            )
+        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
+        return validate_data(self, X, reset=reset, **given, **targets)
+
+    def _read(self, X: Any) -> Table:
+        """Arrays of numbers, which may be missing where a team learns."""
+        missing = self._takes_missing()
+        values = X.data if hasattr(X, "tocsr") else X
+        if not missing and np.isnan(values).any():
+            row = "" if hasattr(X, "tocsr") else f" at row {np.argmax(np.isnan(X).any(axis=1))}"
+            raise ValueError(
+                f"X holds NaN{row}, and chains of learners take no missing values in arrays: fill it in, give named "
+                "rows to learn_many, or let the team learn (learner='team')"
+            )
+        return read(X, 0, missing)
+
+    def _takes_missing(self) -> bool:
+        """Whether numbers of arrays may be NaN."""
+        return False
+
+    def _begin_with(self, rows: Given) -> None:
+        """Set up what learning such rows needs."""
+        if not isinstance(rows, Table):
+            self.features_ = Features(self.hash_bits)
+        self._begin()
+
+    def _learn_given(self, rows: Given, y: np.ndarray, w: Any) -> None:
+        if isinstance(rows, Table):
+            self._learn_rows(rows, y, w)
+        else:
+            self._learn_named(rows, y, w)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from the rows in their order, starting anew.
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
         y : array_like (n,)
             Their targets.
@@ -173,23 +245,23 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             Itself.
         """
         self._restart()
-        table, y = self._table_and_targets(X, y, reset=True)
-        self._begin()
+        rows, y = self._table_and_targets(X, y, reset=True)
+        self._begin_with(rows)
         self._meet(y)
         for _ in range(self.max_iter):
-            self._learn_rows(table, y, None)
+            self._learn_given(rows, y, None)
         self.n_iter_ = self.max_iter
         return self
 
-    def _begun(self, X: Any, y: Any) -> tuple[bool, Table, np.ndarray]:
+    def _begun(self, X: Any, y: Any) -> tuple[bool, Given, np.ndarray]:
         """Whether the rows are the first, and the rows; the model has begun then."""
         first = not self.__sklearn_is_fitted__()
         if first:
             self.check_parameters()
-        table, y = self._table_and_targets(X, y, reset=first)
+        rows, y = self._table_and_targets(X, y, reset=first)
         if first:
-            self._begin()
-        return first, table, y
+            self._begin_with(rows)
+        return first, rows, y
 
     def _meet(self, y: np.ndarray) -> None:
         """Before the rows of `fit` are learnt: what has to be known of their targets."""
@@ -204,6 +276,10 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        try:
+            tags.input_tags.allow_nan = self._takes_missing()
+        except (TypeError, ValueError):  # parameters that are wrong are refused where the model begins
+            tags.input_tags.allow_nan = False
         return tags
 
 
@@ -273,7 +349,7 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
         y : array_like (n,)
             Their targets.
@@ -285,8 +361,8 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
         ChainRegressor
             Itself.
         """
-        _, table, y = self._begun(X, y)
-        self._learn_rows(table, y, sample_weight)
+        _, rows, y = self._begun(X, y)
+        self._learn_given(rows, y, sample_weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -294,7 +370,7 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
 
         Returns
