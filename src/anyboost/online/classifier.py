@@ -21,9 +21,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from anyboost import losses
 from anyboost.online import dataframes
+from anyboost.online.arrays import Given
 from anyboost.online.classes import StreamClasses, labels_of, plain
 from anyboost.online.drift import Guard
-from anyboost.online.estimators import Given, OnlineBoosting, Seen
+from anyboost.online.estimators import OnlineBoosting, Seen
 from anyboost.online.one_vs_rest import Member, OneForAll, OneVsRest
 from anyboost.online.regret import Regret
 from anyboost.online.river import register
