@@ -1,4 +1,4 @@
-"""Streams that are killed and resumed until they end: `python stream_killed.py FOLDER KILLS SEED`.
+"""Streams killed and resumed until they end, with both ways of refits: `python stream_killed.py FOLDER KILLS SEED`.
 
 One process imports the library and forks a child for each attempt, which is killed after a random time (KILLS times),
 or kills itself at a given moment of a save or in a refit of the team's batch experts. After each kill the model file
@@ -20,6 +20,7 @@ from anyboost.streams.experts import Refitted
 from files.killed import MOMENTS, attempt, kill
 
 REFITS = ("refit begun", "refit done")
+WAYS = ("inline", "background")  # run number i takes WAYS[i % 2]
 ROWS = 400
 EVERY = 16
 
@@ -33,12 +34,13 @@ def write(path):
     path.write_text("\n".join(lines) + "\n")
 
 
-def stream(data, model, said, resume):
+def stream(data, model, said, refit, resume):
     """The command, in this process; what it prints goes to a file."""
     sys.stdout = sys.stderr = Path(said).open("w", buffering=1)  # noqa: SIM115
     options = ["stream", str(data), "--target", "y", "--save", str(model), "--every", str(EVERY)]
     options += ["--predictions", f"{model}.predictions"]
-    build()([*options, *(["--resume", str(model)] if resume else [])], standalone_mode=False)
+    options += ["--resume", str(model)] if resume else ["--refit", refit]
+    build()(options, standalone_mode=False)
 
 
 def die_in_refit(moment, number, work):
@@ -70,13 +72,13 @@ def main(folder, kills, seed):
     data = folder / "data.csv"
     write(data)
     out = sys.stdout, sys.stderr
-    stream(
-        data, folder / "whole", folder / "whole.txt", resume=False
-    )  # here: children then find kernels loaded
+    for way in WAYS:  # here: children then find kernels loaded
+        stream(data, folder / f"whole-{way}", folder / "whole.txt", way, resume=False)
     sys.stdout, sys.stderr = out
     done = {"timed": 0, **dict.fromkeys(MOMENTS + REFITS, 0)}
     most, runs = 0, 0
-    while done["timed"] < kills:
+    while done["timed"] < kills or runs < len(WAYS):
+        way, first = WAYS[runs % len(WAYS)], [*REFITS] if runs < len(WAYS) else []
         model, said = folder / f"killed-{runs}", folder / "said.txt"
         reached = Path(f"{model}.reached")
         while True:
@@ -86,10 +88,10 @@ def main(folder, kills, seed):
                 expected = max(0, count - ab.load(model)._stream["tally"]["rows"])
                 assert expected <= EVERY
                 most = max(most, expected)
-            moment = draw.choice([None, None, None, *MOMENTS, *REFITS])
+            moment = first.pop() if first else draw.choice([None, None, None, *MOMENTS, *REFITS])
             after = draw.uniform(0.0, 0.08) if moment is None else draw.randint(1, 4)
             said.write_text("")
-            work = partial(stream, data, model, said, resume=model.exists())
+            work = partial(stream, data, model, said, way, resume=model.exists())
             if moment in REFITS:
                 work = partial(die_in_refit, moment, after, work)
             ended = attempt(work, moment, after)

@@ -290,6 +290,9 @@ def test_a_bad_row_is_named_and_what_came_before_is_kept(data, tmp_path):
         (["data.csv", "--target", "y", "--loss", "sqared"], "loss 'sqared' is not known"),
         (["data.csv", "--target", "y", "--learner", "forest"], "learner 'forest' is not known"),
         (["data.csv", "--target", "y", "--algorithm", "spam"], "algorithm must be 'span' or 'hull'"),
+        (["data.csv", "--target", "y", "--refit", "later"], "refit must be 'inline' or 'background', got 'later'"),
+        (["data.csv", "--target", "y", "--refit", "inline", "--learner", "tree"], "--refit belongs to the team"),
+        (["data.csv", "--resume", "m", "--refit", "inline"], "--refit belongs to the model that --resume names"),
         (["data.csv", "--target", "y", "--task", "ranking"], "--task must be regression or classification"),
         (["data.csv", "--target", "color", "--task", "regression"], "the target 'color' must be a finite number"),
         (["nowhere.csv", "--target", "y"], "nowhere.csv cannot be read: there is no such file"),
@@ -520,7 +523,8 @@ def kill_and_resume(folder, kills, seed):
     report = report_of(Path(__file__).with_name("stream_killed.py"), folder, kills, seed)
     for number in range(report["runs"]):
         for ending in ("", ".predictions"):
-            killed, whole = folder / f"killed-{number}{ending}", folder / f"whole{ending}"
+            way = ("inline", "background")[number % 2]
+            killed, whole = folder / f"killed-{number}{ending}", folder / f"whole-{way}{ending}"
             assert killed.read_bytes() == whole.read_bytes()
         assert not (folder / f"killed-{number}.predictions.part").exists()
         assert not (folder / f"killed-{number}.reached").exists()
@@ -531,6 +535,8 @@ def kill_and_resume(folder, kills, seed):
 def test_a_killed_stream_resumes_to_the_same_file(tmp_path):
     report = kill_and_resume(tmp_path, 4, seed=0)
     assert 0 < report["most_lost"] <= 16
+    assert report["kills"]["refit begun"] >= 2  # with either way of refits
+    assert report["kills"]["refit done"] >= 2
 
 
 @pytest.mark.full

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anyboost as ab
@@ -105,6 +106,79 @@ def test_arrays_are_learnt_row_by_row(make):
         loop.partial_fit(row[None], [label], **known)
     np.testing.assert_array_equal(whole.predict(X), loop.predict(X))
     assert whole.regret() == loop.regret()
+
+
+def holes(X, seed=1):
+    return np.where(np.random.default_rng(seed).random(X.shape) < 0.2, np.nan, X)
+
+
+@KINDS
+def test_missing_numbers_of_arrays_are_learnt_row_by_row_and_from_files(make, tmp_path):
+    X, y = DATA[make](260)
+    X[20:] = holes(X[20:])
+    known = {"classes": [0, 1, 2]} if make is CLASSIFIER else {}
+    whole, loop = make().partial_fit(X, y, **known), make()
+    for row, label in zip(X, y, strict=True):
+        loop.partial_fit(row[None], [label], **known)
+    sparse = make().partial_fit(csr_matrix(X), y, **known)
+    ab.save(whole, tmp_path / "model")
+    for other in (loop, sparse, ab.load(tmp_path / "model")):
+        np.testing.assert_array_equal(whole.predict(X), other.predict(X))
+        assert whole.regret() == other.regret()
+    with pytest.raises(ValueError, match="X must be finite, got inf at row 1"):
+        whole.predict([[0.0] * 4, [np.inf] * 4])
+
+
+def test_what_is_missing_in_arrays_says_something():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(900, 2))
+    lacks = random.random(900) < 0.5
+    X[lacks, 1] = np.nan
+    model = REGRESSOR().partial_fit(X[:800], 3.0 * lacks[:800])
+    assert np.abs(model.predict(X[800:]) - 3.0 * lacks[800:]).mean() < 0.3
+
+
+@KINDS
+@pytest.mark.parametrize("learner", ["team", "linear"])
+def test_texts_of_frames_are_categories_to_partial_fit_as_to_learn_many(make, learner, tmp_path):
+    X, y = DATA[make](150)
+    frame = pd.DataFrame(holes(X), columns=list("abcd")).assign(kind=["u", "v", None] * 50)
+    frame["ever"] = pd.Categorical([1, 2] * 75)
+    many, whole, cut = (make(learner=learner) for _ in range(3))
+    many.learn_many(frame, y)
+    whole.fit(frame, y)
+    cut.partial_fit(frame[:40], y[:40])
+    ab.save(cut, tmp_path / "model")
+    cut = ab.load(tmp_path / "model").partial_fit(frame[40:], y[40:])
+    assert list(cut.predict(frame)) == list(whole.predict(frame))
+    assert cut.regret() == whole.regret()
+    if make is REGRESSOR:  # classes are numbered as they come, by name, and sorted here
+        assert list(whole.predict(frame)) == list(many.predict_many(frame))
+        assert whole.regret() == many.regret()
+    with pytest.raises(ValueError, match="feature names should match"):
+        cut.predict(frame.rename(columns={"a": "other"}))
+
+
+@KINDS
+@pytest.mark.parametrize("learner", ["team", "linear"])
+def test_what_no_table_may_hold_is_refused_in_a_sentence(make, learner):
+    X, y = DATA[make](30)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    dates = frame.assign(d=pd.Timestamp("2024-05-01"))
+    advice = "turn it into numbers or a category, such as the year, the weekday"
+    for given in (dates, dates.astype({"d": object}), np.zeros((30, 2), dtype="M8[D]")):
+        with pytest.raises(ValueError, match=f"X holds .*{advice}"):
+            make(learner=learner).partial_fit(given, y)
+    with pytest.raises(ValueError, match=r"got the word 'u' at row 0, column 4: .* or pass a data frame"):
+        make(learner=learner).partial_fit(frame.assign(e="u").to_numpy(), y)
+    model = make(learner=learner).partial_fit(frame, y)
+    with pytest.raises(ValueError, match="column 'd' of X holds words: it held numbers in the first rows"):
+        model.predict(frame.assign(d="u"))
+    if learner == "linear":
+        with pytest.raises(
+            ValueError, match=r"X holds NaN at row 1, and chains .* learn_many, or let the team"
+        ):
+            model.predict(frame.assign(a=[0.0, np.nan] * 15))
 
 
 @KINDS

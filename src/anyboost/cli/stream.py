@@ -47,6 +47,10 @@ def command(
         int | None, typer.Option(min=1, help="How many learners a chain has; 20 unless given.")
     ] = None,
     algorithm: Annotated[str | None, typer.Option(help="Of a chain: span (the default) or hull.")] = None,
+    refit: Annotated[
+        str | None,
+        typer.Option(help="Of the team: rows wait for refits (inline, the default), or background."),
+    ] = None,
     weight: options.Weight = None,
     ignore: options.Ignore = None,
     text: Annotated[
@@ -109,6 +113,7 @@ def command(
             "learner": learner,
             "n_learners": learners,
             "algorithm": algorithm,
+            "refit": refit,
             "hash_bits": hash_bits,
         }
         chosen = {name: value for name, value in asked.items() if value is not None}
@@ -153,14 +158,20 @@ def _model(task: str, chosen: dict[str, Any]) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
     from anyboost.losses import domains
-    from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
+    from anyboost.streams.estimators import (
+        OnlineBoostingClassifier,
+        OnlineBoostingRegressor,
+        StreamBoosting,
+    )
 
-    kind: type[OnlineBoosting] = OnlineBoostingRegressor
+    kind: type[StreamBoosting] = OnlineBoostingRegressor
     domain = losses.get(chosen.get("loss", "squared")).domain
     if task == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
     model = kind(**chosen)
     model.check_parameters()
+    if "refit" in chosen and not model._is_team():
+        raise ValueError("--refit belongs to the team, and a chain has no refits: leave it out")
     return model
 
 

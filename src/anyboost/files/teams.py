@@ -41,7 +41,7 @@ _KEPT = Record(
     width=count(1),
     lengths=Whole("rows"),
     columns=Whole("pairs", below="width"),
-    values=Floats("pairs", what="rows"),
+    values=Floats("pairs", nan=True, what="rows"),
     y=Floats("rows", what="targets"),
     weights=Floats("rows", least=POSITIVE),
     numbers=Whole("rows", rise=1),

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from anyboost import losses
 from anyboost.online import dataframes
+from anyboost.online.arrays import Given
 from anyboost.online.classes import StreamClasses, labels_of, plain
 from anyboost.online.drift import Guard
 from anyboost.online.estimators import OnlineBoosting, Seen
@@ -113,19 +114,19 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
     def _meet(self, y: np.ndarray) -> None:
         self._know(np.unique(y).tolist(), more=False)
 
-    def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Table, np.ndarray]:
-        table, y = super()._table_and_targets(X, y, reset)
+    def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Given, np.ndarray]:
+        rows, y = super()._table_and_targets(X, y, reset)
         with warnings.catch_warnings():  # that half of the rows of a portion differ says nothing of a stream
             warnings.filterwarnings("ignore", "The number of unique classes")
             check_classification_targets(y)
-        return table, y
+        return rows, y
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows in their order, on top of what was learnt before.
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
         y : array_like (n,)
             Their targets.
@@ -139,7 +140,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         ChainClassifier
             Itself.
         """
-        first, table, y = self._begun(X, y)
+        first, rows, y = self._begun(X, y)
         known = None if classes is None else np.unique(column_or_1d(classes)).tolist()
         if first and known is not None:
             self._know(known, more=False)
@@ -149,7 +150,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
             )
         elif first:
             self._know(np.unique(y).tolist(), more=not self.loss_.vector)
-        self._learn_rows(table, y, sample_weight)
+        self._learn_given(rows, y, sample_weight)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -157,7 +158,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
 
         Returns
@@ -174,7 +175,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
 
         Returns
@@ -191,7 +192,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
 
         Returns

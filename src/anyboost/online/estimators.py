@@ -11,19 +11,20 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, losses
 from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import dataframes
 from anyboost.online.algorithms import HullBooster, SpanBooster
+from anyboost.online.arrays import ArrayFront, Given
 from anyboost.online.booster import OnlineBooster
 from anyboost.online.drift import Guard
 from anyboost.online.features import Features
 from anyboost.online.front import NamedFront, check_targets
 from anyboost.online.regret import Regret
 from anyboost.online.river import RiverFace, register
-from anyboost.online.rows import Table, read
+from anyboost.online.rows import Table
 
 ALGORITHMS = ("span", "hull")
 
@@ -36,7 +37,7 @@ class Seen(NamedTuple):
     features: np.ndarray  # how many features each had
 
 
-class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
+class OnlineBoosting(NamedFront, ArrayFront, BaseEstimator, RiverFace):
     """What the regressor and the classifier share: parameters, and the two kinds of input."""
 
     classifies = False
@@ -142,27 +143,12 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             )
         return self.features_
 
-    def _table(self, X: Any) -> Table:
-        """Arrays to be predicted."""
-        return read(self._validated(X, reset=False), 0)
-
-    def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Table, np.ndarray]:
-        """Arrays to be learnt, and their targets."""
-        X, y = self._validated(X, reset, y=y, y_numeric=not self.classifies)
-        return read(X, 0), y
-
-    def _validated(self, X: Any, reset: bool, **targets: Any) -> Any:
-        """Arrays as scikit-learn checks them; a model of named features takes none."""
-        if "features_" in self.__dict__ and not reset:
-            raise ValueError("this model has learnt from named features: use learn_many and predict_many")
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, **targets)
-
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from the rows in their order, starting anew.
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
         y : array_like (n,)
             Their targets.
@@ -173,23 +159,23 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
             Itself.
         """
         self._restart()
-        table, y = self._table_and_targets(X, y, reset=True)
-        self._begin()
+        rows, y = self._table_and_targets(X, y, reset=True)
+        self._begin_with(rows)
         self._meet(y)
         for _ in range(self.max_iter):
-            self._learn_rows(table, y, None)
+            self._learn_given(rows, y, None)
         self.n_iter_ = self.max_iter
         return self
 
-    def _begun(self, X: Any, y: Any) -> tuple[bool, Table, np.ndarray]:
+    def _begun(self, X: Any, y: Any) -> tuple[bool, Given, np.ndarray]:
         """Whether the rows are the first, and the rows; the model has begun then."""
         first = not self.__sklearn_is_fitted__()
         if first:
             self.check_parameters()
-        table, y = self._table_and_targets(X, y, reset=first)
+        rows, y = self._table_and_targets(X, y, reset=first)
         if first:
-            self._begin()
-        return first, table, y
+            self._begin_with(rows)
+        return first, rows, y
 
     def _meet(self, y: np.ndarray) -> None:
         """Before the rows of `fit` are learnt: what has to be known of their targets."""
@@ -204,6 +190,10 @@ class OnlineBoosting(NamedFront, BaseEstimator, RiverFace):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        try:
+            tags.input_tags.allow_nan = self._takes_missing()
+        except (TypeError, ValueError):  # parameters that are wrong are refused where the model begins
+            tags.input_tags.allow_nan = False
         return tags
 
 
@@ -273,7 +263,7 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
         y : array_like (n,)
             Their targets.
@@ -285,8 +275,8 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
         ChainRegressor
             Itself.
         """
-        _, table, y = self._begun(X, y)
-        self._learn_rows(table, y, sample_weight)
+        _, rows, y = self._begun(X, y)
+        self._learn_given(rows, y, sample_weight)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -294,7 +284,7 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
 
         Parameters
         ----------
-        X : array_like or sparse matrix (n, d)
+        X : array_like, sparse matrix or data frame (n, d)
             The rows.
 
         Returns

@@ -16,7 +16,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.online.rows import Table, sparse_table
-from anyboost.tables.column import advice_on, is_missing
+from anyboost.tables import advice_on, is_missing
 
 Name = str | int
 MOST_PLANS = 64  # sets of names whose columns are remembered

@@ -38,6 +38,20 @@ class Table(NamedTuple):
         values = self.values[rows.start * self.width : rows.stop * self.width]
         return self._replace(n=rows.stop - rows.start, values=values)
 
+    def given(self) -> Table:
+        """The same rows without the cells that are NaN: a sparse table has none where a value is missing."""
+        if not np.isnan(self.values).any():
+            return self
+        if len(self.starts):
+            own = slice(int(self.starts[0]), int(self.starts[-1]))
+            values, columns, starts = self.values[own], self.columns[own], self.starts - own.start
+        else:
+            values, columns = self.values, np.tile(np.arange(self.width), self.n)
+            starts = np.arange(self.n + 1) * self.width
+        there = ~np.isnan(values)
+        places = np.concatenate([[0], np.cumsum(there)])
+        return sparse_table(self.width, values[there], columns[there], places[starts])
+
     def writable(self) -> Table:
         """The same rows, copied where their memory is read-only."""
         return self._replace(values=np.require(self.values, requirements="W"))
@@ -74,10 +88,13 @@ def portions(table: Table, y: np.ndarray, given: Floats | None) -> Iterator[tupl
         yield table.part(rows), y[rows], ones[: rows.stop - first] if given is None else given[rows]
 
 
-def read(X: Any, n_features: int) -> Table:
-    """A table of finite numbers; with as many columns as those before it, or more or fewer where it is sparse."""
+def read(X: Any, n_features: int, missing: bool = False) -> Table:
+    """A table of finite numbers; with as many columns as those before it, or more or fewer where it is sparse.
+
+    missing : whether a number may be NaN.
+    """
     if hasattr(X, "tocsr"):
-        return _read_sparse(X, n_features)
+        return _read_sparse(X, n_features, missing)
     array = checks.table(X, "X")
     if n_features and array.shape[1] != n_features:
         raise ValueError(
@@ -86,10 +103,10 @@ def read(X: Any, n_features: int) -> Table:
         )
     array = np.ascontiguousarray(array, dtype=np.float64)
     n, width = array.shape
-    return check_finite(Table(n, width, array.reshape(-1), NONE, NONE))
+    return check_finite(Table(n, width, array.reshape(-1), NONE, NONE), missing)
 
 
-def _read_sparse(X: Any, n_features: int) -> Table:
+def _read_sparse(X: Any, n_features: int, missing: bool) -> Table:
     matrix = X.tocsr()
     if matrix.shape[0] == 0:
         raise ValueError("X has no rows: give at least one")
@@ -98,16 +115,16 @@ def _read_sparse(X: Any, n_features: int) -> Table:
         matrix.sum_duplicates()
     columns, starts = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
     width = max(matrix.shape[1], n_features)
-    return check_finite(sparse_table(width, checks.numbers(matrix.data, "X"), columns, starts))
+    return check_finite(sparse_table(width, checks.numbers(matrix.data, "X"), columns, starts), missing)
 
 
-def check_finite(table: Table) -> Table:
-    """The table; refused, with the row's number, where a value is not finite."""
+def check_finite(table: Table, missing: bool = False) -> Table:
+    """The table; refused, with the row's number, where a value is not finite, nor NaN where one may be `missing`."""
     # A sum is the quickest test; where it is not finite, look closer.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(table.values.sum()):
             return table
-    good = np.isfinite(table.values)
+    good = ~np.isinf(table.values) if missing else np.isfinite(table.values)
     if not good.all():
         place = int(np.argmin(good))
         sparse = len(table.starts) > 0

@@ -122,6 +122,9 @@ class StreamBoosting(OnlineBoosting):
         """Where the team stands, if there is one."""
         raise NotImplementedError
 
+    def _takes_missing(self) -> bool:
+        return self._team() is not None if self.__sklearn_is_fitted__() else self._is_team()
+
     def _team_given(self) -> tuple[Any, ...]:
         return self.loss_, self.__dict__.get("features_"), self.max_rows_kept, self.refit, self.random_state
 

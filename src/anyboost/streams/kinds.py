@@ -34,7 +34,7 @@ class NumberTeam(Team):
         targets = self.loss.check(y)
         if len(targets) != rows.n:
             raise ValueError(f"y must have one target a row, got {len(targets)} for {rows.n} rows")
-        return self.learn(encoded.check_finite(rows), targets, encoded.weights(w, rows.n))
+        return self.learn(encoded.check_finite(rows, missing=True), targets, encoded.weights(w, rows.n))
 
     def _score_row(self, columns: np.ndarray, values: Floats, width: int) -> Any:
         one = self.one_row(columns, values, width)
@@ -43,7 +43,7 @@ class NumberTeam(Team):
         return self._score_rows(encoded.one_row(columns, values, width))[0]
 
     def _score_rows(self, rows: Table) -> Floats:
-        return self.predict(encoded.check_finite(rows))
+        return self.predict(encoded.check_finite(rows, missing=True))
 
 
 class ClassTeam(Team):
@@ -61,7 +61,9 @@ class ClassTeam(Team):
 
     def learn_rows(self, rows: Table, codes: np.ndarray, w: Any) -> Floats:
         """Learn rows in order; returns the classes' scores from before, (n, k)."""
-        return _scores(self.learn(encoded.check_finite(rows), codes, encoded.weights(w, rows.n)))
+        return _scores(
+            self.learn(encoded.check_finite(rows, missing=True), codes, encoded.weights(w, rows.n))
+        )
 
     def scores_row(self, columns: np.ndarray, values: Floats, width: int) -> Floats:
         """The classes' scores of one encoded row."""
@@ -74,7 +76,7 @@ class ClassTeam(Team):
         """The classes' scores, (n, k)."""
         if not self.classes:
             return np.zeros((rows.n, 0))
-        return _scores(self.predict(encoded.check_finite(rows)))
+        return _scores(self.predict(encoded.check_finite(rows, missing=True)))
 
     def probabilities(self, scores: Floats) -> Floats:
         """What the scores were made of."""

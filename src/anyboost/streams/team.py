@@ -79,12 +79,13 @@ class Team:
 
     def answers(self, rows: Table) -> Floats:
         """What each expert says: (n, M) scores or (n, M, K) probabilities, NaN where it has no answer."""
-        standard = self.standard.rows(rows, False)
+        given = rows.given()  # chains have no use for what is missing
+        standard = self.standard.rows(given, False)
         return self._stacked(
             [
                 expert.answer(rows, self.classes)
                 if isinstance(expert, Refitted)
-                else expert.answer(standard if expert.standardized else rows)
+                else expert.answer(standard if expert.standardized else given)
                 for expert in self.experts
             ]
         )
@@ -140,11 +141,12 @@ class Team:
         return min(counts, default=self.kept.seen + (1 << 16)) - self.kept.seen
 
     def _learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
-        standard = self.standard.rows(rows, True)
+        given = rows.given()
+        standard = self.standard.rows(given, True)
         said = [
             expert.answer(rows, self.classes)
             if isinstance(expert, Refitted)
-            else expert.learn(standard if expert.standardized else rows, y, weights)
+            else expert.learn(standard if expert.standardized else given, y, weights)
             for expert in self.experts
         ]
         heard = self._stacked(said) if self.heard is None else self.heard_earlier(y[0])

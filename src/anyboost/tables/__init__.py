@@ -8,8 +8,8 @@ many of them as trees have bins. `quick` reads one row at a time.
 """
 
 from anyboost.tables.choosing import column_number, column_numbers
-from anyboost.tables.column import Column, is_missing
-from anyboost.tables.frames import check_kind, columns_of, names_of, take, to_frame
+from anyboost.tables.column import Column, advice_on, is_missing
+from anyboost.tables.frames import check_kind, columns_of, frame_of, names_of, take, to_frame
 from anyboost.tables.levels import MOST_LEVELS, Columns, Levels, lumped
 from anyboost.tables.reading import FROM_DTYPE, contiguous, filled, read
 
@@ -19,12 +19,14 @@ __all__ = [
     "Column",
     "Columns",
     "Levels",
+    "advice_on",
     "check_kind",
     "column_number",
     "column_numbers",
     "columns_of",
     "contiguous",
     "filled",
+    "frame_of",
     "is_missing",
     "lumped",
     "names_of",

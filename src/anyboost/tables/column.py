@@ -190,7 +190,8 @@ def _numbers_of_objects(values: list[Any], column: Column) -> np.ndarray:
         mixed = isinstance(bad, str) and not _all_words(values)
         raise column.refusal(
             f"{'words among other values, such as ' * mixed}{bad!r}"[:80],
-            "turn all of it into numbers (pandas.to_numeric), or all of it into words (astype(str))",
+            advice_on(bad)
+            or "turn all of it into numbers (pandas.to_numeric), or all of it into words (astype(str))",
         ) from None
 
 
