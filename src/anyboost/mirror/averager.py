@@ -5,8 +5,7 @@ weights after m rows = (theta_0 + ... + theta_m)/(m + 1),     theta_0 = argmin V
 """
 
 import math
-from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -14,55 +13,13 @@ from anyboost import checks
 from anyboost.checks import Floats
 from anyboost.losses import Loss
 from anyboost.mirror import domains, proxies, schedules, slopes, uncompiled
+from anyboost.mirror.combining import Combining
 from anyboost.mirror.domains import Domain, Simplex
 from anyboost.mirror.proxies import Proxy, Shape
 from anyboost.mirror.schedules import Schedule
 from anyboost.mirror.state import NUMBERS, AveragerState, Settings
 
 MOST_WEIGHT = 1e6
-
-
-class Combining(ABC):
-    """Weights of forecasts that learn from rows in their order."""
-
-    @abstractmethod
-    def predict_then_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Floats:
-        """The scores that were predicted for each row before it was learned from.
-
-        Parameters
-        ----------
-        forecasts : array_like (n, M) or (n, M, K)
-            What each expert says of each row, NaN where it sleeps.
-        y : array_like (n,)
-            Targets.
-        sample_weight : array_like (n,) or None, default None
-            Weights of the rows.
-
-        Returns
-        -------
-        ndarray (n,) or (n, K)
-            Raw scores.
-        """
-
-    def partial_fit(self, forecasts: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows in their order. Weight 2 is the row twice, weight 0 no row.
-
-        Parameters
-        ----------
-        forecasts : array_like (n, M) or (n, M, K)
-            What each expert says of each row, NaN where it sleeps.
-        y : array_like (n,)
-            Targets.
-        sample_weight : array_like (n,) or None, default None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            Itself.
-        """
-        self.predict_then_fit(forecasts, y, sample_weight)
-        return self
 
 
 class MirrorAverager(Combining):

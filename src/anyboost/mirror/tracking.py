@@ -11,7 +11,8 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.losses import Loss
-from anyboost.mirror.averager import Combining, MirrorAverager
+from anyboost.mirror.averager import MirrorAverager
+from anyboost.mirror.combining import Combining
 from anyboost.mirror.domains import Domain
 from anyboost.mirror.schedules import FixedShare, SecondOrder
 
