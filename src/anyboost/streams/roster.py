@@ -20,12 +20,12 @@ CHAINS: dict[str, tuple[Any, int, bool]] = {  # the learner, how many, and wheth
     "linear, fast": (LinearLearner(1.0), 5, False),
     "stumps": (FeatureStumpLearner(), 20, False),
     "stumps, plain": (FeatureStumpLearner(centered=False), 20, False),
-    "tree": (TreeLearner(), 8, False),
+    "tree": (TreeLearner(), 20, False),
 }
 ROUNDS = {"max_iter": 40, "learning_rate": 0.15}
-FEW_ROUNDS = {"max_iter": 6, "learning_rate": 0.5}
+FEW_ROUNDS = {"max_iter": 10, "learning_rate": 0.4}
 WINDOWS: dict[int, tuple[int, dict[str, Any]]] = {  # rows, how often they are fitted anew, and how
-    500: (400, FEW_ROUNDS),
+    500: (200, FEW_ROUNDS),
     5000: (2500, ROUNDS),
 }
 BATCH = {"early_stopping": False, "n_jobs": 1}

@@ -15,6 +15,7 @@ class Column:
     """One column of a table, to be had as numbers or as words: here one of an array of numbers."""
 
     holds_words = False  # whether its type is one of categories or text
+    kind = "numbers"  # what its cells are
 
     def __init__(self, values: Any, title: str) -> None:
         self.values, self.title = values, title
