@@ -158,11 +158,8 @@ def _model(task: str, chosen: dict[str, Any]) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
     from anyboost.losses import domains
-    from anyboost.streams.estimators import (
-        OnlineBoostingClassifier,
-        OnlineBoostingRegressor,
-        StreamBoosting,
-    )
+    from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
+    from anyboost.streams.front import StreamBoosting
 
     kind: type[StreamBoosting] = OnlineBoostingRegressor
     domain = losses.get(chosen.get("loss", "squared")).domain

@@ -17,7 +17,8 @@ from anyboost.online.classifier import ChainClassifier
 from anyboost.online.estimators import OnlineBoosting
 from anyboost.online.features import Features
 from anyboost.online.one_vs_rest import Member, OneForAll, OneVsRest
-from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor, StreamBoosting
+from anyboost.streams.estimators import OnlineBoostingClassifier, OnlineBoostingRegressor
+from anyboost.streams.front import StreamBoosting
 from anyboost.streams.team import Team
 
 _PARAMETERS = Record(

@@ -2,5 +2,5 @@
 
     p = sum_j v_j p_j,    v_j <- v_j exp(-loss of j), with a share for everyone
 
-`mixing` and `mixture` have the average, `experts` who is in it, `rows_kept` what batch experts are refitted on.
+`mixture` and `mixing` have the average, `experts` who is in it, `rows_kept` what batch experts are refitted on.
 """

@@ -10,15 +10,9 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import labels
-from anyboost.streams.mixing import (
-    MOST_SWITCHES,
-    MixtureState,
-    Parts,
-    Totals,
-    mix_classes,
-    mix_numbers,
-    top_weights,
-)
+from anyboost.streams.mixing import MOST_SWITCHES, MixtureState, Parts, Totals, top_weights
+from anyboost.streams.mixing_classes import mix_classes
+from anyboost.streams.mixing_numbers import mix_numbers
 from anyboost.streams.stacking import new_stack
 
 FLOOR = 1e-5  # the least probability that an expert is heard to give a class
