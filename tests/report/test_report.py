@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 import anyboost as ab
 from anyboost.report import pictures
 from anyboost.report.page import render
-from anyboost.report.parts import down
+from anyboost.report.parts import down, number, up
 
 HOSTILE = "<script>alert('1')</script>"
 
@@ -161,6 +161,24 @@ def test_a_floor_is_never_rounded_up(regressor):
         "0",
         "12",
     ]
+
+
+def test_prices_are_told_in_digits_and_not_in_powers_of_ten():
+    said = [number(x) for x in (282123.4, -12345.6, 1960.5, 2019, 999.96, 99.956, 0.0123456, 2.5e12)]
+    assert said == ["282,123", "-12,346", "1,960", "2,019", "1,000", "99.96", "0.01235", "2.5e+12"]
+    assert [down(x) for x in (282123.9, -12345.6)] == ["282,123", "-12,346"]
+    assert [up(x) for x in (282123.4, -12345.6, 0.0123456, -0.0123456, 0.0)] == [
+        *("282,124", "-12,345", "0.01235", "-0.01234", "0"),
+    ]
+
+
+def test_quarters_of_prices_are_named_in_digits():
+    X = pd.DataFrame({"price": np.linspace(10_000.4, 90_000.4, 400)})
+    model = ab.BoostingRegressor(max_iter=3, conformal=None).fit(X, X["price"] ** 2)
+    told = section(ab.report.summarize(model, X, X["price"] ** 2), "Worst groups")
+    assert {row[1] for row in cells(told["tables"][0])} == {
+        *("up to 30,000", "30,000 to 50,000", "50,000 to 70,000", "over 70,000"),
+    }
 
 
 def test_every_parameter_is_there_with_what_auto_became(regressor):

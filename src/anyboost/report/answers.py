@@ -10,7 +10,7 @@ from anyboost import metrics, plot
 from anyboost.losses import Cox
 from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
-from anyboost.report.parts import Section
+from anyboost.report.parts import Section, number
 from anyboost.report.subject import Subject, Values
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
@@ -163,7 +163,7 @@ def groups(subject: Subject) -> Section:
         for line in found[:WORST]
     ]
     section.say(
-        f"The largest mean losses of {len(found)} groups with at least {least} rows; over all rows it is {mean:.4g}. "
+        f"The largest mean losses of {len(found)} groups with at least {least} rows; over all rows it is {number(mean)}. "
         "Of so many, some are large by chance: look at the number of rows, and at other rows before acting on one."
     )
     head = ["by", "group", "rows", "loss", "times all rows", *extra]
@@ -203,14 +203,11 @@ def _labels(column: Values) -> np.ndarray | None:
         return None
     values = np.unique(held)
     if len(values) <= LEVELS:
-        said = [f"{value:.4g}" for value in column.numbers.tolist()]
+        said = [number(value) for value in column.numbers.tolist()]
     else:
         cuts = np.unique(np.quantile(held, [0.25, 0.5, 0.75]))
-        ends = [
-            f"up to {cuts[0]:.4g}",
-            *(f"{a:.4g} to {b:.4g}" for a, b in pairwise(cuts.tolist())),
-        ]
-        ends.append(f"over {cuts[-1]:.4g}")
+        names = [number(cut) for cut in cuts.tolist()]
+        ends = [f"up to {names[0]}", *(f"{a} to {b}" for a, b in pairwise(names)), f"over {names[-1]}"]
         said = [ends[place] for place in np.searchsorted(cuts, column.numbers).clip(0, len(cuts)).tolist()]
     return np.where(column.missing, "missing", np.array(said))
 

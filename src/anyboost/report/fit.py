@@ -8,7 +8,7 @@ import numpy as np
 from anyboost import plot
 from anyboost.boosting import Run
 from anyboost.plot.figures import BLUE
-from anyboost.report.parts import Section, down, number
+from anyboost.report.parts import Section, down, number, up
 from anyboost.report.subject import Subject
 from anyboost.weak.functions import TreeFunction
 from anyboost.weak.linear import LinearFunction
@@ -110,7 +110,7 @@ def _proved(floor: float, gap: float) -> list[dict[str, Any]]:
     """Cells of a floor, rounded down, and a gap, rounded up."""
     return [
         {"shown": down(floor), "by": floor},
-        {"shown": down(-gap).replace("-", "", 1) if gap > 0 else number(gap), "by": gap},
+        {"shown": up(gap), "by": gap},
     ]
 
 
