@@ -148,10 +148,12 @@ def test_what_shapley_values_are_added_over_is_said(rows):
 
 def test_a_floor_is_never_rounded_up(regressor):
     told = section(ab.report.summarize(regressor), "How far from optimal")
-    assert [row[1] for row in cells(told["tables"][0])] == [
-        regressor.floor(radius * regressor.norm_) for radius in (0.5, 1.0, 2.0)
-    ]
+    lines = cells(told["tables"][0])
+    assert regressor.norm_ in [norm for norm, _, _ in lines]
+    for norm, floor, gap in lines:
+        assert (floor, gap) == (regressor.floor(norm), regressor.gap(norm))
     for row in told["tables"][0]["rows"]:
+        assert float(row[0]["shown"].replace(",", "")) <= row[0]["by"]
         assert float(row[1]["shown"].replace(",", "")) <= row[1]["by"]
         assert float(row[2]["shown"].replace(",", "")) >= row[2]["by"]
     assert [down(x) for x in (1.23456, 999.96, -0.0123456, 0.0, 12.0)] == [
@@ -179,6 +181,24 @@ def test_quarters_of_prices_are_named_in_digits():
     assert {row[1] for row in cells(told["tables"][0])} == {
         *("up to 30,000", "30,000 to 50,000", "50,000 to 70,000", "over 70,000"),
     }
+
+
+def test_a_floor_of_nothing_is_not_called_a_certificate():
+    x = np.linspace(0.0, 1.0, 200)[:, None]
+    model = ab.BoostingRegressor(max_leaf_nodes=2, min_leaf_weight=1, max_iter=100, conformal=None)
+    model.fit(x, np.sin(2 * x[:, 0]))
+    assert model.floor() == 0.0
+    told = section(ab.report.summarize(model), "How far from optimal")
+    assert "At that norm nothing is proved: a loss of 0 is not ruled out." in told["text"][0]
+    lines = cells(told["tables"][0])
+    assert len(lines) == 3
+    assert lines[-1][0] > model.norm_ / 100  # the first that says something
+    for norm, floor, gap in lines:
+        assert norm < model.norm_
+        assert (floor, gap) == (model.floor(norm), model.gap(norm))
+        assert floor > 0.0
+    norm, floor = (cell["shown"] for cell in told["tables"][0]["rows"][-1][:2])
+    assert f"of norm {norm} or less has a loss under {floor}, whoever finds it" in told["text"][0]
 
 
 def test_every_parameter_is_there_with_what_auto_became(regressor):
@@ -248,7 +268,7 @@ def test_rankers_runs_pools_and_streams_have_reports(rows):
         "Loss by round",
         "Edge by round",
     ]
-    assert cells(section(told, "How far from optimal")["tables"][0])[1][1] == run.floor()
+    assert [run.norm, run.floor(), run.gap()] in cells(section(told, "How far from optimal")["tables"][0])
     pool = ab.MirrorAveragingRegressor([Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0)]).fit(
         numbers, y
     )

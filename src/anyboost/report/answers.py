@@ -163,8 +163,9 @@ def groups(subject: Subject) -> Section:
         for line in found[:WORST]
     ]
     section.say(
-        f"The largest mean losses of {len(found)} groups with at least {least} rows; over all rows it is {number(mean)}. "
-        "Of so many, some are large by chance: look at the number of rows, and at other rows before acting on one."
+        f"The largest mean losses of {len(found)} groups with at least {least} rows; over all rows it is "
+        f"{number(mean)}. Of so many, some are large by chance: look at the number of rows, and at other rows before "
+        "acting on one."
     )
     head = ["by", "group", "rows", "loss", "times all rows", *extra]
     section.add_table(head, lines)
