@@ -234,6 +234,35 @@ def test_what_ended_a_fit_is_told(rows):
     said, model = ended(X_val=X_val, y_val=y_val, n_iter_no_change=3, learning_rate=0.3)
     assert said.startswith(f"The fit stopped after {model.n_iter_} rounds of at most 2000")
     assert said.endswith(f"its best round, {model.best_iteration_}.")
+    said, _ = ended(X_val=X_val, y_val=y_val, n_iter_no_change=50, max_iter=4)
+    assert said.startswith("The fit had all of its 4 rounds, and validation would not have ended it earlier.")
+
+
+def test_what_a_fit_measured_on_rows_held_out_stands_beside_the_scores_of_its_own_rows(rows):
+    X, y, X_val, y_val = rows
+
+    def measured(model, kind="training rows", **given):
+        told = ab.report.summarize(model.fit(X, y, **given), X, y, rows=kind)
+        return " ".join(section(told, "How well it does")["text"])
+
+    searched = ab.BoostingRegressor(max_leaf_nodes=6, conformal=None)
+    said = measured(searched)
+    loss = -searched.validation_score_[searched.n_iter_]
+    assert loss > -searched.train_score_[-1]  # what the page would show alone is better than what is true
+    assert f"a loss of {number(loss)}, a root mean squared error of {number(np.sqrt(2 * loss))}." in said
+    given = ab.BoostingRegressor("absolute", max_iter=9, scoring=["r2", "loss"], conformal=None)
+    said = measured(given, "rows given", valid={"later": (X_val, y_val)})
+    assert f"a r2 on later of {number(given.score(X_val, y_val))}, a loss on later of " in said
+    assert "did not learn from" not in measured(given, "validation rows", valid={"later": (X_val, y_val)})
+    assert "did not learn from" not in measured(ab.BoostingRegressor(max_iter=3, conformal=None))
+
+
+def test_the_title_names_the_target_that_a_column_has(rows):
+    X, y, _, _ = rows
+    model = ab.BoostingRegressor("absolute", max_iter=2, conformal=None).fit(X, y)
+    told = ab.report.summarize(model, X, pd.Series(y, name="price"))
+    assert told["title"] == "price by BoostingRegressor with the loss absolute"
+    assert ab.report.summarize(model, X, y)["title"] == "BoostingRegressor with the loss absolute"
 
 
 def test_classes_have_calibration_and_mistakes(rows):
@@ -251,6 +280,8 @@ def test_classes_have_calibration_and_mistakes(rows):
     scores = dict(cells(section(told, "How well it does")["tables"][0]))
     assert scores["share right"] == model.score(X_new, labels)
     assert section(told, "Shape curves")["text"][0].startswith("This model is no sum of curves")
+    assert "sureness" in section(told, "Worst groups")["tables"][0]["head"]
+    assert "Sureness is the mean of" in section(told, "Worst groups")["text"][1]
 
 
 def test_rankers_runs_pools_and_streams_have_reports(rows):
@@ -259,7 +290,7 @@ def test_rankers_runs_pools_and_streams_have_reports(rows):
     grades = np.digitize(y, [90, 130])
     ranker = ab.BoostingRanker(max_iter=5).fit(numbers, grades, qid=query)
     told = ab.report.summarize(ranker, numbers, grades, qid=query)
-    worst = cells(section(told, "Residuals")["tables"][0])[0]
+    worst = cells(section(told, "Worst queries")["tables"][0])[0]
     rows_of = query == int(worst[1])
     assert worst[0] == ab.metrics.ndcg(grades[rows_of], ranker.predict(numbers)[rows_of])
     run = ab.boost(numbers.to_numpy(), y, "absolute", "stump", rounds=10)

@@ -7,7 +7,7 @@ import numpy as np
 from anyboost import plot
 from anyboost.boosting import Run
 from anyboost.certificates import Certificate
-from anyboost.plot.figures import BLUE
+from anyboost.plot import figures
 from anyboost.report.parts import Section, down, number, up
 from anyboost.report.subject import Subject
 from anyboost.weak.functions import TreeFunction
@@ -61,7 +61,10 @@ def stopped(model: Any, done: int) -> str:
                 f"The fit stopped after {done} rounds of at most {most}: the validation score had not been better for "
                 f"{patience} rounds. The model is that of its best round, {best}."
             )
-        return f"The fit had its {done} rounds before validation ended it. The model is that of its best round, {best}."
+        return (
+            f"The fit had all of its {done} rounds, and validation would not have ended it earlier. The model is that "
+            f"of its best round, {best}."
+        )
     if watched and model.early_stopping == model.max_iter == "auto":
         return (
             f"Rounds were found on rows held out, where the score was best after {done}: it had not been better for "
@@ -73,8 +76,9 @@ def stopped(model: Any, done: int) -> str:
 
 
 def _edges(ax: Any, edges: list[tuple[int, float]]) -> None:
-    ax.plot(*zip(*edges, strict=True), color=BLUE, linewidth=1.2)
+    ax.plot(*zip(*edges, strict=True), color=figures.BLUE, linewidth=1.2)
     ax.set(xlabel="round", ylabel="edge", ylim=(0, 1.05))
+    figures.whole(ax.xaxis)
     ax.spines[["top", "right"]].set_visible(False)
 
 
