@@ -33,6 +33,8 @@ myst_enable_extensions = ["deflist"]
 # Papers' names and ours end in underscores and hold bars: see `plain`.
 default_role = "literal"
 
+smartquotes = False  # words in quotes are code here, to be copied
+
 autosummary_generate = True
 autodoc_typehints = "none"
 templates_path = ["_templates"]
