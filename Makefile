@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-full test-oldest bench docs lint release-check clean
+.PHONY: demo test test-full test-oldest test-pythons bench docs lint release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/anyboost demo
@@ -26,6 +26,20 @@ test-oldest:
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt \
 		--editable ".[cli]" pandas pytest hypothesis
 	$(OLDEST)/bin/python -m pytest -m "not full" -o filterwarnings=default $(CORE)  # old versions warn of each other
+
+# The same with what is newest, on each later Python that the path has. Asked and not looked up: a shim may run nothing.
+LATER := 3.12 3.13 3.14
+test-pythons:
+	@for version in $(LATER); do \
+		if python$$version -c "" 2>/dev/null; then $(MAKE) --no-print-directory test-python$$version || exit 1; \
+		else echo "not tested on Python $$version: there is no python$$version on the path"; fi; \
+	done
+
+test-python%:
+	@.venv-$*/bin/python -m pip --version >/dev/null 2>&1 || python$* -m venv .venv-$*
+	@echo "installing anyboost[cli] into .venv-$*"
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli]" pandas pytest hypothesis
+	.venv-$*/bin/python -m pytest -m "not full" $(CORE)
 
 # Wheel and sdist, each installed into an empty environment, which runs the README.
 release-check: $(INSTALLED)

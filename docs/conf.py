@@ -33,6 +33,8 @@ myst_enable_extensions = ["deflist"]
 # Papers' names and ours end in underscores and hold bars: see `plain`.
 default_role = "literal"
 
+smartquotes = False  # words in quotes are code here, to be copied
+
 autosummary_generate = True
 autodoc_typehints = "none"
 templates_path = ["_templates"]
@@ -80,7 +82,7 @@ warnings.filterwarnings("ignore", "the loss ended at", UserWarning)
 
 
 def plain(_app, what, _name, _obj, _options, lines):
-    """Escape in docstrings what they mean as it stands and reStructuredText would read as a reference."""
+    """Escape in docstrings what reStructuredText would read as a reference, and link the pages that they name."""
     if what == "module":
         return
     for number, line in enumerate(lines):
@@ -91,6 +93,7 @@ def plain(_app, what, _name, _obj, _options, lines):
             re.sub(r"(\w)_(?=\W|$)", r"\1\\_", part).replace("|", r"\|").replace("*", r"\*")
             for part in parts[::2]
         ]
+        parts[::2] = [re.sub(r"\bdocs/([a-z-]+)\.md\b", r":doc:`/\1`", part) for part in parts[::2]]
         lines[number] = "".join(parts)
 
 

@@ -106,10 +106,12 @@ def test_the_losses_of_a_fit_are_drawn():
     model.fit(X[:300], Y[:300], X_val=X[300:], y_val=Y[300:])
     ax = plot.rounds(model)
     labels = [line.get_label() for line in ax.get_lines()]
-    assert labels[:3] == ["training loss", "valid loss", "valid r2"]
+    assert labels[:3] == ["training loss", "validation loss", "validation r2"]
     np.testing.assert_array_equal(ax.get_lines()[0].get_ydata(), [step.loss for step in model.steps_])
     run = ab.boost(X.to_numpy(), Y, rounds=4, valid=(X.to_numpy(), Y))
-    assert [line.get_label() for line in plot.rounds(run).get_lines()] == ["training loss", "validation loss"]
+    ax = plot.rounds(run)
+    assert [line.get_label() for line in ax.get_lines()] == ["training loss", "validation loss"]
+    assert all(float(tick).is_integer() for tick in ax.get_xticks())  # there is no round 2.5
 
 
 def test_categories_are_shown_by_their_names():

@@ -48,6 +48,16 @@ def test_python_blocks_print_what_the_page_says(page, tmp_path, monkeypatch):
         assert_same_output(printed.getvalue(), promised)
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_no_bar_within_a_cell_cuts_its_row(page):
+    text = re.sub(
+        r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        heading, *rows = (len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines())
+        assert rows == [heading] * len(rows), table
+
+
 @pytest.mark.parametrize(
     ("printed", "promised"),
     [

@@ -17,7 +17,7 @@ def test_quick_demo_writes_table_and_figure(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
     text = page.read_text(encoding="utf-8")
     assert all(words in text for words in ("anyboost demo", "Coverage", "Worst groups", "town"))
-    for word in ("digits", "iris", "naive", "repeated", "residual", "Certified", str(picture), str(page)):
+    for word in ("digits", "iris", "naive", "repeated", "residual", "certified", str(picture), str(page)):
         assert word in result.output
     for word in ("a frame as it is", "intervals", "one row explained", "a stream", "a pool"):
         assert word in result.output
@@ -62,4 +62,4 @@ def test_every_method_spends_the_same_stumps():
     for curve in curves:
         assert curve.loss.shape == curve.test_error.shape == curve.stumps.shape
         assert 1 <= curve.distinct <= 15
-        assert np.isfinite(curve.floor)
+        assert 0.0 < curve.floor < 1.0  # a floor of 0 proves nothing; 1 is the loss of no stumps

@@ -232,7 +232,9 @@ def test_a_report_is_on_the_rows_held_out(place, table):
     words = ("--target", "y", *_ignored("y"), "--set", "max_iter=3")
     done = run("fit", "data.csv", *words, "--valid", "valid.csv", "--report", "page.html", "-o", "m")
     assert "page.html: report on the validation rows" in done.stdout
-    assert (place / "page.html").read_text().lower().startswith("<!doctype html>")
+    page = (place / "page.html").read_text()
+    assert page.lower().startswith("<!doctype html>")
+    assert "<h1>y by BoostingRegressor with the loss squared</h1>" in page
 
 
 def test_progress_is_lines_where_there_is_no_terminal():

@@ -36,7 +36,7 @@ def test_a_model_and_a_table_become_a_page(folder, tmp_path):
     assert str(page) in result.output.replace("\n", "")
     text = page.read_text(encoding="utf-8")
     for words in (
-        "model.anyboost: BoostingRegressor",
+        "model.anyboost: price by BoostingRegressor",
         "80 rows given",
         "Residuals",
         "Worst groups",

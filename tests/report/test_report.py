@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 import anyboost as ab
 from anyboost.report import pictures
 from anyboost.report.page import render
-from anyboost.report.parts import down
+from anyboost.report.parts import down, number, up
 
 HOSTILE = "<script>alert('1')</script>"
 
@@ -148,10 +148,12 @@ def test_what_shapley_values_are_added_over_is_said(rows):
 
 def test_a_floor_is_never_rounded_up(regressor):
     told = section(ab.report.summarize(regressor), "How far from optimal")
-    assert [row[1] for row in cells(told["tables"][0])] == [
-        regressor.floor(radius * regressor.norm_) for radius in (0.5, 1.0, 2.0)
-    ]
+    lines = cells(told["tables"][0])
+    assert regressor.norm_ in [norm for norm, _, _ in lines]
+    for norm, floor, gap in lines:
+        assert (floor, gap) == (regressor.floor(norm), regressor.gap(norm))
     for row in told["tables"][0]["rows"]:
+        assert float(row[0]["shown"].replace(",", "")) <= row[0]["by"]
         assert float(row[1]["shown"].replace(",", "")) <= row[1]["by"]
         assert float(row[2]["shown"].replace(",", "")) >= row[2]["by"]
     assert [down(x) for x in (1.23456, 999.96, -0.0123456, 0.0, 12.0)] == [
@@ -161,6 +163,42 @@ def test_a_floor_is_never_rounded_up(regressor):
         "0",
         "12",
     ]
+
+
+def test_prices_are_told_in_digits_and_not_in_powers_of_ten():
+    said = [number(x) for x in (282123.4, -12345.6, 1960.5, 2019, 999.96, 99.956, 0.0123456, 2.5e12)]
+    assert said == ["282,123", "-12,346", "1,960", "2,019", "1,000", "99.96", "0.01235", "2.5e+12"]
+    assert [down(x) for x in (282123.9, -12345.6)] == ["282,123", "-12,346"]
+    assert [up(x) for x in (282123.4, -12345.6, 0.0123456, -0.0123456, 0.0)] == [
+        *("282,124", "-12,345", "0.01235", "-0.01234", "0"),
+    ]
+
+
+def test_quarters_of_prices_are_named_in_digits():
+    X = pd.DataFrame({"price": np.linspace(10_000.4, 90_000.4, 400)})
+    model = ab.BoostingRegressor(max_iter=3, conformal=None).fit(X, X["price"] ** 2)
+    told = section(ab.report.summarize(model, X, X["price"] ** 2), "Worst groups")
+    assert {row[1] for row in cells(told["tables"][0])} == {
+        *("up to 30,000", "30,000 to 50,000", "50,000 to 70,000", "over 70,000"),
+    }
+
+
+def test_a_floor_of_nothing_is_not_called_a_certificate():
+    x = np.linspace(0.0, 1.0, 200)[:, None]
+    model = ab.BoostingRegressor(max_leaf_nodes=2, min_leaf_weight=1, max_iter=100, conformal=None)
+    model.fit(x, np.sin(2 * x[:, 0]))
+    assert model.floor() == 0.0
+    told = section(ab.report.summarize(model), "How far from optimal")
+    assert "At that norm nothing is proved: a loss of 0 is not ruled out." in told["text"][0]
+    lines = cells(told["tables"][0])
+    assert len(lines) == 3
+    assert lines[-1][0] > model.norm_ / 100  # the first that says something
+    for norm, floor, gap in lines:
+        assert norm < model.norm_
+        assert (floor, gap) == (model.floor(norm), model.gap(norm))
+        assert floor > 0.0
+    norm, floor = (cell["shown"] for cell in told["tables"][0]["rows"][-1][:2])
+    assert f"of norm {norm} or less has a loss under {floor}, whoever finds it" in told["text"][0]
 
 
 def test_every_parameter_is_there_with_what_auto_became(regressor):
@@ -196,6 +234,35 @@ def test_what_ended_a_fit_is_told(rows):
     said, model = ended(X_val=X_val, y_val=y_val, n_iter_no_change=3, learning_rate=0.3)
     assert said.startswith(f"The fit stopped after {model.n_iter_} rounds of at most 2000")
     assert said.endswith(f"its best round, {model.best_iteration_}.")
+    said, _ = ended(X_val=X_val, y_val=y_val, n_iter_no_change=50, max_iter=4)
+    assert said.startswith("The fit had all of its 4 rounds, and validation would not have ended it earlier.")
+
+
+def test_what_a_fit_measured_on_rows_held_out_stands_beside_the_scores_of_its_own_rows(rows):
+    X, y, X_val, y_val = rows
+
+    def measured(model, kind="training rows", **given):
+        told = ab.report.summarize(model.fit(X, y, **given), X, y, rows=kind)
+        return " ".join(section(told, "How well it does")["text"])
+
+    searched = ab.BoostingRegressor(max_leaf_nodes=6, conformal=None)
+    said = measured(searched)
+    loss = -searched.validation_score_[searched.n_iter_]
+    assert loss > -searched.train_score_[-1]  # what the page would show alone is better than what is true
+    assert f"a loss of {number(loss)}, a root mean squared error of {number(np.sqrt(2 * loss))}." in said
+    given = ab.BoostingRegressor("absolute", max_iter=9, scoring=["r2", "loss"], conformal=None)
+    said = measured(given, "rows given", valid={"later": (X_val, y_val)})
+    assert f"a r2 on later of {number(given.score(X_val, y_val))}, a loss on later of " in said
+    assert "did not learn from" not in measured(given, "validation rows", valid={"later": (X_val, y_val)})
+    assert "did not learn from" not in measured(ab.BoostingRegressor(max_iter=3, conformal=None))
+
+
+def test_the_title_names_the_target_that_a_column_has(rows):
+    X, y, _, _ = rows
+    model = ab.BoostingRegressor("absolute", max_iter=2, conformal=None).fit(X, y)
+    told = ab.report.summarize(model, X, pd.Series(y, name="price"))
+    assert told["title"] == "price by BoostingRegressor with the loss absolute"
+    assert ab.report.summarize(model, X, y)["title"] == "BoostingRegressor with the loss absolute"
 
 
 def test_classes_have_calibration_and_mistakes(rows):
@@ -213,6 +280,8 @@ def test_classes_have_calibration_and_mistakes(rows):
     scores = dict(cells(section(told, "How well it does")["tables"][0]))
     assert scores["share right"] == model.score(X_new, labels)
     assert section(told, "Shape curves")["text"][0].startswith("This model is no sum of curves")
+    assert "sureness" in section(told, "Worst groups")["tables"][0]["head"]
+    assert "Sureness is the mean of" in section(told, "Worst groups")["text"][1]
 
 
 def test_rankers_runs_pools_and_streams_have_reports(rows):
@@ -221,7 +290,7 @@ def test_rankers_runs_pools_and_streams_have_reports(rows):
     grades = np.digitize(y, [90, 130])
     ranker = ab.BoostingRanker(max_iter=5).fit(numbers, grades, qid=query)
     told = ab.report.summarize(ranker, numbers, grades, qid=query)
-    worst = cells(section(told, "Residuals")["tables"][0])[0]
+    worst = cells(section(told, "Worst queries")["tables"][0])[0]
     rows_of = query == int(worst[1])
     assert worst[0] == ab.metrics.ndcg(grades[rows_of], ranker.predict(numbers)[rows_of])
     run = ab.boost(numbers.to_numpy(), y, "absolute", "stump", rounds=10)
@@ -230,7 +299,7 @@ def test_rankers_runs_pools_and_streams_have_reports(rows):
         "Loss by round",
         "Edge by round",
     ]
-    assert cells(section(told, "How far from optimal")["tables"][0])[1][1] == run.floor()
+    assert [run.norm, run.floor(), run.gap()] in cells(section(told, "How far from optimal")["tables"][0])
     pool = ab.MirrorAveragingRegressor([Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0)]).fit(
         numbers, y
     )

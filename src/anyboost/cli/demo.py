@@ -23,7 +23,9 @@ if TYPE_CHECKING:
         [str, int], AbstractContextManager[Callable[[int], None]]
     ]  # gives what hears how much is done
 
-CERTIFIED = "Certified: no sum of stumps of that norm has a training loss under the floor. Gap: loss - floor."
+CERTIFIED = (
+    "Floor: certified, no sum of stumps of norm {0} or less has a smaller training loss, whoever finds it."
+)
 
 
 def command(
@@ -138,10 +140,14 @@ def _table(curves: list[Curve]) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, caption=CERTIFIED, caption_justify="left", padding=(0, 1))
+    from anyboost.experiments.contrast import RADIUS
+
+    table = Table(
+        box=box.SIMPLE_HEAD, caption=CERTIFIED.format(RADIUS), caption_justify="left", padding=(0, 1)
+    )
     for heading in ("data", "method"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("stumps", "loss", "test error", "norm", "floor", "gap", "s"):
+    for heading in ("stumps", "loss", "test error", "norm", "floor", "s"):
         table.add_column(heading, justify="right")
     for curve in curves:
         table.add_row(
@@ -152,7 +158,6 @@ def _table(curves: list[Curve]) -> Table:
             f"{curve.test_error[-1]:.1%}",
             f"{curve.norm:.1f}",
             f"{math.floor(1000 * curve.floor) / 1000:.3f}",  # a bound that is rounded up is no longer certified
-            f"{math.ceil(1000 * curve.gap) / 1000:.3f}",
             f"{curve.seconds:.2f}",
             end_section=curve.method == "residual",
         )

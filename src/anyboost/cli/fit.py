@@ -99,7 +99,7 @@ def command(
         files.save(model, output)
         _tell(model, output)
         if report is not None:
-            _report(model, report, rows if held is None else held, held is not None, task)
+            _report(model, report, rows if held is None else held, held is not None, task, asked.target)
 
 
 def _check(data: list[str], output: Path, valid: str | None, report: Path | None) -> None:
@@ -148,7 +148,7 @@ def _tell(model: Any, output: Path) -> None:
     typer.echo(f"{output}: {output.stat().st_size:,} bytes" if output.is_file() else str(output))
 
 
-def _report(model: Any, path: Path, rows: Any, held_out: bool, task: str) -> None:
+def _report(model: Any, path: Path, rows: Any, held_out: bool, task: str, target: str) -> None:
     import shlex
     import sys
 
@@ -157,5 +157,6 @@ def _report(model: Any, path: Path, rows: Any, held_out: bool, task: str) -> Non
     given = {} if rows.groups is None else {"qid" if task == "ranking" else "groups": rows.groups}
     what = "validation rows" if held_out else "training rows"
     line = shlex.join(["anyboost", *sys.argv[1:]])
-    report.write(model, path, rows.X, rows.y, rows=what, command=line, **given)
+    title = f"{target} by {type(model).__name__} with the loss {model.loss_}"
+    report.write(model, path, rows.X, rows.y, rows=what, command=line, title=title, **given)
     typer.echo(f"{path}: report on the {what}")

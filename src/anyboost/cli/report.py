@@ -66,7 +66,9 @@ def command(
                 answers, data, format, {"y": target, "qid": qid, "groups": groups}, tuple(ignore or ())
             )
             given["rows"] = "training rows" if training else "rows given"
-        report.write(answers.model, output, title=f"{model.name}: {type(answers.model).__name__}", **given)
+        name = type(answers.model).__name__
+        title = f"{model.name}: {name if target is None else f'{target} by {name}'}"
+        report.write(answers.model, output, title=title, **given)
         typer.echo(f"Report: {output}")
 
 

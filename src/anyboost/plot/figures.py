@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colors, which stay apart for color-blind readers.
@@ -19,6 +20,15 @@ def new(size: tuple[float, float]) -> "Figure":
     except ImportError:
         raise ImportError('figures need matplotlib: pip install "anyboost[report]"') from None
     return pyplot.figure(figsize=size, layout="constrained")
+
+
+def whole(axis: "Axis") -> None:
+    """Ticks at whole numbers only, unless somebody chose where ticks are."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = axis.get_major_locator()
+    if isinstance(locator, MaxNLocator):
+        locator.set_params(integer=True)
 
 
 def axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":

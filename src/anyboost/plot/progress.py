@@ -36,7 +36,10 @@ def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
     curves = {"training loss": ([step.round for step in steps], [step.loss for step in steps])}
     for name, found in getattr(model, "validation_scores_", {}).items():
         for scoring, values in found.items():
-            curves[f"{name} {scoring}"] = (list(range(1, len(values))), list(values[1:]))
+            curves[f"{'validation' if name == 'valid' else name} {scoring}"] = (
+                list(range(1, len(values))),
+                list(values[1:]),
+            )
     watched = [step.valid_loss for step in steps if getattr(step, "valid_loss", None) is not None]
     if watched and not getattr(
         model, "validation_scores_", None
@@ -49,5 +52,6 @@ def rounds(model: Any, ax: "Axes | None" = None) -> "Axes":
     if best is not None and best < len(steps):
         ax.axvline(best, color="#777777", linestyle=":", label=f"best round, {best}")
     ax.set_xlabel("round")
+    figures.whole(ax.xaxis)
     ax.legend(frameon=False)
     return ax

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from anyboost import metrics, plot
-from anyboost.losses import Cox
+from anyboost.losses import Cox, Squared
 from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
-from anyboost.report.parts import Section
+from anyboost.report.parts import Section, number
 from anyboost.report.subject import Subject, Values
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
@@ -20,15 +20,25 @@ LEVELS = 12  # of a column, the most frequent
 WORST = 12  # groups, rows or queries shown
 FEWEST = 20  # rows of a group
 POINTS = 2_000
+ROWS = "the first row of the table is row 0"
+MEANINGS = {
+    "bias": "Bias is the mean of prediction minus target.",
+    "brier": "Brier is the mean squared error of the probabilities.",
+    "sureness": "Sureness is the mean of the largest probability minus the share that is right: above 0 the model is "
+    "surer than it should be, below 0 less sure.",
+}
 
 
 def scores(subject: Subject) -> Section:
     """The usual scores."""
     section = Section("How well it does")
+    watched = list(_watched(subject)) if subject.rows != "validation rows" else []
+    if watched:
+        section.say(f"On rows that it did not learn from, the fit measured {', '.join(watched)}.")
     if not subject.has_targets:
         return section
     if subject.rows == "training rows":
-        section.say("These are the rows that the model was fitted to: it does worse on others.")
+        section.say("The scores are of the rows that the model was fitted to: it does worse on others.")
     found = list(_scores(subject))
     if found:
         section.add_table(["score", "value"], [list(pair) for pair in found])
@@ -68,6 +78,19 @@ def _scores(subject: Subject) -> Iterator[tuple[str, float]]:
             yield "R^2", 1.0 - float((off**2).mean()) / spread
     else:
         yield "score", float(model.score(subject.X, y))
+
+
+def _watched(subject: Subject) -> Iterator[str]:
+    """What the fit found on its validation sets with as many rounds as the model has."""
+    for name, found in getattr(subject.model, "validation_scores_", {}).items():
+        if name == "train":  # a fit that held nothing out watches the rows that it learns from
+            continue
+        where = "" if name == "valid" else f" on {name}"
+        for scoring, values in found.items():
+            value = float(values[min(subject.ensemble.n_rounds, len(values) - 1)])
+            yield f"a {scoring}{where} of {number(value)}"
+            if scoring == "loss" and isinstance(subject.loss, Squared):
+                yield f"a root mean squared error{where} of {number((2.0 * value) ** 0.5)}"
 
 
 def _ranking(subject: Subject) -> Iterator[tuple[str, float]]:
@@ -163,9 +186,13 @@ def groups(subject: Subject) -> Section:
         for line in found[:WORST]
     ]
     section.say(
-        f"The largest mean losses of {len(found)} groups with at least {least} rows; over all rows it is {mean:.4g}. "
-        "Of so many, some are large by chance: look at the number of rows, and at other rows before acting on one."
+        f"The largest mean losses of {len(found)} groups with at least {least} rows; over all rows it is "
+        f"{number(mean)}. Of so many, some are large by chance: look at the number of rows, and at other rows before "
+        "acting on one."
     )
+    meanings = " ".join(MEANINGS[name] for name in extra if name in MEANINGS)
+    if meanings:
+        section.say(meanings)
     head = ["by", "group", "rows", "loss", "times all rows", *extra]
     section.add_table(head, lines)
     return section
@@ -203,14 +230,11 @@ def _labels(column: Values) -> np.ndarray | None:
         return None
     values = np.unique(held)
     if len(values) <= LEVELS:
-        said = [f"{value:.4g}" for value in column.numbers.tolist()]
+        said = [number(value) for value in column.numbers.tolist()]
     else:
         cuts = np.unique(np.quantile(held, [0.25, 0.5, 0.75]))
-        ends = [
-            f"up to {cuts[0]:.4g}",
-            *(f"{a:.4g} to {b:.4g}" for a, b in pairwise(cuts.tolist())),
-        ]
-        ends.append(f"over {cuts[-1]:.4g}")
+        names = [number(cut) for cut in cuts.tolist()]
+        ends = [f"up to {names[0]}", *(f"{a} to {b}" for a, b in pairwise(names)), f"over {names[-1]}"]
         said = [ends[place] for place in np.searchsorted(cuts, column.numbers).clip(0, len(cuts)).tolist()]
     return np.where(column.missing, "missing", np.array(said))
 
@@ -225,7 +249,8 @@ def _lines(found: Any, name: str, least: int = 1) -> list[dict[str, Any]]:
 
 def residuals(subject: Subject) -> Section:
     """Where the model is far off."""
-    section = Section("Mistakes" if subject.is_classifier else "Residuals")
+    titles = {subject.is_classifier: "Mistakes", subject.is_ranker: "Worst queries"}
+    section = Section(titles.get(True, "Residuals"))
     if not subject.has_targets:
         return section
     if subject.is_ranker:
@@ -249,7 +274,7 @@ def _far_off(section: Section, subject: Subject) -> None:
     section.add_figure(lambda ax: _bars(ax, off), (6.0, 2.4), "Residuals")
     worst = np.argsort(-np.abs(off), kind="stable")[:WORST]
     lines = [[int(at), float(y[at]), float(said[at]), float(off[at])] for at in worst.tolist()]
-    section.add_table(["row", "target", "prediction", "residual"], lines, "The rows farthest off")
+    section.add_table(["row", "target", "prediction", "residual"], lines, f"The rows farthest off; {ROWS}")
 
 
 def _scatter(ax: Any, said: np.ndarray, y: np.ndarray) -> None:
@@ -282,7 +307,7 @@ def _confusion(section: Section, subject: Subject) -> None:
     sure = chances.max(axis=1)
     worst = wrong[np.argsort(-sure[wrong], kind="stable")[:WORST]]
     lines = [[int(at), str(y[at]), str(said[at]), float(sure[at])] for at in worst.tolist()]
-    section.add_table(["row", "class", "said", "probability"], lines, "The surest mistakes")
+    section.add_table(["row", "class", "said", "probability"], lines, f"The surest mistakes; {ROWS}")
 
 
 def _worst_queries(section: Section, subject: Subject) -> None:

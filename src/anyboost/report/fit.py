@@ -1,19 +1,20 @@
 """How the fit went: its losses, what ended it, the edge of its rounds, and what is proved of it."""
 
-import math
 from typing import Any
 
 import numpy as np
 
 from anyboost import plot
 from anyboost.boosting import Run
-from anyboost.plot.figures import BLUE
-from anyboost.report.parts import Section, down, number
+from anyboost.certificates import Certificate
+from anyboost.plot import figures
+from anyboost.report.parts import Section, down, number, up
 from anyboost.report.subject import Subject
 from anyboost.weak.functions import TreeFunction
 from anyboost.weak.linear import LinearFunction
 
-RADII = (0.5, 1.0, 2.0)  # of the model's norm
+PARTS = (0.25, 0.5, 1.0, 2.0)  # of the norm that the sentence speaks of
+HALVINGS = 20
 
 
 def rounds(subject: Subject) -> Section:
@@ -60,7 +61,10 @@ def stopped(model: Any, done: int) -> str:
                 f"The fit stopped after {done} rounds of at most {most}: the validation score had not been better for "
                 f"{patience} rounds. The model is that of its best round, {best}."
             )
-        return f"The fit had its {done} rounds before validation ended it. The model is that of its best round, {best}."
+        return (
+            f"The fit had all of its {done} rounds, and validation would not have ended it earlier. The model is that "
+            f"of its best round, {best}."
+        )
     if watched and model.early_stopping == model.max_iter == "auto":
         return (
             f"Rounds were found on rows held out, where the score was best after {done}: it had not been better for "
@@ -72,13 +76,14 @@ def stopped(model: Any, done: int) -> str:
 
 
 def _edges(ax: Any, edges: list[tuple[int, float]]) -> None:
-    ax.plot(*zip(*edges, strict=True), color=BLUE, linewidth=1.2)
+    ax.plot(*zip(*edges, strict=True), color=figures.BLUE, linewidth=1.2)
     ax.set(xlabel="round", ylabel="edge", ylim=(0, 1.05))
+    figures.whole(ax.xaxis)
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def certificate(subject: Subject) -> Section:
-    """The floor and the gap at the model's norm, and at half and twice of it."""
+    """Floors and gaps: at the model's norm, or where nothing is proved there, at parts of it."""
     section = Section("How far from optimal")
     model = subject.model
     terms = subject.ensemble.hypotheses if subject.ensemble is not None else []
@@ -86,32 +91,42 @@ def certificate(subject: Subject) -> Section:
         return section
     try:
         norm = float(model.norm if isinstance(model, Run) else model.norm_)
-        floors = [(radius * norm, float(model.floor(radius * norm))) for radius in RADII]
+        proofs = model.certificate if isinstance(model, Run) else model._proofs()
     except (AttributeError, ValueError) as reason:
         section.say(f"Nothing is proved of this model: {reason}.")
         return section
-    if not math.isfinite(floors[1][1]) or not all(_has_close_floor(term) for term in terms):
+    radius = _largest_proved(proofs, norm)
+    if radius is None or not all(_has_close_floor(term) for term in terms):
         section.say(
             f"The model has norm {number(norm)}. Floors are close for sums of stumps and of linear functions; of sums "
             "of larger functions, as this one is, little is proved."
         )
         return section
-    loss = floors[1][1] + float(model.gap())
+    spoken = f"The model has norm {number(norm)} and training loss {number(proofs.loss)}."
+    if radius < norm:
+        spoken += f" At that norm nothing is proved: a loss of {number(proofs.infimum)} is not ruled out."
     section.say(
-        f"The model has norm {number(norm)} and training loss {number(loss)}. Certified: on the training rows, no sum "
-        f"of functions like its own of at most that norm has a loss under {down(floors[1][1])}, whoever finds it."
+        f"{spoken} Certified: on the training rows, no sum of functions like its own of norm {down(radius)} or less "
+        f"has a loss under {down(proofs.floor(radius))}, whoever finds it."
     )
-    rows = [[radius, *_proved(floor, loss - floor)] for radius, floor in floors if math.isfinite(floor)]
+    proved = [part * radius for part in PARTS if proofs.floor(part * radius) > proofs.infimum]
+    if any(proofs.gap(norm) < 0 for norm in proved):
+        section.say("Where the gap is negative, no such sum of that norm is as good as the model.")
+    rows = [_told(norm, proofs.floor(norm), proofs.gap(norm)) for norm in proved]
     section.add_table(["norm", "floor", "gap to the model's loss"], rows)
     return section
 
 
-def _proved(floor: float, gap: float) -> list[dict[str, Any]]:
-    """Cells of a floor, rounded down, and a gap, rounded up."""
-    return [
-        {"shown": down(floor), "by": floor},
-        {"shown": down(-gap).replace("-", "", 1) if gap > 0 else number(gap), "by": gap},
-    ]
+def _largest_proved(proofs: Certificate, norm: float) -> float | None:
+    """The model's norm, halved until the floor says more than that the loss has a least value."""
+    radii = (norm / 2.0**halvings for halvings in range(HALVINGS))
+    return next((radius for radius in radii if proofs.floor(radius) > proofs.infimum), None)
+
+
+def _told(norm: float, floor: float, gap: float) -> list[dict[str, Any]]:
+    """Cells that are still proved as they are shown: norm and floor rounded down, the gap up."""
+    cells = ((norm, down), (floor, down), (gap, up))
+    return [{"shown": rounded(value), "by": value} for value, rounded in cells]
 
 
 def _has_close_floor(term: Any) -> bool:

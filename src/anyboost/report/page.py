@@ -43,7 +43,7 @@ def write(
     command : str or None, default None
         The line that made the model, to be shown under how to reproduce it.
     title : str or None, default None
-        The heading; None: what the model is.
+        The heading; None: what the model is, and of which target, where y has a name.
 
     Examples
     --------

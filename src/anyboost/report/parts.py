@@ -11,6 +11,8 @@ from typing import Any
 
 from anyboost.report import pictures
 
+MANY = 1e9  # numbers from here on are told in powers of ten
+
 
 def needs(name: str) -> None:
     """An ImportError in one sentence where a package that reports need is not installed."""
@@ -35,7 +37,7 @@ class Section:
         self.text.append(sentence)
 
     def add_table(self, head: list[str], rows: list[list[Any]], caption: str = "") -> None:
-        """Add a table; numbers are shown in four digits."""
+        """Add a table."""
         cells = [[cell(value) for value in row] for row in rows]
         self.tables.append({"head": head, "rows": cells, "caption": caption})
 
@@ -65,18 +67,27 @@ def cell(value: Any) -> dict[str, Any]:
 
 
 def number(value: float) -> str:
-    """A count as it is, another number in four digits."""
-    if isinstance(value, int) or (float(value).is_integer() and abs(value) < 1e9):
+    """Below a thousand in four digits, from there to a thousand million in whole numbers, with commas."""
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) < MANY):
         return f"{int(value):,}"
+    if 999.95 <= abs(value) < MANY:  # which four digits would round to a thousand
+        return f"{value:,.0f}"
     return f"{value:.4g}"
 
 
 def down(value: float) -> str:
-    """A bound from below in four digits: one that is rounded up would no longer be proved."""
+    """A bound from below, as `number` has it: one that is rounded up would no longer be proved."""
     if value == 0 or not math.isfinite(value):
         return number(value)
     digits = 3 - math.floor(math.log10(abs(value)))
-    return f"{math.floor(value * 10.0**digits) / 10.0**digits:.4g}"
+    scale = 10.0 ** (max(digits, 0) if abs(value) < MANY else digits)
+    return number(math.floor(value * scale) / scale)
+
+
+def up(value: float) -> str:
+    """A bound from above."""
+    said = down(-value)
+    return said.removeprefix("-") if said.startswith("-") or value == 0 else f"-{said}"
 
 
 def percent(part: float) -> float:

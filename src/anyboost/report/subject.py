@@ -42,6 +42,7 @@ class Subject:
     groups: np.ndarray | None = None
     rows: str = "rows given"
     command: str | None = None
+    target: str | None = None
 
     @property
     def is_estimator(self) -> bool:
@@ -165,7 +166,9 @@ def check(model: Any, X: Any, y: Any, qid: Any, groups: Any, rows: str, command:
         raise TypeError("X is for estimators, and the model is a Run: leave it out")
     if X is not None:
         tables.check_kind(X)
-    found = Subject(model, X, rows=rows, command=command)
+    name = getattr(y, "name", None)  # of a column of pandas or polars, which has "" for none
+    target = None if name in (None, "") else str(name)
+    found = Subject(model, X, rows=rows, command=command, target=target)
     given = {"y": y, "qid": qid, "groups": groups}
     arrays: dict[str, Any] = {
         name: None if value is None else np.asarray(value) for name, value in given.items()

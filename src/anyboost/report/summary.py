@@ -53,7 +53,7 @@ def summarize(
     command : str or None, default None
         The line that made the model, to be shown under how to reproduce it.
     title : str or None, default None
-        The heading; None: what the model is.
+        The heading; None: what the model is, and of which target, where y has a name.
 
     Returns
     -------
@@ -83,7 +83,8 @@ def _title(subject: Subject) -> str:
     if isinstance(subject.model, Run):
         return f"A run with the loss {subject.loss}"
     name = type(subject.model).__name__
-    return name if subject.loss is None else f"{name} with the loss {subject.loss}"
+    of_what = name if subject.target is None else f"{subject.target} by {name}"
+    return of_what if subject.loss is None else f"{of_what} with the loss {subject.loss}"
 
 
 def _facts(subject: Subject) -> list[tuple[str, str]]:
