@@ -313,3 +313,71 @@ def test_two_numbers_are_classes_where_they_are_whole(table):
         for place in ("--in-memory", "--on-disk"):
             done = run("fit", "two.csv", "--target", "t", "--set", "max_iter=2", place, "-o", "m")
             assert f"task: {task}, told by the target" in done.stderr
+
+
+@pytest.fixture
+def dated(table):
+    """A Parquet table with columns that are neither numbers nor text, and the same one as CSV."""
+    days = pd.date_range("2024-02-28", periods=ROWS, freq="36h")
+    typed = table[["a", "b", "color", "y", "id"]].assign(day=days.normalize(), moment=days)
+    arrow = pyarrow.Table.from_pandas(typed, preserve_index=False)
+    arrow = arrow.append_column("date", pyarrow.array(days.date)).append_column(
+        "clock", pyarrow.array(days.time)
+    )
+    for name, values in (
+        ("blob", [b"x"] * ROWS),
+        ("list", [[1]] * ROWS),
+        ("wait", [days[1] - days[0]] * ROWS),
+    ):
+        arrow = arrow.append_column(name, pyarrow.array(values))
+    parquet.write_table(arrow, "typed.parquet")
+    typed.assign(date=days.date, clock=days.time).to_csv("typed.csv", index=False)
+    return typed
+
+
+MODELS, DATA = ("text", "typed"), ("typed.csv", "typed.parquet")
+STRANGE = ["blob", "list", "wait"]
+
+
+def _left(*names):
+    return [word for name in names for word in ("--ignore", name)]
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+def test_a_column_that_cannot_be_read_can_be_left_out(room, dated):
+    words = ("--target", "y", "--set", "max_iter=3")
+    said = run("fit", "typed.parquet", *words, room, "-o", "m", code=1).stderr
+    assert said == (
+        "column 'blob' of typed.parquet has type binary, and numbers, text, dates and times can be read: "
+        "--ignore blob leaves it out\n"
+    )
+    left = _left("id", "day", "moment", "date", "clock", *STRANGE)
+    run("fit", "typed.parquet", *words, *left, room, "-o", "m")
+    run("cv", "typed.parquet", *words, *left, "--folds", "2")
+    run("predict", "m", "typed.parquet", "--keep", "id", "-o", "out.csv")
+    np.testing.assert_array_equal(
+        pd.read_csv("out.csv")["prediction"], ab.load("m").predict(dated[["a", "b", "color"]])
+    )
+    run("explain", "m", "typed.parquet")
+    run("report", "m", "typed.parquet", "--target", "y", "-o", "page.html")
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+@pytest.mark.usefixtures("dated")
+def test_dates_and_times_are_the_same_words_in_csv_and_parquet(room):
+    words = ("--target", "y", "--ignore", "id", "--set", "max_iter=3", room, "-o")
+    run("fit", "typed.csv", *words, "text")
+    run("fit", "typed.parquet", *words, "typed", *_left(*STRANGE))
+    names = ["a", "b", "color", "day", "moment", "date", "clock"]
+    assert list(ab.load("typed").feature_names_in_) == names
+    for model in MODELS:
+        for data in DATA:
+            run("predict", model, data, "--keep", "moment", "-o", f"{model}-{data}.csv")
+    found = [pd.read_csv(f"{model}-{data}.csv") for model in MODELS for data in DATA]
+    for other in found[1:]:
+        pd.testing.assert_frame_equal(found[0], other)
+
+
+def test_what_is_left_out_may_hold_anything_in_csv_too(table):
+    table.assign(id="inf").to_csv("odd.csv", index=False)
+    run("fit", "odd.csv", "--target", "y", *_ignored("y"), "--set", "max_iter=2", "-o", "m")

@@ -58,7 +58,7 @@ def command(
         paths.check("--output", output)
         paths.check_apart({"--output": output}, *sources.found(data, format))
         fitting.check(asked)
-        with sources.opened(data, format) as source:
+        with sources.opened(data, format, wanted=asked.reads) as source:
             task, rows, _ = fitting.taken(source, asked, fitting, say)
         parts = _parts(rows, task, folds, seed)
         found = []

@@ -65,12 +65,17 @@ def command(
         if output is not None:
             writing.check(output, None, model, data)
         answers = Answers(model, Wanted(explain=True))
+        left, copied = tuple(ignore or ()), tuple(keep or ())
+        wanted = answers.reads(left, copied)
         if output is None:
-            with sources.opened(data, format, once=True) as source:
-                _print(_moved(answers, source, tuple(ignore or ())), top)
+            with sources.opened(data, format, once=True, wanted=wanted) as source:
+                _print(_moved(answers, source, left), top)
             return
-        with writing.TableWriter(output) as table, sources.opened(data, format, once=True) as source:
-            for X, kept in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
+        with (
+            writing.TableWriter(output) as table,
+            sources.opened(data, format, once=True, wanted=wanted) as source,
+        ):
+            for X, kept in answers.batches(source, left, copied):
                 table.write(kept | answers.why(X))
         table.tell()
 

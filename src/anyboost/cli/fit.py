@@ -79,7 +79,7 @@ def command(
         asked = settings.gathered(config, set, type, categorical, ignore, **named)
         _check(sources.found(data, format), output, valid, report)
         fitting.check(asked)
-        with sources.opened(data, format) as source:
+        with sources.opened(data, format, wanted=asked.reads) as source:
             room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
             task, rows, kinds = fitting.taken(source, asked, room, say)
         if task == "ranking" and asked.groups is None:
@@ -87,7 +87,7 @@ def command(
         model, given = fitting.made(asked, task), rows.given(task)
         held: Any = None
         if valid is not None:
-            with sources.opened(valid) as source:
+            with sources.opened(valid, wanted=asked.reads) as source:
                 later = fitting.read(source, asked, kinds)
             held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}

@@ -67,11 +67,12 @@ def command(
         writing.check(output, output_format, model, *sources.found(data, format))
         wanted = Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
         answers = Answers(model, wanted)
+        left, copied = tuple(ignore or ()), tuple(keep or ())
         with (
             writing.TableWriter(output, output_format) as table,
-            sources.opened(data, format, once=True) as source,
+            sources.opened(data, format, once=True, wanted=answers.reads(left, copied)) as source,
         ):
-            for X, kept in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
+            for X, kept in answers.batches(source, left, copied):
                 found = quietly(say, partial(answers.of, X))
                 table.write(_apart(kept, found))
             if not table.rows:

@@ -80,15 +80,16 @@ def _rows(
     labels = getattr(answers.model, "classes_", None)
     if apart["y"] is not None and labels is not None and labels.dtype.kind in "OUT":
         types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
-    whole = frames.read(data, format, types)
+    columns = [name for name in apart.values() if name is not None]
+    whole = frames.read(data, format, types, answers.reads(ignore, columns))
     flags = {"y": "--target", "qid": "--qid", "groups": "--groups"}
     given = {name: whole.column(column, flags[name]) for name, column in apart.items() if column is not None}
     if answers.names is not None:
         return given | {"X": answers.by_name(whole.columns, data)}
-    others = (*apart.values(), *ignore)
-    columns = {name: values for name, values in whole.columns.items() if name not in others}
-    if any(values.dtype == object for values in columns.values()):
-        return given | {"X": frames.to_arrow(columns)}
+    others = (*columns, *ignore)
+    left = {name: values for name, values in whole.columns.items() if name not in others}
+    if any(values.dtype == object for values in left.values()):
+        return given | {"X": frames.to_arrow(left)}
     import numpy as np
 
-    return given | {"X": np.column_stack(list(columns.values()))}
+    return given | {"X": np.column_stack(list(left.values()))}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from anyboost import files
 from anyboost.boosting import Run
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import Batch, TableError
+from anyboost.cli.rows.cells import Batch, Choice, TableError
 from anyboost.cli.rows.sources import Source
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import BoostingRegressor
@@ -81,6 +81,11 @@ class Answers:
             name: "text" if number in levels and levels[number].words else "number"
             for number, name in enumerate(self.names)
         }
+
+    def reads(self, ignore: Collection[str], apart: Collection[str]) -> Choice:
+        """Which columns of a table are looked into: those of the model, and those that stand apart."""
+        names = self.names
+        return lambda name: name in apart or (name not in ignore if names is None else name in names)
 
     def batches(
         self, source: Source, ignore: tuple[str, ...], keep: tuple[str, ...]

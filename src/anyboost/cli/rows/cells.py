@@ -19,6 +19,8 @@ MISSING = frozenset(
 
 
 Where = Callable[[int], str]  # how to name a row in a sentence
+Choice = Callable[[str], bool]  # which columns are looked into
+EVERY: Choice = lambda _: True
 
 
 class TableError(ValueError):
@@ -110,13 +112,18 @@ class CellReader:
     """Turns cells into columns, and remembers in `kinds` which columns hold numbers and which text.
 
     `text` are columns of the latter, `missing` words that stand for no number; `others` is what columns hold of which
-    `kinds` says nothing.
+    `kinds` says nothing. Columns that are not `wanted` are there, and empty, whatever they hold.
     """
 
     def __init__(
-        self, kinds: dict[str, str], text: Collection[str], missing: Collection[str], others: str | None
+        self,
+        kinds: dict[str, str],
+        text: Collection[str],
+        missing: Collection[str],
+        others: str | None,
+        wanted: Choice,
     ) -> None:
-        self.kinds, self.missing, self.others = kinds, missing, others
+        self.kinds, self.missing, self.others, self.wanted = kinds, missing, others, wanted
         kinds.update(dict.fromkeys(text, "text"))
 
     def kind(self, name: str) -> str | None:
@@ -151,10 +158,12 @@ class CellReader:
 
     def _column(self, name: str, cells: Sequence[str]) -> tuple[np.ndarray, int, str | None]:
         """The values up to the first bad cell, its place, and what is wrong with it."""
+        if not self.wanted(name):
+            return nothing(len(cells)), len(cells), None
         if self.kind(name) is None:
             first = next((cell for cell in cells if not self._empty(cell)), None)
             if first is None:
-                return np.full(len(cells), np.nan), len(cells), None
+                return nothing(len(cells)), len(cells), None
             self.kinds[name] = "text" if _number(first) is None else "number"
         if self.kinds[name] == "text":
             values = np.empty(len(cells), dtype=object)
@@ -185,6 +194,11 @@ class CellReader:
     def _empty(self, cell: str) -> bool:
         bare = cell.strip()
         return not bare or bare in self.missing
+
+
+def nothing(rows: int) -> np.ndarray:
+    """A column in which every cell is empty."""
+    return np.full(rows, np.nan)
 
 
 def is_text(cell: str) -> bool:

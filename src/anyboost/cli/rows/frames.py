@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.cli.rows import sources
-from anyboost.cli.rows.cells import Batch, TableError, arrow, check_column
+from anyboost.cli.rows.cells import EVERY, Batch, Choice, TableError, arrow, check_column
 
 KINDS = ("number", "text")
 
@@ -65,13 +65,17 @@ def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:
 
 
 def read(
-    paths: str | Sequence[str], format: str | None = None, types: Mapping[str, str] | None = None
+    paths: str | Sequence[str],
+    format: str | None = None,
+    types: Mapping[str, str] | None = None,
+    wanted: Choice = EVERY,
 ) -> Whole:
     """All rows of CSV, TSV, Parquet or Arrow files, or of standard input ("-").
 
     types : "number" or "text" for columns that are not to be guessed.
+    wanted : which columns are looked into; the others come empty.
     """
-    with sources.opened(paths, format) as source:
+    with sources.opened(paths, format, wanted=wanted) as source:
         return of_source(source, types or {})
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from anyboost.cli.rows import text
-from anyboost.cli.rows.cells import Batch, CellReader, TableError, words_of
+from anyboost.cli.rows.cells import Batch, CellReader, TableError, nothing, words_of
 
 PIECE = 1 << 22
 _FIRST = 1 << 16  # tells what the columns hold
@@ -159,7 +159,8 @@ def _plain(
     from pyarrow import csv
 
     words, numbers = pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), pyarrow.float64()
-    held = [columns.kind(name) for name in names]
+    wanted = [name for name in names if columns.wanted(name)]
+    held = [columns.kind(name) for name in wanted]
     if not any(held):
         return None
     try:
@@ -171,8 +172,9 @@ def _plain(
             csv.ConvertOptions(
                 column_types={
                     name: numbers if kind == "number" else words
-                    for name, kind in zip(names, held, strict=True)
+                    for name, kind in zip(wanted, held, strict=True)
                 },
+                include_columns=wanted,
                 null_values=["", *columns.missing],
                 strings_can_be_null=False,
             ),
@@ -181,8 +183,8 @@ def _plain(
         return None
     if len(table) != len(lines):
         return None
-    found: dict[str, np.ndarray] = {}
-    for name, kind, column in zip(names, held, table.columns, strict=True):
+    found = {name: nothing(len(lines)) for name in names}
+    for name, kind, column in zip(wanted, held, table.columns, strict=True):
         values = found[name] = _numbers(column) if kind == "number" else _words(column)
         if kind == "number":
             strange = np.count_nonzero(~np.isfinite(values)) != column.null_count
@@ -191,7 +193,7 @@ def _plain(
         if strange:
             return None
         if kind is None:
-            found[name] = np.full(len(values), np.nan)
+            found[name] = nothing(len(values))
     return Batch(found, lines)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from anyboost.cli.rows import tables
-from anyboost.cli.rows.cells import MISSING, Batch, NoNumber, TableError
+from anyboost.cli.rows.cells import EVERY, MISSING, Batch, Choice, NoNumber, TableError
 
 T = TypeVar("T")
 ROWS = 65_536  # of a batch
@@ -30,6 +30,7 @@ class Source(NamedTuple):
     paths: tuple[str, ...]
     formats: tuple[str, ...]
     opened: tuple[str, ...]  # what is read for each: a copy, of standard input
+    wanted: Choice  # which columns are looked into; the others come empty
 
     @property
     def title(self) -> str:
@@ -42,11 +43,11 @@ class Source(NamedTuple):
 
         others : what columns of text files hold of which `kinds` says nothing; else found out.
         """
-        given: Any = {"rows": ROWS, "missing": MISSING, "others": others, "by_pieces": True}
+        given: Any = {"rows": ROWS, "missing": MISSING, "others": others, "wanted": self.wanted}
         names: list[str] = []
         for number, (path, form, file) in enumerate(zip(self.paths, self.formats, self.opened, strict=True)):
             with self._telling(number):
-                for batch in tables.read(file, form, kinds, **given):
+                for batch in tables.read(file, form, kinds, by_pieces=True, **given):
                     names = names or list(batch.columns)
                     yield number, self._alike(batch, names, path)
 
@@ -149,15 +150,23 @@ def _of_one_format(folder: str, paths: list[str], format: str | None) -> list[st
 
 
 @contextlib.contextmanager
-def opened(given: str | Sequence[str], format: str | None = None, once: bool = False) -> Iterator[Source]:
-    """What is named as a source; one that is read `once` comes from standard input as it is written there."""
+def opened(
+    given: str | Sequence[str],
+    format: str | None = None,
+    once: bool = False,
+    wanted: Choice = EVERY,
+) -> Iterator[Source]:
+    """What is named as a source; one that is read `once` comes from standard input as it is written there.
+
+    wanted : which columns are looked into; the others come empty, whatever they hold.
+    """
     paths = found(given, format)
     formats = [tables.format_of(path, format) for path in paths]
     if not set(formats) <= set(tables.TABLES):
         raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
     as_it_comes = once and formats[0] in ("csv", "tsv")
     with contextlib.nullcontext(paths[0]) if as_it_comes else seekable(paths[0]) as first:
-        yield Source(tuple(paths), tuple(formats), (first, *paths[1:]))
+        yield Source(tuple(paths), tuple(formats), (first, *paths[1:]), wanted)
 
 
 @contextlib.contextmanager

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.cli.rows import pieces
+from anyboost.cli.rows import pieces, times
 from anyboost.cli.rows import text as texts
-from anyboost.cli.rows.cells import Batch, CellReader, TableError, arrow, words_of
+from anyboost.cli.rows.cells import EVERY, Batch, CellReader, Choice, TableError, arrow, nothing, words_of
 
 ROWS = 4096  # the largest batch; the first ones are 1, 2, 4, ... so that a slow pipe is heard from at once
 FORMATS = ("csv", "tsv", "parquet", "arrow", "vw")
@@ -70,6 +70,7 @@ def read(
     rows: int = ROWS,
     missing: Collection[str] = (),
     others: str | None = None,
+    wanted: Choice = EVERY,
     by_pieces: bool = False,
 ) -> Iterator[Batch]:
     """The batches of a CSV, TSV, Parquet or Arrow file, or of standard input ("-").
@@ -79,9 +80,10 @@ def read(
     skip : how many rows to pass over, as when going on where an earlier reader stopped.
     missing : words that stand for no number, in columns of numbers.
     others : what columns of text files hold of which `kinds` says nothing; else found out.
+    wanted : which columns are looked into; the others come empty, whatever they hold.
     by_pieces : whether text may come in large batches, which is quicker.
     """
-    columns = CellReader({} if kinds is None else kinds, text, missing, others)
+    columns = CellReader({} if kinds is None else kinds, text, missing, others, wanted)
     form = format_of(path, format)
     if form in ("parquet", "arrow"):
         yield from _read_arrow(path, form, columns, skip, rows)
@@ -98,14 +100,17 @@ def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int)
     if path == "-":
         raise TableError(f"a {form} file cannot be read row by row from standard input: name a file")
     try:
-        taken = 0
+        taken, lengths = 0, None
         for part in _record_batches(path, form, most):
             passed = min(skip, len(part))
             skip -= passed
             part = part.slice(passed)
             lines = np.arange(taken + passed, taken + passed + len(part)) + 1
             taken += passed + len(part)
-            batch, bad = _arrow_batch(part, lines, columns)
+            if lengths is None:
+                names = times.moments(part.schema, columns.wanted)
+                lengths = times.lengths(_record_batches(path, form, most), names) if names else {}
+            batch, bad = _arrow_batch(path, part, lines, columns, lengths)
             if len(batch):
                 yield batch
             if bad is not None:
@@ -134,12 +139,19 @@ def _record_batches(path: str, form: str, most: int) -> Iterator[Any]:
             yield from (whole.slice(begin, most) for begin in range(0, len(whole), most))
 
 
-def _arrow_batch(part: Any, lines: np.ndarray, columns: CellReader) -> tuple[Batch, TableError | None]:
+def _arrow_batch(
+    path: str, part: Any, lines: np.ndarray, columns: CellReader, lengths: dict[str, int]
+) -> tuple[Batch, TableError | None]:
     """The rows up to the first infinite number, and a sentence about that one."""
     found: dict[str, np.ndarray] = {}
     batch, good, error = Batch(found, lines, unit="row"), len(lines), None
     for name, column in zip(part.schema.names, part.columns, strict=True):
-        found[name] = values = _arrow_column(name, column, columns)
+        if not columns.wanted(name):
+            found[name] = nothing(len(lines))
+            continue
+        if times.holds_times(column.type):
+            column = times.as_words(column, lengths.get(name, times.ALL))
+        found[name] = values = _arrow_column(path, name, column, columns)
         infinite = np.isinf(values[:good]) if values.dtype == np.float64 else np.zeros(0, dtype=bool)
         if infinite.any():
             good = int(np.argmax(infinite))
@@ -147,7 +159,7 @@ def _arrow_batch(part: Any, lines: np.ndarray, columns: CellReader) -> tuple[Bat
     return batch.head(good), error
 
 
-def _arrow_column(name: str, column: Any, columns: CellReader) -> np.ndarray:
+def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> np.ndarray:
     import pyarrow
     from pyarrow import types
 
@@ -157,8 +169,11 @@ def _arrow_column(name: str, column: Any, columns: CellReader) -> np.ndarray:
         test(kind)
         for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     )
-    if not numeric and not (types.is_string(kind) or types.is_large_string(kind)):
-        raise TableError(f"column {name!r} has type {kind}: numbers and text can be read")
+    if not (numeric or types.is_string(kind) or types.is_large_string(kind)):
+        leave = "write it as one of these" if name in columns.kinds else f"--ignore {name} leaves it out"
+        raise TableError(
+            f"column {name!r} of {path} has type {kind}, and numbers, text, dates and times can be read: {leave}"
+        )
     if coded and numeric:
         column = column.dictionary_decode()
     if columns.kinds.setdefault(name, "number" if numeric else "text") == "text":
