@@ -381,3 +381,23 @@ def test_dates_and_times_are_the_same_words_in_csv_and_parquet(room):
 def test_what_is_left_out_may_hold_anything_in_csv_too(table):
     table.assign(id="inf").to_csv("odd.csv", index=False)
     run("fit", "odd.csv", "--target", "y", *_ignored("y"), "--set", "max_iter=2", "-o", "m")
+
+
+def test_many_words_are_classes_where_that_is_said_or_they_come_again(table):
+    names = np.array([f"class {number}" for number in range(30)])
+    for rows, words in ((120, []), (50, ["--task", "classification"])):
+        pd.DataFrame({"a": table["b"], "t": names[np.arange(ROWS) % 30]})[:rows].to_csv(
+            "many.csv", index=False
+        )
+        for room in ("--in-memory", "--on-disk"):
+            run("fit", "many.csv", "--target", "t", "--set", "max_iter=1", room, "-o", "m", *words)
+            assert len(ab.load("m").classes_) == 30
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+def test_a_thousand_words_are_no_classes_however_often_they_come(room):
+    pd.DataFrame({"a": range(3003), "t": [f"${n % 1001}" for n in range(3003)]}).to_csv(
+        "many.csv", index=False
+    )
+    said = run("fit", "many.csv", "--target", "t", room, "-o", "m", code=1).stderr
+    assert "--target 't' holds more than 1,000 different words in 3,003 rows, such as '$0': " in said

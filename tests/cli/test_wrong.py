@@ -99,6 +99,9 @@ WRONG = [
     ("fit data.csv --target color -o new.anyboost --task regression", 1, "holds the word 'red', and regression needs"),
     (f"{FIT} --task classification", 1, "line 2: --target 'y' holds 1.5, and classes are words or whole numbers"),
     (f"{FIT} --loss hinge --on-disk", 1, "line 2: --target 'y' holds 1.5, and classes are words or whole numbers"),
+    ("fit prices.csv --target y -o new.anyboost", 1, "holds 30 different words in 40 rows, such as '$1,000'"),
+    ("fit prices.csv --target y -o new.anyboost --on-disk", 1, "write plain numbers, or say --task classification"),
+    ("cv prices.parquet --target y", 1, "holds 30 different words in 40 rows, such as '1000': write plain"),
     ("fit data.csv --target one -o new.anyboost --task classification", 1, "--target names a column 'one'"),
     # what is asked of the fit
     (f"{FIT} --task guessing", 1, "--task must be regression, classification or ranking, got 'guessing'"),
@@ -179,6 +182,7 @@ def place(tmp_path_factory):
         "text.parquet": ["a,b,y", "1,2,3"],
         "text.csv.gz": ["a,b,y", "1,2,3"],
         "text.csv.zst": ["a,b,y", "1,2,3"],
+        "prices.csv": ["a,y", *(f'{i},"${i % 30 + 1000:,}"' for i in range(40))],
         "wrong.toml": ['los = "squared"'],
         "kinds.toml": ['ignore = "a"'],
         "broken.json": ["{"],
@@ -193,6 +197,8 @@ def place(tmp_path_factory):
         (folder / "mixed" / name).write_text("a,y\n1,2\n")
     import pandas as pd
 
+    words = [str(i % 30 + 1000) for i in range(40)]
+    pd.DataFrame({"a": range(40), "y": words}).to_parquet(folder / "prices.parquet", index=False)
     table = pd.read_csv(folder / "data.csv")
     X, y = table[["a", "b", "color"]], table["y"]
     ab.save(ab.BoostingRegressor(max_iter=2).fit(X, y), folder / "model.anyboost")

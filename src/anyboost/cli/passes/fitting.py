@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +24,10 @@ ESTIMATORS: dict[str, Any] = {
     "ranking": BoostingRanker,
 }
 _SHOWN = 8
+_FEW_CLASSES, _MOST_CLASSES = (
+    20,
+    1000,
+)  # that a target of words may have, where nobody said that they are classes
 
 
 @dataclass(frozen=True)
@@ -120,9 +124,31 @@ def guess(asked: Asked, whole: Whole) -> str:
     """The task that the target suggests: words and pairs of whole numbers are classes."""
     values = whole.columns[asked.target]
     if values.dtype == object:
+        check_words(asked, first_words(values.tolist()), len(values))
         return "classification"
     found = np.unique(values[~np.isnan(values)])
     return "classification" if len(found) == 2 and is_whole(found) else "regression"
+
+
+def first_words(words: Iterable[str | None], before: Iterable[str] = ()) -> dict[str, None]:
+    """The different ones in their order, one more than classes may be at most."""
+    found = dict.fromkeys(before)
+    for word in words:
+        if len(found) > _MOST_CLASSES:
+            break
+        if word is not None:
+            found[word] = None
+    return found
+
+
+def check_words(asked: Asked, words: Collection[str], rows: int) -> None:
+    """A sentence where words are too many to be taken for classes: mostly they are numbers in some dress."""
+    if len(words) > _FEW_CLASSES and 2 * len(words) > min(rows, 2 * _MOST_CLASSES):
+        many = f"{len(words)}" if len(words) <= _MOST_CLASSES else f"more than {_MOST_CLASSES:,}"
+        raise TableError(
+            f"--target {asked.target!r} holds {many} different words in {rows:,} rows, "
+            f"such as {next(iter(words))!a}: write plain numbers, or say --task classification"
+        )
 
 
 def read(source: Source, asked: Asked, kinds: dict[str, str] | None = None) -> Whole:

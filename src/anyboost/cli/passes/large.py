@@ -73,11 +73,13 @@ class Labels:
 
     whole: bool = True  # numbers, without a fraction
     values: set[Any] = field(default_factory=set)  # three at most: are there two?
+    words: dict[str, None] = field(default_factory=dict)  # so many that they may be too many for classes
 
     def add(self, values: np.ndarray) -> None:
         """Look at some more."""
         if values.dtype == object:
             self.whole = False
+            self.words = fitting.first_words(values.tolist(), self.words)
             return
         self.whole = self.whole and fitting.is_whole(values)
         if len(self.values) < 3:
@@ -142,9 +144,11 @@ def _looked_at(
 
 def guess(asked: Asked, large: Large) -> str:
     """As `fitting.guess`."""
-    words, labels = large.kinds[asked.target] == "text", large.labels[asked.target]
-    pair = labels.whole and len(labels.values) == 2
-    return "classification" if words or pair else "regression"
+    labels = large.labels[asked.target]
+    if large.kinds[asked.target] == "text":
+        fitting.check_words(asked, labels.words, len(large))
+        return "classification"
+    return "classification" if labels.whole and len(labels.values) == 2 else "regression"
 
 
 def rows_of(large: Large, asked: Asked, task: str) -> TrainingRows:

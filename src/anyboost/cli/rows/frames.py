@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.cli.rows import sources
-from anyboost.cli.rows.cells import EVERY, Batch, Choice, TableError, arrow, check_column
+from anyboost.cli.rows.cells import Batch, Choice, TableError, arrow, check_column, every
 
 KINDS = ("number", "text")
 
@@ -68,7 +68,7 @@ def read(
     paths: str | Sequence[str],
     format: str | None = None,
     types: Mapping[str, str] | None = None,
-    wanted: Choice = EVERY,
+    wanted: Choice = every,
 ) -> Whole:
     """All rows of CSV, TSV, Parquet or Arrow files, or of standard input ("-").
 

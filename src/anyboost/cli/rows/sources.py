@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from anyboost.cli.rows import tables
-from anyboost.cli.rows.cells import EVERY, MISSING, Batch, Choice, NoNumber, TableError
+from anyboost.cli.rows.cells import MISSING, Batch, Choice, NoNumber, TableError, every
 
 T = TypeVar("T")
 ROWS = 65_536  # of a batch
@@ -154,7 +154,7 @@ def opened(
     given: str | Sequence[str],
     format: str | None = None,
     once: bool = False,
-    wanted: Choice = EVERY,
+    wanted: Choice = every,
 ) -> Iterator[Source]:
     """What is named as a source; one that is read `once` comes from standard input as it is written there.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from anyboost.cli.rows import pieces, times
 from anyboost.cli.rows import text as texts
-from anyboost.cli.rows.cells import EVERY, Batch, CellReader, Choice, TableError, arrow, nothing, words_of
+from anyboost.cli.rows.cells import Batch, CellReader, Choice, TableError, arrow, every, nothing, words_of
 
 ROWS = 4096  # the largest batch; the first ones are 1, 2, 4, ... so that a slow pipe is heard from at once
 FORMATS = ("csv", "tsv", "parquet", "arrow", "vw")
@@ -70,7 +70,7 @@ def read(
     rows: int = ROWS,
     missing: Collection[str] = (),
     others: str | None = None,
-    wanted: Choice = EVERY,
+    wanted: Choice = every,
     by_pieces: bool = False,
 ) -> Iterator[Batch]:
     """The batches of a CSV, TSV, Parquet or Arrow file, or of standard input ("-").
