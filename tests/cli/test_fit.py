@@ -401,3 +401,18 @@ def test_a_thousand_words_are_no_classes_however_often_they_come(room):
     )
     said = run("fit", "many.csv", "--target", "t", room, "-o", "m", code=1).stderr
     assert "--target 't' holds more than 1,000 different words in 3,003 rows, such as '$0': " in said
+
+
+def test_other_libraries_read_the_arrow_files_that_are_written(place, table):
+    model = ab.BoostingRegressor(max_iter=2).fit(table[["a", "b", "color"]], table["y"])
+    ab.save(model, "m")
+    wanted = model.predict(table[["a", "b", "color"]])
+    for name in ("out.arrow", "out.feather", "out.ipc"):
+        run("predict", "m", "data.csv", "-o", name)
+        np.testing.assert_array_equal(pd.read_feather(name)["prediction"], wanted)
+    run("predict", "m", "data.csv", "-o", "out.arrows")
+    piped = run("predict", "m", "data.csv", "--output-format", "arrow").stdout_bytes
+    assert piped == (place / "out.arrows").read_bytes()
+    np.testing.assert_array_equal(ipc.open_stream(piped).read_all()["prediction"], wanted)
+    polars = pytest.importorskip("polars")
+    np.testing.assert_array_equal(polars.read_ipc("out.arrow")["prediction"], wanted)

@@ -83,7 +83,10 @@ class TableWriter:
 
             self._writer = parquet.ParquetWriter(pyarrow.PythonFile(self._raw, "w"), schema)
         else:
-            self._writer = pyarrow.ipc.new_stream(pyarrow.PythonFile(self._raw, "w"), schema)
+            # pandas and polars read files, which end in an index; a pipe is read before there is one
+            streamed = self._direct or self.path.lower().endswith(".arrows")
+            begin = pyarrow.ipc.new_stream if streamed else pyarrow.ipc.new_file
+            self._writer = begin(pyarrow.PythonFile(self._raw, "w"), schema)
 
     def _compressed(self) -> Any:
         if self.path.endswith(".gz"):
