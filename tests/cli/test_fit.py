@@ -99,7 +99,15 @@ def test_quantiles_and_intervals_are_columns(table):
     run("predict", "m", "data.csv", "--interval", "0.8", "--quantiles", "0.25,0.75", "-o", "out.parquet")
     found = pd.read_parquet("out.parquet")
     assert list(found) == [
-        *("quantile_0.1", "quantile_0.5", "quantile_0.9", "quantile_0.25", "quantile_0.75", "low", "high")
+        *(
+            "prediction_0.1",
+            "prediction_0.5",
+            "prediction_0.9",
+            "quantile_0.25",
+            "quantile_0.75",
+            "low",
+            "high",
+        )
     ]
     model = ab.load("m")
     ends = model.predict_interval(table[model.feature_names_in_], 0.8)
@@ -416,3 +424,21 @@ def test_other_libraries_read_the_arrow_files_that_are_written(place, table):
     np.testing.assert_array_equal(ipc.open_stream(piped).read_all()["prediction"], wanted)
     polars = pytest.importorskip("polars")
     np.testing.assert_array_equal(polars.read_ipc("out.arrow")["prediction"], wanted)
+
+
+def test_a_name_of_a_column_means_one_thing(table):
+    """Fitted and calibrated quantiles of one level stand beside each other, with or without other levels."""
+    X = table[["a", "b", "color"]]
+    model = ab.BoostingRegressor("multi_quantile:0.1,0.5,0.9", max_iter=4, conformal="cv").fit(X, table["y"])
+    ab.save(model, "m")
+    for levels in ((0.1,), (0.1, 0.3)):
+        words = ",".join(map(str, levels))
+        run("predict", "m", "data.csv", "--quantiles", words, "-o", "out.parquet")
+        found = pd.read_parquet("out.parquet")
+        np.testing.assert_array_equal(
+            found[[f"quantile_{level}" for level in levels]], model.predict_quantiles(X, levels)
+        )
+        np.testing.assert_array_equal(
+            found[["prediction_0.1", "prediction_0.5", "prediction_0.9"]], model.predict(X)
+        )
+    assert not np.array_equal(found["prediction_0.1"], found["quantile_0.1"])

@@ -55,8 +55,8 @@ def command(
 
         zcat new.csv.gz | anyboost predict houses.anyboost - --explain | head
 
-    Columns of OUT: prediction (quantile_LEVEL of several), probability_CLASS, quantile_LEVEL, low and high, score, base
-    and why_COLUMN.
+    Columns of OUT: prediction (prediction_LEVEL of joint quantiles, as they were fitted), probability_CLASS,
+    quantile_LEVEL (calibrated), low and high, score, base and why_COLUMN.
     """
     from anyboost.cli.passes.fitting import quietly
     from anyboost.cli.passes.predicting import Answers, Wanted

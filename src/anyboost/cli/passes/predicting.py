@@ -140,7 +140,9 @@ class Answers:
                     for label, column in zip(model.classes_.tolist(), chances.T, strict=True)
                 }
             if wanted.quantiles:
-                found |= _quantiles(wanted.quantiles, model.predict_quantiles(table, wanted.quantiles))
+                found |= _by_level(
+                    "quantile", wanted.quantiles, model.predict_quantiles(table, wanted.quantiles)
+                )
             if wanted.coverage is not None:
                 low, high = model.predict_interval(table, wanted.coverage).T
                 found |= {"low": low, "high": high}
@@ -165,8 +167,8 @@ class Answers:
 
 def _predictions(model: Any, values: np.ndarray) -> Columns:
     levels = levels_of(model.loss_) if hasattr(model, "loss_") and values.ndim == 2 else None
-    return named_columns("prediction", values) if levels is None else _quantiles(levels, values)
+    return named_columns("prediction", values) if levels is None else _by_level("prediction", levels, values)
 
 
-def _quantiles(levels: Sequence[float], values: np.ndarray) -> Columns:
-    return {f"quantile_{level:g}": column for level, column in zip(levels, values.T, strict=True)}
+def _by_level(name: str, levels: Sequence[float], values: np.ndarray) -> Columns:
+    return {f"{name}_{level:g}": column for level, column in zip(levels, values.T, strict=True)}
