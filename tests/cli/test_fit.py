@@ -201,7 +201,9 @@ def test_a_column_that_turns_out_to_hold_words_is_read_again(tmp_path):
     assert whole.columns["n"].tolist() == ["1"] * 5 + ["007b", "2"]
     np.testing.assert_array_equal(whole.columns["m"], [np.nan] * 6 + [4.0])
     assert whole.kinds == {"n": "text", "m": "number", "y": "number"}
-    with pytest.raises(TableError, match=r"line 7: column 'n' is '007b'.*--type n=text"):
+    with pytest.raises(
+        TableError, match=r"line 7: column 'n' is '007b', and --type n=number was said: --type n=text"
+    ):
         frames.read(str(path), types={"n": "number"})
 
 
@@ -301,7 +303,10 @@ def test_a_failure_halfway_leaves_the_old_table(place, table):
     (place / "late.csv").write_text("a,b\n" + "1,2\n" * 70_000 + "1,wrong\n")
     (place / "out.csv").write_text("old")
     done = run("predict", "m", "late.csv", "-o", "out.csv", code=1)
-    assert done.stderr == "line 70002: column 'b' is 'wrong', and it held numbers so far\n"
+    assert done.stderr == (
+        "line 70002: column 'b' is 'wrong', and the model takes numbers there: leave the cell empty where it is "
+        "missing\n"
+    )
     assert (place / "out.csv").read_text() == "old"
     assert not (place / "out.csv.part").exists()
 
@@ -442,3 +447,28 @@ def test_a_name_of_a_column_means_one_thing(table):
             found[["prediction_0.1", "prediction_0.5", "prediction_0.9"]], model.predict(X)
         )
     assert not np.array_equal(found["prediction_0.1"], found["quantile_0.1"])
+
+
+def test_truths_are_the_same_numbers_in_csv_and_parquet(table):
+    """One model, whichever file it was fitted to or is asked about."""
+    found = table[["a", "b", "y"]].assign(pool=pd.array(table["b"] > 0, "boolean"))
+    found.loc[::7, "pool"] = None
+    found.to_csv("truths.csv", index=False)
+    found.to_parquet("truths.parquet", index=False)
+    for data in ("truths.csv", "truths.parquet"):
+        said = run("fit", data, "--target", "y", "--set", "max_iter=3", "-o", f"{data}.model").stderr
+        assert said.startswith("120 rows; 3 columns of numbers (")
+        for other in ("truths.csv", "truths.parquet"):
+            run("predict", f"{data}.model", other, "-o", f"{data}-{other}.csv")
+            pd.testing.assert_frame_equal(
+                pd.read_csv(f"{data}-{other}.csv"), pd.read_csv("truths.csv-truths.csv.csv")
+            )
+
+
+def test_truths_among_words_are_words(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,m,k,y\nTrue,True,TRUE,1\nfalse,no,0.5,2\n,False,NA,3\n")
+    whole = frames.read(str(path))
+    assert whole.columns["m"].tolist() == ["True", "no", "False"]
+    np.testing.assert_array_equal(whole.columns["n"], [1, 0, np.nan])
+    np.testing.assert_array_equal(whole.columns["k"], [1, 0.5, np.nan])

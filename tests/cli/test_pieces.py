@@ -25,11 +25,11 @@ CELLS = st.sampled_from(
             'five" wide',
             '"open',
         ),
-        *("é", '""', '"5"', '" NA "', "0.1", "123456789012345678", "\ta"),
+        *("é", '""', '"5"', '" NA "', "0.1", "123456789012345678", "\ta", "True", "false"),
     ]
 )
 ENDS = st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n"])
-NUMBERS = st.sampled_from(["1", "2.5", "-3", "", "1e5", "NA"])
+NUMBERS = st.sampled_from(["1", "2.5", "-3", "", "1e5", "NA", "True", " FALSE "])
 
 
 def everything(path, kinds, others):
@@ -119,14 +119,17 @@ def test_most_rows_are_not_read_cell_by_cell(tmp_path, monkeypatch):
     monkeypatch.setattr(
         cells.CellReader, "turn", lambda self, n, rows, li: seen.extend(rows) or turn(self, n, rows, li)
     )
-    body = "".join(f'{i / 7},"word, {i % 5}",,{i}\n' for i in range(1000))
+    body = "".join(f'{i / 7},"word, {i % 5}",,{i},{i % 3 == 0}\n' for i in range(1000))
     for name, packed in (("t.csv", bytes), ("t.csv.gz", gzip.compress)):
-        (tmp_path / name).write_bytes(packed(b"a,b,c,d\n" + body.encode()))
+        (tmp_path / name).write_bytes(packed(b"a,b,c,d,e\n" + body.encode()))
         same(tmp_path / name)
         seen.clear()
-        batches = list(tables.read(str(tmp_path / name), by_pieces=True))
+        batches = list(tables.read(str(tmp_path / name), words=cells.WORDS, by_pieces=True))
         assert sum(map(len, batches)) == 1000
         assert len(seen) < 20
+        np.testing.assert_array_equal(
+            np.concatenate([b.columns["e"] for b in batches]), np.arange(1000) % 3 == 0
+        )
         np.testing.assert_array_equal(np.concatenate([b.columns["d"] for b in batches]), np.arange(1000))
 
 

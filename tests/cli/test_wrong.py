@@ -93,7 +93,7 @@ WRONG = [
     (f"{FIT} --categorical z", 1, "--type names a column 'z'"),
     (f"{FIT} --type a", 1, "--type 'a' is not of the form COL=text"),
     (f"{FIT} --type a=date", 1, "--type a=date is not known: a column holds number or text"),
-    (f"{FIT} --type color=number", 1, "column 'color' is 'red', and it held numbers so far; --type color=text"),
+    (f"{FIT} --type color=number", 1, "column 'color' is 'red', and --type color=number was said: --type color=text"),
     (f"{FIT} --ignore a --ignore b --ignore color", 1, "data.csv has no columns left to predict from"),
     ("fit holes.csv --target y -o new.anyboost", 1, "line 3: the target is missing; fill it in or drop the row"),
     ("fit data.csv --target color -o new.anyboost --task regression", 1, "holds the word 'red', and regression needs"),
@@ -124,7 +124,11 @@ WRONG = [
     ("predict nowhere.anyboost data.csv", 1, "nowhere.anyboost cannot be read: there is no such model file"),
     ("predict data.csv data.csv", 1, "data.csv cannot be loaded: it is not a model file"),
     ("predict model.anyboost narrow.csv -o new.csv", 1, "narrow.csv has no column 'b', which the model needs"),
-    ("predict model.anyboost words.csv -o new.csv", 1, "line 3: column 'a' is 'many', and it held numbers so far"),
+    ("predict model.anyboost words.csv -o new.csv", 1, "line 3: column 'a' is 'many', and the model takes numbers"),
+    ("explain model.anyboost words.csv", 1, "line 3: column 'a' is 'many', and the model takes numbers there: leave"),
+    ("report model.anyboost words.csv -o page.html", 1, "and the model takes numbers there: leave the cell empty"),
+    ("predict model.anyboost words.parquet -o new.csv", 1, "row 2: column 'a' is 'many', and the model takes numbers"),
+    (f"{FIT} --valid words.csv", 1, "and the training table holds numbers there: leave the cell empty where it is"),
     ("predict model.anyboost heading.csv -o new.csv", 1, "heading.csv has no rows under its heading"),
     ("predict model.anyboost data.csv -o new.dat", 1, "new.dat has a name that tells no format"),
     ("predict model.anyboost data.csv -o model.anyboost --output-format csv", 1, "--output names model.anyboost"),
@@ -162,7 +166,7 @@ def place(tmp_path_factory):
     texts = {
         "data.csv": ["a,b,color,y", *rows],
         "narrow.csv": ["a,color,y", "1,red,2"],
-        "words.csv": ["a,b,color", "1,2,red", "many,2,red"],
+        "words.csv": ["a,b,color,y", "1,2,red,1", "many,2,red,2"],
         "semi.csv": ["a;b;y", "1;2;3"],
         "empty.csv": [],
         "heading.csv": ["a,b,color,y"],
@@ -197,6 +201,7 @@ def place(tmp_path_factory):
         (folder / "mixed" / name).write_text("a,y\n1,2\n")
     import pandas as pd
 
+    pd.read_csv(folder / "words.csv").to_parquet(folder / "words.parquet", index=False)
     words = [str(i % 30 + 1000) for i in range(40)]
     pd.DataFrame({"a": range(40), "y": words}).to_parquet(folder / "prices.parquet", index=False)
     table = pd.read_csv(folder / "data.csv")

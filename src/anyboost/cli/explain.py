@@ -47,7 +47,7 @@ def command(
 
         anyboost explain houses.anyboost new.csv --keep id -o why.csv
     """
-    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.passes.predicting import TOLD, Answers, Wanted
     from anyboost.cli.rows import sources, writing
 
     with explaining(TypeError):
@@ -68,12 +68,12 @@ def command(
         left, copied = tuple(ignore or ()), tuple(keep or ())
         wanted = answers.reads(left, copied)
         if output is None:
-            with sources.opened(data, format, once=True, wanted=wanted) as source:
+            with sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source:
                 _print(_moved(answers, source, left), top)
             return
         with (
             writing.TableWriter(output) as table,
-            sources.opened(data, format, once=True, wanted=wanted) as source,
+            sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
                 table.write(kept | answers.why(X))

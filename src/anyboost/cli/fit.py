@@ -87,7 +87,7 @@ def command(
         model, given = fitting.made(asked, task), rows.given(task)
         held: Any = None
         if valid is not None:
-            with sources.opened(valid, wanted=asked.reads) as source:
+            with sources.opened(valid, wanted=asked.reads, told="the training table holds") as source:
                 later = fitting.read(source, asked, kinds)
             held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}

@@ -59,7 +59,7 @@ def command(
     quantile_LEVEL (calibrated), low and high, score, base and why_COLUMN.
     """
     from anyboost.cli.passes.fitting import quietly
-    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.passes.predicting import TOLD, Answers, Wanted
     from anyboost.cli.rows import frames, sources, writing
 
     with explaining(TypeError):
@@ -70,7 +70,7 @@ def command(
         left, copied = tuple(ignore or ()), tuple(keep or ())
         with (
             writing.TableWriter(output, output_format) as table,
-            sources.opened(data, format, once=True, wanted=answers.reads(left, copied)) as source,
+            sources.opened(data, format, once=True, wanted=answers.reads(left, copied), told=TOLD) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
                 found = quietly(say, partial(answers.of, X))

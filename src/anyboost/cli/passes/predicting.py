@@ -20,6 +20,7 @@ from anyboost.estimators.intervals import levels_of
 from anyboost.on_disk.predicting import named_columns
 
 Columns = dict[str, np.ndarray]
+TOLD = "the model takes"  # which columns hold numbers
 
 
 class Wanted(NamedTuple):

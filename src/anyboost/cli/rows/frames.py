@@ -69,13 +69,14 @@ def read(
     format: str | None = None,
     types: Mapping[str, str] | None = None,
     wanted: Choice = every,
+    told: str | None = None,
 ) -> Whole:
     """All rows of CSV, TSV, Parquet or Arrow files, or of standard input ("-").
 
     types : "number" or "text" for columns that are not to be guessed.
-    wanted : which columns are looked into; the others come empty.
+    wanted, told : as of `sources.opened`.
     """
-    with sources.opened(paths, format, wanted=wanted) as source:
+    with sources.opened(paths, format, wanted=wanted, told=told) as source:
         return of_source(source, types or {})
 
 

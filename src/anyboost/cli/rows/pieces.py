@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
@@ -160,7 +161,7 @@ def _plain(
 
     words, numbers = pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), pyarrow.float64()
     wanted = [name for name in names if columns.wanted(name)]
-    held = [columns.kind(name) for name in wanted]
+    held, worded = [columns.kind(name) for name in wanted], frozenset(columns.worded)
     if not any(held):
         return None
     try:
@@ -171,11 +172,11 @@ def _plain(
             csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             csv.ConvertOptions(
                 column_types={
-                    name: numbers if kind == "number" else words
+                    name: numbers if kind == "number" and name not in worded else words
                     for name, kind in zip(wanted, held, strict=True)
                 },
                 include_columns=wanted,
-                null_values=["", *columns.missing],
+                null_values=["", *(word for word, number in columns.words.items() if math.isnan(number))],
                 strings_can_be_null=False,
             ),
         )
@@ -185,6 +186,12 @@ def _plain(
         return None
     found = {name: nothing(len(lines)) for name in names}
     for name, kind, column in zip(wanted, held, table.columns, strict=True):
+        if kind == "number" and name in worded:
+            told = _told(column, columns)
+            if told is None:
+                return None
+            found[name] = told
+            continue
         values = found[name] = _numbers(column) if kind == "number" else _words(column)
         if kind == "number":
             strange = np.count_nonzero(~np.isfinite(values)) != column.null_count
@@ -199,6 +206,18 @@ def _plain(
 
 def _numbers(column: Any) -> np.ndarray:
     return np.concatenate([np.empty(0), *(chunk.to_numpy(zero_copy_only=False) for chunk in column.chunks)])
+
+
+def _told(column: Any, columns: CellReader) -> np.ndarray | None:
+    """The numbers that words stand for, each looked at once; None where one stands for none."""
+    found = [np.empty(0)]
+    for chunk in column.chunks:
+        numbers = [columns.number(word) for word in chunk.dictionary.to_pylist()]
+        if any(number is None or math.isinf(number) for number in numbers):
+            return None
+        missing = len(numbers)
+        found.append(np.array([*numbers, math.nan])[chunk.indices.fill_null(missing).to_numpy()])
+    return np.concatenate(found)
 
 
 def _words(column: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from anyboost.cli.rows import tables
-from anyboost.cli.rows.cells import MISSING, Batch, Choice, NoNumber, TableError, every
+from anyboost.cli.rows.cells import WORDS, Batch, Choice, NoNumber, TableError, every
 
 T = TypeVar("T")
 ROWS = 65_536  # of a batch
@@ -31,6 +31,7 @@ class Source(NamedTuple):
     formats: tuple[str, ...]
     opened: tuple[str, ...]  # what is read for each: a copy, of standard input
     wanted: Choice  # which columns are looked into; the others come empty
+    told: str | None  # whose word it is that a column holds numbers, where it is not that of --type
 
     @property
     def title(self) -> str:
@@ -43,10 +44,11 @@ class Source(NamedTuple):
 
         others : what columns of text files hold of which `kinds` says nothing; else found out.
         """
-        given: Any = {"rows": ROWS, "missing": MISSING, "others": others, "wanted": self.wanted}
+        given: Any = {"rows": ROWS, "words": WORDS, "others": others, "wanted": self.wanted}
         names: list[str] = []
+        numbers = {name for name, kind in kinds.items() if kind == "number"}
         for number, (path, form, file) in enumerate(zip(self.paths, self.formats, self.opened, strict=True)):
-            with self._telling(number):
+            with self._telling(number, numbers):
                 for batch in tables.read(file, form, kinds, by_pieces=True, **given):
                     names = names or list(batch.columns)
                     yield number, self._alike(batch, names, path)
@@ -68,10 +70,6 @@ class Source(NamedTuple):
                     return made, kinds
                 found |= dict.fromkeys(late, "text")
             except NoNumber as changed:
-                if changed.column in given:
-                    raise TableError(
-                        f"{changed}; --type {changed.column}=text would take it as a word"
-                    ) from None
                 found[changed.column] = "text"
 
     def _watched(self, kinds: dict[str, str], empty: set[str]) -> Iterator[tuple[int, Batch]]:
@@ -88,18 +86,27 @@ class Source(NamedTuple):
         return f"{self.paths[file]}: " if len(self.paths) > 1 else ""
 
     @contextlib.contextmanager
-    def _telling(self, file: int) -> Iterator[None]:
-        """Have errors name the file as the user does."""
+    def _telling(self, file: int, numbers: set[str]) -> Iterator[None]:
+        """Have errors name the file as the user does, and say who says that these columns hold numbers."""
         path, opened = self.paths[file], self.opened[file]
         try:
             yield
         except TableError as error:
-            sentence = str(error).replace(opened, "standard input") if path == STANDARD else str(error)
+            sentence = error.cell if isinstance(error, NoNumber) else str(error)
+            if path == STANDARD:
+                sentence = sentence.replace(opened, "standard input")
             if path not in sentence:
                 sentence = self._of(file) + sentence
-            if isinstance(error, NoNumber):
-                raise NoNumber(sentence, error.column) from None
-            raise TableError(sentence) from None
+            if not isinstance(error, NoNumber):
+                raise TableError(sentence) from None
+            column = error.column
+            if column not in numbers:
+                raise NoNumber(sentence, column) from None
+            if self.told is None:
+                told = f"--type {column}=number was said: --type {column}=text would take it as a word"
+            else:
+                told = f"{self.told} numbers there: leave the cell empty where it is missing"
+            raise TableError(f"{sentence}, and {told}") from None
 
     def _alike(self, batch: Batch, names: list[str], path: str) -> Batch:
         """The batch with the columns of the first file, in their order."""
@@ -155,10 +162,12 @@ def opened(
     format: str | None = None,
     once: bool = False,
     wanted: Choice = every,
+    told: str | None = None,
 ) -> Iterator[Source]:
     """What is named as a source; one that is read `once` comes from standard input as it is written there.
 
     wanted : which columns are looked into; the others come empty, whatever they hold.
+    told : whose word it is that a column holds numbers, such as "the model takes"; else it is that of --type.
     """
     paths = found(given, format)
     formats = [tables.format_of(path, format) for path in paths]
@@ -166,7 +175,7 @@ def opened(
         raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
     as_it_comes = once and formats[0] in ("csv", "tsv")
     with contextlib.nullcontext(paths[0]) if as_it_comes else seekable(paths[0]) as first:
-        yield Source(tuple(paths), tuple(formats), (first, *paths[1:]), wanted)
+        yield Source(tuple(paths), tuple(formats), (first, *paths[1:]), wanted, told)
 
 
 @contextlib.contextmanager

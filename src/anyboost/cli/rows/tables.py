@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,17 @@ import numpy as np
 
 from anyboost.cli.rows import pieces, times
 from anyboost.cli.rows import text as texts
-from anyboost.cli.rows.cells import Batch, CellReader, Choice, TableError, arrow, every, nothing, words_of
+from anyboost.cli.rows.cells import (
+    Bad,
+    Batch,
+    CellReader,
+    Choice,
+    TableError,
+    arrow,
+    every,
+    nothing,
+    words_of,
+)
 
 ROWS = 4096  # the largest batch; the first ones are 1, 2, 4, ... so that a slow pipe is heard from at once
 FORMATS = ("csv", "tsv", "parquet", "arrow", "vw")
@@ -68,7 +78,7 @@ def read(
     text: Collection[str] = (),
     skip: int = 0,
     rows: int = ROWS,
-    missing: Collection[str] = (),
+    words: Mapping[str, float] | None = None,
     others: str | None = None,
     wanted: Choice = every,
     by_pieces: bool = False,
@@ -78,12 +88,12 @@ def read(
     kinds : "number" or "text" for columns that are known already; found kinds are added to it.
     text : columns that are text whatever they look like, such as codes.
     skip : how many rows to pass over, as when going on where an earlier reader stopped.
-    missing : words that stand for no number, in columns of numbers.
+    words : those that stand for a number, or with nan for none, in columns of numbers.
     others : what columns of text files hold of which `kinds` says nothing; else found out.
     wanted : which columns are looked into; the others come empty, whatever they hold.
     by_pieces : whether text may come in large batches, which is quicker.
     """
-    columns = CellReader({} if kinds is None else kinds, text, missing, others, wanted)
+    columns = CellReader({} if kinds is None else kinds, text, words or {}, others, wanted)
     form = format_of(path, format)
     if form in ("parquet", "arrow"):
         yield from _read_arrow(path, form, columns, skip, rows)
@@ -151,7 +161,10 @@ def _arrow_batch(
             continue
         if times.holds_times(column.type):
             column = times.as_words(column, lengths.get(name, times.ALL))
-        found[name] = values = _arrow_column(path, name, column, columns)
+        found[name], bad = _arrow_column(path, name, column, columns)
+        values = found[name]
+        if bad is not None and bad.row < good:
+            good, error = bad.row, bad.error(name, batch.where(bad.row))
         infinite = np.isinf(values[:good]) if values.dtype == np.float64 else np.zeros(0, dtype=bool)
         if infinite.any():
             good = int(np.argmax(infinite))
@@ -159,7 +172,7 @@ def _arrow_batch(
     return batch.head(good), error
 
 
-def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> np.ndarray:
+def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> tuple[np.ndarray, Bad | None]:
     import pyarrow
     from pyarrow import types
 
@@ -178,11 +191,11 @@ def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> np.
         column = column.dictionary_decode()
     if columns.kinds.setdefault(name, "number" if numeric else "text") == "text":
         if not numeric:
-            return words_of(column)
+            return words_of(column), None
         values = np.empty(len(column), dtype=object)
         values[:] = [None if value is None else str(value) for value in column.to_pylist()]
-        return values
+        return values, None
     if not numeric:
-        raise TableError(f"column {name!r} has type {kind}, and it held numbers so far")
+        return columns.column(name, ["" if word is None else word for word in column.to_pylist()])
     wide = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return wide.astype(np.float64, copy=False)
+    return wide.astype(np.float64, copy=False), None
