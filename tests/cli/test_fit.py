@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import anyboost as ab
 from anyboost.cli import build
-from anyboost.cli.rows import frames
+from anyboost.cli.rows import frames, sources
 from anyboost.cli.rows.cells import TableError
 
 ROWS = 120
@@ -472,3 +472,28 @@ def test_truths_among_words_are_words(tmp_path):
     assert whole.columns["m"].tolist() == ["True", "no", "False"]
     np.testing.assert_array_equal(whole.columns["n"], [1, 0, np.nan])
     np.testing.assert_array_equal(whole.columns["k"], [1, 0.5, np.nan])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", "m", "new.csv", "-o", "out.csv"),
+        ("explain", "m", "new.csv"),
+        ("explain", "m", "new.csv", "-o", "why.csv"),
+        ("report", "m", "new.csv", "-o", "page.html"),
+        ("cv", "data.csv", "--target", "y", "--folds", "3", *_ignored("y", "id"), "--set", "max_iter=2"),
+    ],
+    ids=" ".join,
+)
+def test_a_warning_is_one_sentence_however_many_rows_there_are(table, words, monkeypatch, recwarn):
+    """And no line of the library's source."""
+    monkeypatch.setattr(sources, "ROWS", 40)
+    model = ab.BoostingRegressor(max_iter=2).fit(table[["a", "b", "color"]], table["y"])
+    ab.save(model, "m")
+    table.assign(color="mauve").to_csv("new.csv", index=False)
+    said = [line for line in run(*words).stderr.splitlines() if "saw none of" in line]
+    column = "id" if words[0] == "cv" else "color"
+    assert said == [
+        f"column '{column}': the fit saw none of these levels, so every row counts as missing or unseen there"
+    ]
+    assert not recwarn.list

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining, say
+from anyboost.cli.shared.console import Warned, explaining, say
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.fitting import TrainingRows
@@ -61,12 +61,12 @@ def command(
         with sources.opened(data, format, wanted=asked.reads) as source:
             task, rows, _ = fitting.taken(source, asked, fitting, say)
         parts = _parts(rows, task, folds, seed)
-        found = []
+        found, warned = [], Warned()
         for number, (train, held) in enumerate(parts, start=1):
             model = fitting.made(asked, task)
             some, rest = rows.take(train), rows.take(held)
-            fitting.quietly(say, partial(model.fit, some.X, some.y, **some.given(task)))
-            found.append(_scored(model, rest, task))
+            warned(partial(model.fit, some.X, some.y, **some.given(task)))
+            found.append(warned(partial(_scored, model, rest, task)))
             typer.echo(f"part {number} of {len(parts)}  {_spelled(found[-1])}")
         results = _means(found)
         typer.echo(f"mean          {_spelled(results['mean'])}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining
+from anyboost.cli.shared.console import Warned, explaining
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Answers
@@ -65,18 +66,18 @@ def command(
         if output is not None:
             writing.check(output, None, model, data)
         answers = Answers(model, Wanted(explain=True))
-        left, copied = tuple(ignore or ()), tuple(keep or ())
+        left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
         wanted = answers.reads(left, copied)
         if output is None:
             with sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source:
-                _print(_moved(answers, source, left), top)
+                _print(_moved(answers, source, left, warned), top)
             return
         with (
             writing.TableWriter(output) as table,
             sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
-                table.write(kept | answers.why(X))
+                table.write(kept | warned(partial(answers.why, X)))
         table.tell()
 
 
@@ -86,7 +87,7 @@ def _importances(answers: Answers, kind: str) -> dict[str, float]:
     return dict(zip(answers.model._feature_names(), values.tolist(), strict=True))
 
 
-def _moved(answers: Answers, source: Source, ignore: tuple[str, ...]) -> dict[str, float]:
+def _moved(answers: Answers, source: Source, ignore: tuple[str, ...], warned: Warned) -> dict[str, float]:
     """The mean over rows (and outputs) of how far each column moves the score."""
     import numpy as np
 
@@ -95,7 +96,7 @@ def _moved(answers: Answers, source: Source, ignore: tuple[str, ...]) -> dict[st
     total: Any = 0.0
     rows = 0
     for X, _ in answers.batches(source, ignore, ()):
-        values = np.abs(answers.model.explanation(X).values)
+        values = np.abs(warned(partial(answers.model.explanation, X)).values)
         total, rows = (
             total + values.reshape(*values.shape[:2], -1).mean(axis=2).sum(axis=0),
             rows + len(values),

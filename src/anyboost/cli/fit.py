@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining, say
+from anyboost.cli.shared.console import Warned, explaining, say
 
 
 def command(
@@ -84,7 +84,7 @@ def command(
             task, rows, kinds = fitting.taken(source, asked, room, say)
         if task == "ranking" and asked.groups is None:
             say("no --qid: all rows are taken for one query")
-        model, given = fitting.made(asked, task), rows.given(task)
+        model, given, warned = fitting.made(asked, task), rows.given(task), Warned()
         held: Any = None
         if valid is not None:
             with sources.opened(valid, wanted=asked.reads, told="the training table holds") as source:
@@ -94,12 +94,12 @@ def command(
         rounds = model.max_iter if isinstance(model.max_iter, int) else None
         with followed(rounds) as shown:
             model.set_params(callbacks=[shown])
-            fitting.quietly(say, partial(model.fit, rows.X, rows.y, **given))
+            warned(partial(model.fit, rows.X, rows.y, **given))
         model.set_params(callbacks=None)
         files.save(model, output)
         _tell(model, output)
         if report is not None:
-            _report(model, report, rows if held is None else held, held is not None, task)
+            warned(partial(_report, model, report, rows if held is None else held, held is not None, task))
 
 
 def _check(data: list[str], output: Path, valid: str | None, report: Path | None) -> None:

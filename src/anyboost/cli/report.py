@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining
+from anyboost.cli.shared.console import Warned, explaining
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Answers
@@ -66,7 +67,8 @@ def command(
                 answers, data, format, {"y": target, "qid": qid, "groups": groups}, tuple(ignore or ())
             )
             given["rows"] = "training rows" if training else "rows given"
-        report.write(answers.model, output, title=f"{model.name}: {type(answers.model).__name__}", **given)
+        title = f"{model.name}: {type(answers.model).__name__}"
+        Warned()(partial(report.write, answers.model, output, title=title, **given))
         typer.echo(f"Report: {output}")
 
 

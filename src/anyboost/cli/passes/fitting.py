@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -270,14 +269,3 @@ def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
-
-
-def quietly(say: Callable[[str], None], work: Callable[[], Any]) -> Any:
-    """What some work gives, its warnings said in a sentence each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            return work()
-        finally:
-            for sentence in dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning):
-                say(" ".join(sentence.split()))
