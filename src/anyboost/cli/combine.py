@@ -57,15 +57,14 @@ def command(
     """
     from anyboost import files
     from anyboost.cli.passes.combining import CombiningPass
-    from anyboost.cli.rows.tables import format_of
+    from anyboost.cli.rows.tables import TABLES, format_of
 
     with explaining():
         paths.check_input(file)
         paths.check("--figure", figure, paths.PICTURES)
         paths.check("--save", save)
         paths.check("--output", output)
-        if format_of(file, format) == "vw":
-            raise ValueError("combine reads tables with named columns: use csv, tsv or parquet")
+        format_of(file, format, TABLES)
         combining = CombiningPass(target, loss, rule, domain, probabilities, tuple(ignore or ()), regret)
         combining.run(file, format, typer.echo)
         results = combining.results(switches if regret else None)

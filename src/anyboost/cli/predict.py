@@ -63,7 +63,8 @@ def command(
 
     with explaining(TypeError):
         paths.check_model(model)
-        writing.check(output, output_format, model, *sources.found(data, format))
+        named = sources.found(data, format)
+        writing.check(output, output_format, model, *named, option="--output-format")
         wanted = Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
         answers = Answers(model, wanted)
         left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()

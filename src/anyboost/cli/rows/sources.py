@@ -170,9 +170,7 @@ def opened(
     told : whose word it is that a column holds numbers, such as "the model takes"; else it is that of --type.
     """
     paths = found(given, format)
-    formats = [tables.format_of(path, format) for path in paths]
-    if not set(formats) <= set(tables.TABLES):
-        raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
+    formats = [tables.format_of(path, format, tables.TABLES) for path in paths]
     as_it_comes = once and formats[0] in ("csv", "tsv")
     with contextlib.nullcontext(paths[0]) if as_it_comes else seekable(paths[0]) as first:
         yield Source(tuple(paths), tuple(formats), (first, *paths[1:]), wanted, told)

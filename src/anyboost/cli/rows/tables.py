@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,20 +46,31 @@ _OTHERS = {
 }
 
 
-def format_of(path: str, given: str | None = None) -> str:
-    """The format of a file, from its name unless it is given; "-" is standard input, CSV unless given."""
+def format_of(
+    path: str,
+    given: str | None = None,
+    forms: Sequence[str] = FORMATS,
+    option: str | None = "--format",
+) -> str:
+    """The format of a file, from its name unless it is given; "-" is standard input or output, CSV unless given.
+
+    forms : those that can be read, or written.
+    option : the one that gives it, where there is one.
+    """
     if given is not None:
-        if given not in FORMATS:
-            raise TableError(f"--format must be one of {', '.join(FORMATS)}, got {given!r}")
+        if given not in forms:
+            raise TableError(f"{option} must be one of {', '.join(forms)}, got {given!r}")
         return given
     if path == "-":
         return "csv"
     found = known(path)
-    if found is None:
+    if found is None or found not in forms:
         what = next((what for ending, what in _OTHERS.items() if path.lower().endswith(ending)), None)
         if what is not None:
             raise TableError(f"{path} is {what}")
-        raise TableError(f"{path} has a name that tells no format: add --format {' or '.join(FORMATS)}")
+        told = [f".{form}" if option is None else form for form in forms]
+        advice = "end it in" if option is None else f"add {option}"
+        raise TableError(f"{path} has a name that tells no format: {advice} {' or '.join(told)}")
     return found
 
 

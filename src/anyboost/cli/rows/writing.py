@@ -16,19 +16,22 @@ import numpy as np
 
 from anyboost import saving
 from anyboost.cli.rows import tables
-from anyboost.cli.rows.cells import TableError, arrow
+from anyboost.cli.rows.cells import arrow
 from anyboost.cli.rows.frames import to_arrow
 from anyboost.cli.rows.sources import STANDARD
 from anyboost.cli.shared import paths
 from anyboost.cli.shared.console import say
 
 
-def check(path: str, format: str | None, *read: str | Path) -> None:
-    """A ValueError where no table can be written for `--output`, or it is one of the files that are read."""
-    if tables.format_of(path, format) not in tables.TABLES:
-        raise TableError(f"--output is to be a table: use {', '.join(tables.TABLES)}")
+def check(path: str, format: str | None, *read: str | Path, option: str | None = None) -> None:
+    """A ValueError where no table can be written for `--output`, or it is one of the files that are read.
+
+    option : the one that gives the format, where there is one.
+    """
     if path != STANDARD:
         paths.check("--output", Path(path))
+    tables.format_of(path, format, tables.TABLES, option)
+    if path != STANDARD:
         paths.check_apart({"--output": Path(path)}, *read)
 
 
