@@ -3,7 +3,10 @@
 import gzip
 import io
 import json
+import os
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -497,3 +500,31 @@ def test_a_warning_is_one_sentence_however_many_rows_there_are(table, words, mon
         f"column '{column}': the fit saw none of these levels, so every row counts as missing or unseen there"
     ]
     assert not recwarn.list
+
+
+def _pipe(path):
+    """The name of a pipe from which what is in a file can be read, once."""
+    pipe = f"{path}.pipe"
+    os.mkfifo(pipe)
+    text = Path(path).read_bytes()
+    threading.Thread(target=Path(pipe).write_bytes, args=(text,), daemon=True).start()
+    return pipe
+
+
+def test_pipes_are_read_like_files(place, table):
+    """As of `anyboost fit <(zcat 1.csv.gz) <(zcat 2.csv.gz) --format csv`."""
+    table[:50].to_csv("1.csv", index=False)
+    table[50:].to_csv("2.csv", index=False)
+    table[50:].to_parquet("2.parquet", index=False)
+    words = ("--target", "y", *_ignored("y"), "--set", "max_iter=3", "--format", "csv", "-o")
+    run("fit", "data.csv", *words, "whole")
+    run("fit", _pipe("1.csv"), _pipe("2.csv"), *words, "pipes")
+    for model in ("whole", "pipes"):
+        run("predict", model, "data.csv", "-o", f"{model}.csv")
+    run("predict", "whole", _pipe("data.csv"), "--format", "csv", "-o", "piped.csv")
+    assert (place / "whole.csv").read_bytes() == (place / "pipes.csv").read_bytes()
+    assert (place / "whole.csv").read_bytes() == (place / "piped.csv").read_bytes()
+    run("explain", "whole", _pipe("2.parquet"), "--format", "parquet")
+    (place / "bad.csv").write_text("a\n1\n")
+    said = run("predict", "whole", _pipe("bad.csv"), "--format", "csv", "-o", "new.csv", code=1).stderr
+    assert said == "bad.csv.pipe has no column 'b', which the model needs\n"

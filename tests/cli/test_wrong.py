@@ -30,6 +30,9 @@ WRONG = [
     ("convert model.anyboost", 2, "Missing argument 'OUT'"),
     # files
     ("fit nowhere.csv --target y -o new.anyboost", 1, "nowhere.csv cannot be read: there is no such file"),
+    ("explain model.anyboost folder", 1, "folder cannot be read: it is a folder, name a file in it"),
+    ("fit /dev/null --target y -o new.anyboost", 1, "/dev/null has a name that tells no format: add --format csv"),
+    ("fit /dev/null --format csv --target y -o new.anyboost", 1, "/dev/null is empty: its first line must name"),
     ("fit folder --target y -o new.anyboost", 1, "folder cannot be read: it is a folder without csv, tsv"),
     ("fit mixed --target y -o new.anyboost", 1, "mixed has csv and tsv files: name those to read, as 'mixed/*.csv'"),
     ("fit no*.csv --target y -o new.anyboost", 1, "no*.csv cannot be read: there is no such file"),

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from anyboost import saving
 from anyboost.cli.rows import tables
 from anyboost.cli.rows.cells import WORDS, Batch, Choice, NoNumber, TableError, every
 
@@ -29,7 +30,7 @@ class Source(NamedTuple):
 
     paths: tuple[str, ...]
     formats: tuple[str, ...]
-    opened: tuple[str, ...]  # what is read for each: a copy, of standard input
+    opened: tuple[str, ...]  # what is read for each: a copy, of standard input and of pipes
     wanted: Choice  # which columns are looked into; the others come empty
     told: str | None  # whose word it is that a column holds numbers, where it is not that of --type
 
@@ -93,8 +94,7 @@ class Source(NamedTuple):
             yield
         except TableError as error:
             sentence = error.cell if isinstance(error, NoNumber) else str(error)
-            if path == STANDARD:
-                sentence = sentence.replace(opened, "standard input")
+            sentence = sentence.replace(opened, "standard input" if path == STANDARD else path)
             if path not in sentence:
                 sentence = self._of(file) + sentence
             if not isinstance(error, NoNumber):
@@ -128,11 +128,11 @@ def found(given: str | Sequence[str], format: str | None = None) -> list[str]:
         raise TableError("standard input (-) cannot be one of several files: name files, or - alone")
     paths: list[str] = []
     for word in words:
-        if word == STANDARD or Path(word).is_file():
-            paths.append(word)
-        elif Path(word).is_dir():
+        if Path(word).is_dir():
             inside = [str(path) for path in sorted(Path(word).iterdir()) if path.is_file()]
             paths += _of_one_format(word, inside, format)
+        elif word == STANDARD or Path(word).exists():  # a file, a pipe, a device
+            paths.append(word)
         else:
             matching = sorted(path for path in glob.glob(word) if Path(path).is_file())
             if not matching:
@@ -164,28 +164,35 @@ def opened(
     wanted: Choice = every,
     told: str | None = None,
 ) -> Iterator[Source]:
-    """What is named as a source; one that is read `once` comes from standard input as it is written there.
+    """What is named as a source; one that is read `once` comes from pipes as it is written there.
 
     wanted : which columns are looked into; the others come empty, whatever they hold.
     told : whose word it is that a column holds numbers, such as "the model takes"; else it is that of --type.
     """
     paths = found(given, format)
     formats = [tables.format_of(path, format, tables.TABLES) for path in paths]
-    as_it_comes = once and formats[0] in ("csv", "tsv")
-    with contextlib.nullcontext(paths[0]) if as_it_comes else seekable(paths[0]) as first:
-        yield Source(tuple(paths), tuple(formats), (first, *paths[1:]), wanted, told)
+    with contextlib.ExitStack() as stack:
+        read = [
+            path if once and form in ("csv", "tsv") else stack.enter_context(seekable(path))
+            for path, form in zip(paths, formats, strict=True)
+        ]
+        yield Source(tuple(paths), tuple(formats), tuple(read), wanted, told)
 
 
 @contextlib.contextmanager
 def seekable(path: str) -> Iterator[str]:
-    """A file that can be read twice and from its end: standard input is copied to one, which is then gone."""
-    if path != STANDARD:
+    """A file that can be read twice and from its end: standard input and pipes are copied to one, later gone."""
+    if path != STANDARD and not saving.is_special(path):
         yield path
         return
     handle, name = tempfile.mkstemp(prefix="anyboost-")
     try:
         with os.fdopen(handle, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            if path == STANDARD:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            else:
+                with open(path, "rb") as pipe:
+                    shutil.copyfileobj(pipe, file)
         yield name
     finally:
         Path(name).unlink(missing_ok=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost import saving
 from anyboost.cli.rows import pieces, times
 from anyboost.cli.rows import text as texts
 from anyboost.cli.rows.cells import (
@@ -118,8 +119,10 @@ def read(
 
 def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
     pyarrow = arrow()
-    if path == "-":
-        raise TableError(f"a {form} file cannot be read row by row from standard input: name a file")
+    if path == "-" or saving.is_special(path):
+        raise TableError(
+            f"a {form} file cannot be read row by row from standard input or a pipe: name a file"
+        )
     try:
         taken, lengths = 0, None
         for part in _record_batches(path, form, most):

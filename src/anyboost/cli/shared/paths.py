@@ -47,7 +47,9 @@ def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
 
 def check_input(file: str) -> None:
     """A ValueError where there is nothing to read."""
-    if file != "-" and not Path(file).is_file():
+    if file != "-" and Path(file).is_dir():
+        raise ValueError(f"{file} cannot be read: it is a folder, name a file in it")
+    if file != "-" and not Path(file).exists():
         raise ValueError(f"{file} cannot be read: there is no such file")
 
 
