@@ -528,3 +528,21 @@ def test_pipes_are_read_like_files(place, table):
     (place / "bad.csv").write_text("a\n1\n")
     said = run("predict", "whole", _pipe("bad.csv"), "--format", "csv", "-o", "new.csv", code=1).stderr
     assert said == "bad.csv.pipe has no column 'b', which the model needs\n"
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst"])
+def test_packed_text_is_known_by_its_bytes(place, table, ending):
+    """From standard input, from a pipe, and under a name that does not say it."""
+    ab.save(ab.BoostingRegressor(max_iter=3).fit(table[["a", "b", "color"]], table["y"]), "m")
+    run("predict", "m", "data.csv", "-o", "wanted.csv")
+    _written(table, f"t{ending}")
+    packed = (place / f"t{ending}").read_bytes()
+    (place / "packed.csv").write_bytes(packed)
+    (place / f"T{ending.upper()}").write_bytes(packed)
+    for name in ("-", "packed.csv", _pipe("packed.csv"), f"T{ending.upper()}"):
+        given = packed if name == "-" else None
+        run("predict", "m", name, "--format", "csv", "-o", "out.csv", given=given)
+        assert (place / "out.csv").read_bytes() == (place / "wanted.csv").read_bytes()
+    for room in ("--in-memory", "--on-disk"):
+        run("fit", "-", "--target", "y", *_ignored("y"), "--set", "max_iter=2", room, "-o", "n", given=packed)
+    assert run("stream", "-", "--target", "y", *_ignored("y"), given=packed).stdout

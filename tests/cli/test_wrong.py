@@ -1,6 +1,5 @@
 """Wrong invocations, each with its sentence: an exit code, one line that says what to do, no file touched."""
 
-import gzip
 import hashlib
 import os
 import re
@@ -53,7 +52,11 @@ WRONG = [
     ("fit data.csv.bz2 --target y -o new.anyboost", 1, "data.csv.bz2 is packed in a way that is not read: unpack it"),
     ("fit data.json --target y -o new.anyboost", 1, "data.json is JSON: take CSV or Parquet instead"),
     ("fit picture.csv --target y -o new.anyboost", 1, "the heading of picture.csv is not UTF-8: convert the file"),
-    ("fit packed.csv --target y -o new.anyboost", 1, "packed.csv is packed with gzip: unpack it by zcat"),
+    ("fit parquet.csv --target y -o new.anyboost", 1, "parquet.csv is no text: add --format parquet"),
+    ("predict model.anyboost arrow.csv -o new.csv", 1, "arrow.csv is no text: add --format arrow"),
+    ("stream parquet.csv --target y", 1, "parquet.csv is no text: add --format parquet"),
+    ("fit latin.csv --target y -o new.anyboost", 1, "not UTF-8: convert the file, as by iconv -f latin1 -t utf-8"),
+    ("fit wide.csv --target y -o new.anyboost", 1, "not UTF-8: convert the file, as by iconv -f utf-16 -t utf-8"),
     ("fit index.csv --target y -o new.anyboost", 1, "no name for column 1: name it, or, where it is the index of a"),
     ("fit comma.csv --target y -o new.anyboost", 1, "no name for column 3: name it, or end no line in a delimiter"),
     ("fit euro.csv --target y -o new.anyboost", 1, "heading has 1 (are its cells parted by semicolons?"),
@@ -203,7 +206,10 @@ def place(tmp_path_factory):
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
     (folder / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
-    (folder / "packed.csv").write_bytes(gzip.compress(b"a,y\n1,2\n"))
+    (folder / "parquet.csv").write_bytes(b"PAR1" + bytes(50))
+    (folder / "arrow.csv").write_bytes(b"ARROW1" + bytes(50))
+    (folder / "latin.csv").write_bytes("größe,y\n1,2\n".encode("latin1"))
+    (folder / "wide.csv").write_bytes("a,y\n1,2\n".encode("utf-16"))
     (folder / "folder").mkdir()
     (folder / "mixed").mkdir()
     for name in ("t.csv", "t.tsv"):

@@ -19,7 +19,7 @@ import numpy as np
 from anyboost.backends import arrays
 from anyboost.cli.passes import fitting
 from anyboost.cli.passes.fitting import TrainingRows
-from anyboost.cli.rows import frames, tables, text
+from anyboost.cli.rows import frames, text
 from anyboost.cli.rows.cells import Batch, TableError
 from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
@@ -61,10 +61,12 @@ def _cells(path: str, form: str) -> int:
     try:
         with text.opened_bytes(path) as file:
             head = file.read(_HEAD)
-    except TableError:
+        with open(path, "rb") as file:
+            packed = text.packing_of(path, file.read(4)) is not None
+    except (TableError, OSError):
         return 0
     held = head.count(b"\t" if form == "tsv" else b",") + head.count(b"\n")
-    return int(size * held / max(len(head), 1) * (_PACKED if path.endswith(tables.COMPRESSED) else 1))
+    return int(size * held / max(len(head), 1) * (_PACKED if packed else 1))
 
 
 @dataclass

@@ -19,6 +19,7 @@ WORDS = {  # and the numbers that they stand for in columns of numbers, where as
     **dict.fromkeys(("False", "false", "FALSE"), 0.0),
 }
 
+NOT_UTF8 = "is not UTF-8: convert the file, as by iconv -f latin1 -t utf-8"
 Where = Callable[[int], str]  # how to name a row in a sentence
 Choice = Callable[[str], bool]  # which columns are looked into
 
@@ -183,7 +184,7 @@ class CellReader:
             values[:] = [cell if cell.strip() else None for cell in cells]
             for row, cell in enumerate(cells):
                 if not is_text(cell):
-                    return values[:row], Bad(row, "is not UTF-8: convert the file")
+                    return values[:row], Bad(row, NOT_UTF8)
             return values, None
         try:
             numbers = np.array(list(map(float, cells)))

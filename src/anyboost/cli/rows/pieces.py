@@ -16,12 +16,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from anyboost.cli.rows import text
-from anyboost.cli.rows.cells import Batch, CellReader, TableError, nothing, words_of
+from anyboost.cli.rows.cells import Batch, CellReader, nothing, words_of
 
 PIECE = 1 << 22
 _FIRST = 1 << 16  # tells what the columns hold
 _QUOTE, _RETURN, _NEWLINE = b'"\r\n'
-_GZIP = b"\x1f\x8b"  # how what it packed begins
 
 
 class Lines(NamedTuple):
@@ -44,8 +43,6 @@ def read(path: str, delimiter: str, columns: CellReader, most: int) -> Iterator[
             given, ended = given + more, not more
             if names is None:
                 given = given.removeprefix(codecs.BOM_UTF8)
-                if given.startswith(_GZIP):
-                    raise TableError(f"{path} is packed with gzip: unpack it by zcat, or end its name in .gz")
             lines = whole_rows(given, delimiter, ended)
             if lines is None or (not len(lines.ends) and len(given) > 4 * PIECE):
                 yield from _by_row(path, given, file, delimiter, columns, most, names, before)
