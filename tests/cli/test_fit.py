@@ -138,11 +138,11 @@ def test_explanations_add_up_to_the_score():
 def _written(table, name):
     """The table in a format, by the name of the file."""
     arrow = pyarrow.Table.from_pandas(table, preserve_index=False)
-    text = table.to_csv(index=False, sep="\t" if ".tsv" in name else ",").encode()
+    text = table.to_csv(index=False, sep="\t" if ".tsv" in name.lower() else ",").encode()
     if name.endswith(".gz"):
         with gzip.open(name, "wb") as file:
             file.write(text)
-    elif name.endswith(".zst"):
+    elif name.lower().endswith(".zst"):
         with pyarrow.CompressedOutputStream(name, "zstd") as file:
             file.write(text)
     elif name.endswith(".parquet"):
@@ -157,7 +157,7 @@ def _written(table, name):
             file.write(text)
 
 
-FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.zst", "t.parquet", "t.feather", "t.arrow"]
+FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.TSV.ZST", "t.parquet", "t.feather", "t.arrow"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -179,6 +179,7 @@ def test_every_format_can_be_written(place, table, name):
     )
     assert found.columns["id"].tolist() == table["id"].tolist()
     assert sorted(path.name for path in place.iterdir()) == sorted(["data.csv", "m", name])
+    assert (Path(name).read_bytes()[:4] == b"\x28\xb5\x2f\xfd") == name.endswith("ZST")
 
 
 def test_standard_input_and_output(place, table):
@@ -541,7 +542,8 @@ def test_packed_text_is_known_by_its_bytes(place, table, ending):
     (place / f"T{ending.upper()}").write_bytes(packed)
     for name in ("-", "packed.csv", _pipe("packed.csv"), f"T{ending.upper()}"):
         given = packed if name == "-" else None
-        run("predict", "m", name, "--format", "csv", "-o", "out.csv", given=given)
+        words = () if name.startswith("T") else ("--format", "csv")
+        run("predict", "m", name, *words, "-o", "out.csv", given=given)
         assert (place / "out.csv").read_bytes() == (place / "wanted.csv").read_bytes()
     for room in ("--in-memory", "--on-disk"):
         run("fit", "-", "--target", "y", *_ignored("y"), "--set", "max_iter=2", room, "-o", "n", given=packed)

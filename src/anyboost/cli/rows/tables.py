@@ -61,7 +61,7 @@ def format_of(
     if given is not None:
         if given not in forms:
             raise TableError(f"{option} must be one of {', '.join(forms)}, got {given!r}")
-        return given
+        return _packed_once(path, given)
     if path == "-":
         return "csv"
     found = known(path)
@@ -72,13 +72,23 @@ def format_of(
         told = [f".{form}" if option is None else form for form in forms]
         advice = "end it in" if option is None else f"add {option}"
         raise TableError(f"{path} has a name that tells no format: {advice} {' or '.join(told)}")
-    return found
+    return _packed_once(path, found)
+
+
+def _packed_once(path: str, form: str) -> str:
+    """The format, where it is none that is packed inside under a name of what was packed once more."""
+    ending = Path(path).suffix
+    if form in ("parquet", "arrow") and ending.lower() in COMPRESSED:
+        raise TableError(
+            f"{path} names {form} packed once more, which nothing reads: take it without {ending}"
+        )
+    return form
 
 
 def known(path: str) -> str | None:
     """The format that the name of a file tells."""
     name = Path(path)
-    if name.suffix in COMPRESSED:
+    if name.suffix.lower() in COMPRESSED:
         name = name.with_suffix("")
     return _SUFFIXES.get(name.suffix.lower())
 

@@ -92,9 +92,10 @@ class TableWriter:
             self._writer = begin(pyarrow.PythonFile(self._raw, "w"), schema)
 
     def _compressed(self) -> Any:
-        if self.path.endswith(".gz"):
+        ending = Path(self.path).suffix.lower()
+        if ending == ".gz":
             return gzip.GzipFile(fileobj=self._raw, mode="wb", mtime=0)
-        if self.path.endswith(".zst"):
+        if ending == ".zst":
             return arrow().CompressedOutputStream(self._raw, "zstd")
         return self._raw
 
