@@ -82,6 +82,8 @@ WRONG = [
     ("fit empty.csv --target y -o new.anyboost", 1, "empty.csv is empty: its first line must name the columns"),
     ("fit heading.csv --target y -o new.anyboost", 1, "heading.csv has no rows under its heading"),
     ("fit twice.csv --target y -o new.anyboost", 1, "names 'a' twice"),
+    ("fit twice.parquet --target y -o new.anyboost", 1, "twice.parquet names 'a' twice: every column needs a name"),
+    ("predict model.anyboost twice.parquet", 1, "twice.parquet names 'a' twice: every column needs a name"),
     ("fit ragged.csv --target y -o new.anyboost", 1, "line 3 has 2 cells where the heading has 3"),
     ("fit infinite.csv --target y -o new.anyboost", 1, "line 2: column 'a' is inf"),
     ("fit text.parquet --target y -o new.anyboost", 1, "text.parquet cannot be read"),
@@ -218,8 +220,12 @@ def place(tmp_path_factory):
     for name in ("t.csv", "t.tsv"):
         (folder / "mixed" / name).write_text("a,y\n1,2\n")
     import pandas as pd
+    import pyarrow as pa
+    from pyarrow import parquet
 
     pd.read_csv(folder / "words.csv").to_parquet(folder / "words.parquet", index=False)
+    twice = pa.table([[1.0], [2.0], [3.0]], names=["a", "a", "y"])
+    parquet.write_table(twice, folder / "twice.parquet")
     words = [str(i % 30 + 1000) for i in range(40)]
     pd.DataFrame({"a": range(40), "y": words}).to_parquet(folder / "prices.parquet", index=False)
     table = pd.read_csv(folder / "data.csv")

@@ -8,6 +8,7 @@ seen when the error comes does not depend on the size of the batches.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -76,6 +77,13 @@ def check_column(name: str, option: str, names: Collection[str], path: str) -> N
         raise TableError(
             f"{option} names a column {name!r} that {path} does not have: {shown}{_parted_otherwise(names)}"
         )
+
+
+def check_names(names: Sequence[str], place: str) -> None:
+    """A sentence where two columns have one name."""
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise TableError(f"{place} names {twice!r} twice: every column needs a name of its own")
 
 
 def _parted_otherwise(names: Collection[str]) -> str:

@@ -18,6 +18,7 @@ from anyboost.cli.rows.cells import (
     Choice,
     TableError,
     arrow,
+    check_names,
     every,
     nothing,
     words_of,
@@ -142,6 +143,7 @@ def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int)
             lines = np.arange(taken + passed, taken + passed + len(part)) + 1
             taken += passed + len(part)
             if lengths is None:
+                check_names(part.schema.names, path)
                 names = times.moments(part.schema, columns.wanted)
                 lengths = times.lengths(_record_batches(path, form, most), names) if names else {}
             batch, bad = _arrow_batch(path, part, lines, columns, lengths)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any, TypeVar, cast
 
-from anyboost.cli.rows.cells import NOT_UTF8, Batch, CellReader, TableError, arrow, is_text
+from anyboost.cli.rows.cells import NOT_UTF8, Batch, CellReader, TableError, arrow, check_names, is_text
 
 T = TypeVar("T")
 _PACKED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}  # how what they packed begins
@@ -145,11 +145,7 @@ def heading(path: str, reader: Any) -> list[str]:
         raise TableError(
             f"the heading of {path} has no name for column {place}{_nameless(place, len(names))}"
         )
-    for name in names:
-        if names.count(name) > 1:
-            raise TableError(
-                f"the heading of {path} names {name!r} twice: every column needs a name of its own"
-            )
+    check_names(names, f"the heading of {path}")
     return names
 
 
