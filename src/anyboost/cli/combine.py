@@ -13,13 +13,17 @@ from anyboost.cli.shared.console import explaining
 
 def command(
     file: Annotated[
-        str, typer.Argument(help="A CSV, TSV or Parquet file, or - for standard input.", metavar="FILE")
+        str,
+        typer.Argument(
+            help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
+            metavar="FILE",
+        ),
     ],
     target: Annotated[
         str, typer.Option(help="The column to predict; all others are forecasts of it.", metavar="COL")
     ],
     format: Annotated[
-        str | None, typer.Option(help="csv, tsv or parquet; else told by the file's name.")
+        str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")
     ] = None,
     loss: Annotated[
         str, typer.Option(help="Any row-wise loss of one score: absolute, logistic, ...")
@@ -54,6 +58,14 @@ def command(
     An empty cell is a forecast that was not made. Prints the progressive loss at 1, 2, 4, 8, ... rows beside that of
     the best single column so far, the final weights, and the regret: what the best column, the best fixed weights
     and the best sequence of columns would have saved on the same rows.
+
+    For example:
+
+        anyboost combine forecasts.csv --target demand
+
+        anyboost combine forecasts.csv --target demand --loss absolute --figure weights.svg -o combined.json
+
+        anyboost combine chances.parquet --target rained --loss logistic --probabilities --save pool.anyboost
     """
     from anyboost import files
     from anyboost.cli.passes.combining import CombiningPass
