@@ -49,6 +49,14 @@ def is_special(path: Any) -> bool:
 def write(path: Any, blob: bytes) -> None:
     """Replace the file at `path` by these bytes; it is the old file or the new one at every moment."""
     check(path)
+    try:
+        _write(path, blob)
+    except OSError as error:
+        error.filename = os.fsdecode(path)  # a full disk names no file
+        raise
+
+
+def _write(path: Any, blob: bytes) -> None:
     if is_special(path):
         Path(path).write_bytes(blob)
         return

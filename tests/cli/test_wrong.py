@@ -67,7 +67,9 @@ WRONG = [
     ("report model.anyboost -o page.pdf", 1, "--output: a report is a page of HTML: end 'page.pdf' in .html"),
     (f"{FIT} --task ranking --qid z", 1, "--qid names a column 'z' that data.csv does not have"),
     (f"{FIT} --set random_state=first", 1, "random_state: 'first' cannot be used to seed"),
-    ("explain model.anyboost --kind shap", 1, "--kind shap needs rows: give a table after the model file"),
+    ("explain model.anyboost --kind shap", 1, "must be gain or split, got 'shap': a table after the model file shows"),
+    ("explain model.anyboost data.csv --kind gain", 1, "--kind gain is about the model alone, and of a table Shapley"),
+    ("explain lines.anyboost", 1, "has no cuts, which --kind gain goes by: a table after the model file shows Shapley"),
     (f"{FIT} --format xml", 1, "--format must be one of csv, tsv, parquet, arrow"),
     (f"{FIT} --format vw", 1, "--format must be one of csv, tsv, parquet, arrow, got 'vw'"),
     ("fit data.txt --target y -o new.anyboost", 1, "add --format csv or tsv or parquet or arrow"),
@@ -113,6 +115,12 @@ WRONG = [
     ("fit prices.csv --target y -o new.anyboost --on-disk", 1, "write plain numbers, or say --task classification"),
     ("cv prices.parquet --target y", 1, "holds 30 different words in 40 rows, such as '1000': write plain"),
     ("fit data.csv --target one -o new.anyboost --task classification", 1, "--target names a column 'one'"),
+    ("report model.anyboost data.csv --target color -o page.html", 1, "line 2: --target 'color' holds the word"),
+    (f"{FIT} --set learner=linear", 1, "column 'color' holds words, which --set learner=linear cannot take: "),
+    (f"{FIT} --set learner=linear --on-disk", 1, "--ignore color leaves it out, and learner=tree takes it"),
+    (f"{FIT} --set learner=linear --ignore color", 1, "line 4: column 'a' is missing, which --set learner=linear, "),
+    ("cv data.csv --target y --set learner=net --ignore color", 1, "line 4: column 'a' is missing, which"),
+    ("predict lines.anyboost data.csv -o new.csv", 1, "line 4: column 'a' is missing, which lines.anyboost"),
     # what is asked of the fit
     (f"{FIT} --task guessing", 1, "--task must be regression, classification or ranking, got 'guessing'"),
     (f"{FIT} --loss nonsense", 1, "loss 'nonsense' is not known: use one of absolute"),
@@ -157,7 +165,7 @@ WRONG = [
     ("predict model.anyboost data.csv --quantiles 0.5,2", 1, "--quantiles must lie between 0 and 1"),
     ("predict model.anyboost data.csv --keep z -o new.csv", 1, "--keep names a column 'z' that data.csv does not have"),
     ("predict sum.anyboost data.csv -o new.csv", 1, "without names: --ignore those it has not"),
-    ("explain model.anyboost --kind beauty", 1, "kind must be 'gain' or 'split'"),
+    ("explain model.anyboost --kind beauty", 1, "--kind must be gain or split, got 'beauty'"),
     ("explain model.anyboost -o new.csv", 1, "--output and --keep are about rows"),
     ("explain sum.anyboost data.csv", 1, "--explain: sum.anyboost holds Run, which has no shap_values"),
     ("convert model.anyboost new.pdf", 1, "the name 'new.pdf' tells no format: use --to onnx, json, text"),
@@ -234,6 +242,8 @@ def place(tmp_path_factory):
     ab.save(ab.BoostingClassifier("hinge", max_iter=2).fit(X, y > 1.5), folder / "hinge.anyboost")
     numbers = np.nan_to_num(X[["a", "b"]].to_numpy())
     ab.save(ab.boost(numbers, y, rounds=2), folder / "sum.anyboost")
+    lines = ab.BoostingRegressor(learner="linear", max_iter=2).fit(X[["a", "b"]].fillna(0), y)
+    ab.save(lines, folder / "lines.anyboost")
     ab.save(ab.boost(numbers, y, learner="net", rounds=1), folder / "net.anyboost")
     return folder
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from anyboost.cli.rows.sources import Source
 
 
+_SHAPLEY = "a table after the model file shows Shapley values"
+
+
 def command(
     model: options.Model,
     data: Annotated[
@@ -26,8 +29,11 @@ def command(
         typer.Option("--output", "-o", help="A table with what each column adds, row by row.", metavar="OUT"),
     ] = None,
     kind: Annotated[
-        str, typer.Option(help="Without DATA: gain or split, what cuts gained or how many there are.")
-    ] = "gain",
+        str | None,
+        typer.Option(
+            help="Without DATA: gain (unless given) or split, what cuts gained or how many there are."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many columns to print.")] = 20,
     keep: Annotated[
         list[str] | None,
@@ -56,12 +62,12 @@ def command(
         if data is None:
             if output is not None or keep:
                 raise ValueError("--output and --keep are about rows: give a table after the model file")
-            if kind in ("shap", "permutation"):
-                raise ValueError(
-                    f"--kind {kind} needs rows: give a table after the model file, which shows Shapley values"
-                )
-            _print(_importances(Answers(model, Wanted(explain=True)), kind), top)
+            _print(_importances(Answers(model, Wanted(explain=True)), kind or "gain"), top)
             return
+        if kind is not None:
+            raise ValueError(
+                f"--kind {kind} is about the model alone, and of a table Shapley values are shown: leave one out"
+            )
         paths.check_input(data)
         if output is not None:
             writing.check(output, None, model, data)
@@ -83,7 +89,12 @@ def command(
 
 def _importances(answers: Answers, kind: str) -> dict[str, float]:
     """What the cuts of each column are worth, as the model has it."""
-    values = answers.model.importances(kind)
+    if kind not in ("gain", "split"):
+        raise ValueError(f"--kind must be gain or split, got {kind!r}: {_SHAPLEY}")
+    try:
+        values = answers.model.importances(kind)
+    except TypeError:
+        raise ValueError(f"{answers.path} has no cuts, which --kind {kind} goes by: {_SHAPLEY}") from None
     return dict(zip(answers.model._feature_names(), values.tolist(), strict=True))
 
 

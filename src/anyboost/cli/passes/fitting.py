@@ -10,7 +10,7 @@ import numpy as np
 
 from anyboost import losses
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import TableError, Where, check_column, good_weights
+from anyboost.cli.rows.cells import TableError, Where, check_column, check_complete, good_weights
 from anyboost.cli.rows.frames import Whole
 from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
@@ -22,6 +22,7 @@ ESTIMATORS: dict[str, Any] = {
     "classification": BoostingClassifier,
     "ranking": BoostingRanker,
 }
+NEEDS = "{task} needs numbers: use --task classification, or another column"
 _SHOWN = 8
 _FEW_CLASSES, _MOST_CLASSES = (
     20,
@@ -112,11 +113,26 @@ def taken(source: Source, asked: Asked, room: Any, say: Callable[[str], None]) -
     known = task_of(asked)
     whole = room.read(source, asked)
     task = known or room.guess(asked, whole)
-    made(asked, task)
+    check_learner(made(asked, task), whole, asked)
     rows = room.rows_of(whole, asked, task)
     for line in described(whole, asked, task, guessed=known is None):
         say(line)
     return Taken(task, rows, whole.kinds)
+
+
+def check_learner(model: Any, whole: Any, asked: Asked) -> None:
+    """A sentence about the first column of words, or the first missing cell, that the learner cannot take."""
+    able, who = parameters.abilities(model), f"--set learner={asked.parameters.get('learner')}"
+    apart = asked.apart()
+    words = [name for name, kind in whole.kinds.items() if kind == "text" and name not in apart]
+    if words and not able.categories:
+        raise TableError(
+            f"column {words[0]!r} holds words, which {who} cannot take: --ignore {words[0]} leaves it out, and "
+            "learner=tree takes it"
+        )
+    if not able.missing and isinstance(whole, Whole):
+        left = {name: values for name, values in whole.columns.items() if name not in apart}
+        check_complete(left, f"{who}, unlike learner=tree,", whole.where)
 
 
 def guess(asked: Asked, whole: Whole) -> str:
@@ -198,19 +214,16 @@ def _targets(y: np.ndarray, asked: Asked, task: str, where: Where) -> np.ndarray
     if task == "classification":
         check_classes(y, asked, where)
         return _labels(y, "the target", where)
-    check_numbers(y, asked, task, where)
+    check_numbers(y, asked.target, NEEDS.format(task=task), where)
     check_filled(y, "the target", where)
     return y
 
 
-def check_numbers(y: np.ndarray, asked: Asked, task: str, where: Where) -> None:
-    """A sentence about the first word of targets that are to be numbers."""
+def check_numbers(y: np.ndarray, target: str, reason: str, where: Where) -> None:
+    """A sentence about the first word of targets that are to be numbers, for a reason."""
     if y.dtype == object:
         row = next(i for i, word in enumerate(y.tolist()) if word is not None)
-        raise TableError(
-            f"{where(row)}: --target {asked.target!r} holds the word {y[row]!a}, and {task} needs numbers: use "
-            "--task classification, or another column"
-        )
+        raise TableError(f"{where(row)}: --target {target!r} holds the word {y[row]!a}, and {reason}")
 
 
 def check_classes(y: np.ndarray, asked: Asked, where: Where) -> None:

@@ -139,7 +139,7 @@ def _looked_at(
         if task == "classification":
             fitting.check_classes(y, asked, where)
         elif task is not None:
-            fitting.check_numbers(y, asked, task, where)
+            fitting.check_numbers(y, asked.target, fitting.NEEDS.format(task=task), where)
         rows[number] += len(batch)
     return rows, labels, names
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +12,10 @@ import numpy as np
 from anyboost import files
 from anyboost.boosting import Run
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import Batch, Choice, TableError
+from anyboost.cli.rows.cells import Batch, Choice, TableError, check_complete
 from anyboost.cli.rows.sources import Source
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import BoostingRegressor
+from anyboost.estimators import BoostingRegressor, parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
 from anyboost.on_disk.predicting import named_columns
@@ -42,6 +43,8 @@ class Answers:
             raise ValueError(f"{path} holds {type(self.model).__name__}, which has no predictions of rows")
         names = getattr(self.model, "feature_names_in_", None)
         self.names: list[str] | None = None if names is None else [str(name) for name in names]
+        own = isinstance(self.model, BaseBoosting)
+        self.complete = own and not parameters.abilities(self.model).missing  # it takes no missing cells
         bare = self.model.ensemble if isinstance(self.model, Run) else self.model
         self.sum = bare if isinstance(bare, Ensemble) else None
         for option, method in (
@@ -95,6 +98,9 @@ class Answers:
         for number, batch in source.batches(self.kinds, "text" if self.kinds else None):
             data = source.paths[number]
             kept = {name: batch.column(name, "--keep", data) for name in keep}
+            if self.complete and self.names is not None:
+                given = {name: batch.columns[name] for name in self.names if name in batch.columns}
+                check_complete(given, str(self.path), partial(source.where, number, batch))
             yield self._table(batch, ignore, data), kept
 
     def by_name(self, columns: Columns, data: str) -> Any:

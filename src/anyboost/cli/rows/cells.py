@@ -108,6 +108,16 @@ def good_weights(weights: np.ndarray, name: str, where: Where) -> tuple[int, Tab
     )
 
 
+def check_complete(columns: Mapping[str, np.ndarray], who: str, where: Where) -> None:
+    """A sentence about the first row in which a number is missing."""
+    holes = {name: int(np.argmax(bad)) for name, values in columns.items() if (bad := np.isnan(values)).any()}
+    if holes:
+        name = min(holes, key=lambda name: holes[name])
+        raise TableError(
+            f"{where(holes[name])}: column {name!r} is missing, which {who} cannot take: fill it in, or drop the row"
+        )
+
+
 def arrow() -> Any:
     """pyarrow, or a sentence where it is not installed."""
     try:

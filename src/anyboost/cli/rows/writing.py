@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +50,31 @@ class TableWriter:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:
-            self._finish()
-        else:
-            self._give_up()
+        whole = False
+        try:
+            if kind is None:
+                with self._named():
+                    self._finish()
+                whole = True
+        finally:
+            if not whole:
+                self._give_up()
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Have errors name the file: a full disk names none."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = self.path
+            raise
 
     def write(self, columns: Mapping[str, np.ndarray]) -> None:
         """Add rows; the first ones say which columns there are."""
+        with self._named():
+            self._write(columns)
+
+    def _write(self, columns: Mapping[str, np.ndarray]) -> None:
         self.rows += len(next(iter(columns.values())))
         if self._writer is None:
             self._begin(columns)
@@ -120,8 +138,11 @@ class TableWriter:
         if self._sink is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._sink.detach()
-        if self._raw is not None and not self._direct:
+        if self._raw is None or self.path == STANDARD:
+            return
+        with contextlib.suppress(OSError):
             self._raw.close()
+        if not self._direct:
             self._part.unlink(missing_ok=True)
 
 

@@ -114,4 +114,6 @@ def explaining(*kinds: type[Exception]) -> Iterator[None]:
     except BrokenPipeError:  # whoever read the output has seen enough
         raise
     except expected as error:
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            fail(f"{error.filename} cannot be used: {error.strerror}")
         fail(str(error))
