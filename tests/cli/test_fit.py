@@ -2,11 +2,13 @@
 
 import gzip
 import io
+import itertools
 import json
 import os
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ import anyboost as ab
 from anyboost.cli import build
 from anyboost.cli.rows import frames, sources
 from anyboost.cli.rows.cells import TableError
+from anyboost.cli.shared import rounds
 
 ROWS = 120
 
@@ -548,3 +551,30 @@ def test_packed_text_is_known_by_its_bytes(place, table, ending):
     for room in ("--in-memory", "--on-disk"):
         run("fit", "-", "--target", "y", *_ignored("y"), "--set", "max_iter=2", room, "-o", "n", given=packed)
     assert run("stream", "-", "--target", "y", *_ignored("y"), given=packed).stdout
+
+
+def _labels(*words):
+    """What the lines of progress say is being fitted, in their order, and of which round the last line of each is."""
+    found = {}
+    for line in run(
+        "fit", "data.csv", "--target", "y", *_ignored("y"), *words, "-o", "m"
+    ).stderr.splitlines():
+        what, _, numbers = line.partition(": round ")
+        if numbers:
+            found[what] = int(numbers.split()[0])
+    return found
+
+
+def test_progress_says_which_fit_it_is(table, monkeypatch):
+    """The last line of "fitting" has the loss that is printed as the result; folds that calibrate are called so."""
+    clock = itertools.count(step=1000.0)
+    monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: next(clock)))  # every line is due
+    words = ("--loss", "quantile:0.9", "--set", "conformal=cv")
+    found = _labels(*words, "--set", "max_iter=4")
+    assert found == {"fitting": 4} | {f"calibrating, fold {fold} of 5": 4 for fold in range(1, 6)}
+    found = _labels(*words)
+    assert list(found)[:2] == ["trying on rows held out", "fitting"]
+    assert set(found) <= {"trying on rows held out", "fitting", "calibrating"}
+    assert found["fitting"] == ab.load("m").n_iter_
+    table[:40].to_csv("valid.csv", index=False)
+    assert set(_labels("--valid", "valid.csv")) == {"fitting"}

@@ -92,7 +92,7 @@ def command(
             held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}
         rounds = model.max_iter if isinstance(model.max_iter, int) else None
-        with followed(rounds) as shown:
+        with followed(rounds, rounds is None and valid is None) as shown:
             model.set_params(callbacks=[shown])
             warned(partial(model.fit, rows.X, rows.y, **given))
         model.set_params(callbacks=None)
