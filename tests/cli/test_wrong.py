@@ -124,6 +124,8 @@ WRONG = [
     # what is asked of the fit
     (f"{FIT} --task guessing", 1, "--task must be regression, classification or ranking, got 'guessing'"),
     (f"{FIT} --loss nonsense", 1, "loss 'nonsense' is not known: use one of absolute"),
+    (f"{FIT} --loss worst_group:squared --groups b", 1, 'has no name: pass ab.losses.WorstGroup("squared") in Python'),
+    (f"{FIT} --loss cvar:absolute,0.9", 1, 'has no name: pass ab.losses.CVaR("absolute", 0.9) in Python'),
     (f"{FIT} --loss quantile:2", 1, "tau must be"),
     (f"{FIT} --loss hinge --task regression", 1, "is one of classes, and this is a regressor"),
     (f"{FIT} --set max_itr=5", 1, "has no parameter 'max_itr': use max_iter"),

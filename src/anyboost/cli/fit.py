@@ -17,7 +17,8 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")],
     target: options.Target = None,
     loss: Annotated[
-        str | None, typer.Option(help="Any loss: absolute, quantile:0.9, poisson, hinge, rank_logistic, ...")
+        str | None,
+        typer.Option(help="A loss by name: absolute, quantile:0.9, poisson, hinge, rank_logistic, ..."),
     ] = None,
     task: Annotated[
         str | None,
@@ -32,7 +33,10 @@ def command(
     ] = None,
     weight: options.Weight = None,
     groups: Annotated[
-        str | None, typer.Option("--groups", "--qid", help="The column of groups; of a ranking, queries.")
+        str | None,
+        typer.Option(
+            "--groups", "--qid", help="The column of groups that calibrate apart; of a ranking, queries."
+        ),
     ] = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
