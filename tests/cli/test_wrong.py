@@ -16,6 +16,11 @@ FIT = "fit data.csv --target y -o new.anyboost"
 WRONG = [
     # the line itself
     ("bosting", 2, "No such command 'bosting'"),
+    ("Fit", 2, "No such command 'Fit'. Did you mean 'fit'? anyboost --help shows how it is used"),
+    ("report model.anyboost -o -", 1, "--output must be a file, such as report.html"),
+    (f"{FIT} --report -", 1, "--report must be a file, such as report.html"),
+    ("convert model.anyboost - --to text", 1, "OUT must be a file, and - is none: /dev/stdout prints"),
+    ("report model.anyboost data.csv --qid b", 1, "--qid is for rankings, and model.anyboost holds BoostingRegressor"),
     ("fit", 2, "Missing argument 'DATA...'; anyboost fit --help shows how it is used"),
     ("fit data.csv --target y", 2, "Missing option '--output' / '-o'"),
     (f"{FIT} --los squared", 2, "No such option: --los"),

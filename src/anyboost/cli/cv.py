@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Fit all but one part of the rows, score that part, and do so for each part.
 
-    Each fit is what anyboost fit would do with those rows. Prints, for each part, the rounds, the loss and the score:
-    R2 of numbers, accuracy of classes, NDCG of rankings.
+    Each fit is what anyboost fit would do with those rows. Prints, for each part, the rounds, the loss (not of
+    rankings) and the score, more being better: R2 of numbers, whatever the loss, accuracy of classes, NDCG of rankings.
 
     For example:
 

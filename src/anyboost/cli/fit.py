@@ -26,7 +26,8 @@ def command(
     ] = None,
     valid: Annotated[str | None, typer.Option(help="A table that says when to stop.", metavar="FILE")] = None,
     config: Annotated[
-        Path | None, typer.Option(help="A TOML file of these options and [parameters].", metavar="FILE.toml")
+        Path | None,
+        typer.Option(help="A TOML file of what to fit; the line comes first.", metavar="FILE.toml"),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")

@@ -50,6 +50,7 @@ def command(
     """
     from anyboost import report
     from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.estimators import BoostingRanker
 
     with explaining(TypeError, ImportError):
         paths.check_model(model)
@@ -60,6 +61,11 @@ def command(
                 "--target, --qid and --groups name columns of a table: give one after the model file"
             )
         answers = Answers(model, Wanted())
+        if qid is not None and not isinstance(answers.model, BoostingRanker):
+            kind = type(answers.model).__name__
+            raise ValueError(
+                f"--qid is for rankings, and {model} holds {kind}: use --groups, or leave it out"
+            )
         given: dict[str, Any] = {}
         if data is not None:
             paths.check_input(data)

@@ -34,6 +34,10 @@ def check(option: str, path: Path | None, endings: tuple[str, ...] = ()) -> None
 def check_page(option: str, path: Path | None) -> None:
     """The same for a page, which must not look like something else."""
     check(option, path)
+    if str(path) == "-":
+        raise ValueError(
+            f"{option} must be a file, such as report.html: a page is not written to standard output"
+        )
     if path is not None and path.suffix.lower() not in _PAGES:
         raise ValueError(f"{option}: a report is a page of HTML: end {path.name!r} in .html")
 
