@@ -529,6 +529,10 @@ def test_pipes_are_read_like_files(place, table):
     assert (place / "whole.csv").read_bytes() == (place / "pipes.csv").read_bytes()
     assert (place / "whole.csv").read_bytes() == (place / "piped.csv").read_bytes()
     run("explain", "whole", _pipe("2.parquet"), "--format", "parquet")
+    for room in ("predict", "fit"):
+        words = ("whole", "-") if room == "predict" else ("-", "--target", "y", "-o", "m")
+        said = run(room, *words, given=(place / "2.parquet").read_bytes(), code=1).stderr
+        assert said == "standard input is no text: add --format parquet\n"
     (place / "bad.csv").write_text("a\n1\n")
     said = run("predict", "whole", _pipe("bad.csv"), "--format", "csv", "-o", "new.csv", code=1).stderr
     assert said == "bad.csv.pipe has no column 'b', which the model needs\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -94,7 +95,10 @@ class Source(NamedTuple):
             yield
         except TableError as error:
             sentence = error.cell if isinstance(error, NoNumber) else str(error)
-            sentence = sentence.replace(opened, "standard input" if path == STANDARD else path)
+            if opened != path:
+                sentence = sentence.replace(opened, path)
+            if path == STANDARD:  # as a word: others have hyphens
+                sentence = re.sub(r"(?<!\S)-(?!\S)", "standard input", sentence)
             if path not in sentence:
                 sentence = self._of(file) + sentence
             if not isinstance(error, NoNumber):
