@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,25 +53,16 @@ class TableWriter:
         whole = False
         try:
             if kind is None:
-                with self._named():
+                with saving.naming(self.path):
                     self._finish()
                 whole = True
         finally:
             if not whole:
                 self._give_up()
 
-    @contextlib.contextmanager
-    def _named(self) -> Iterator[None]:
-        """Have errors name the file: a full disk names none."""
-        try:
-            yield
-        except OSError as error:
-            error.filename = self.path
-            raise
-
     def write(self, columns: Mapping[str, np.ndarray]) -> None:
         """Add rows; the first ones say which columns there are."""
-        with self._named():
+        with saving.naming(self.path):
             self._write(columns)
 
     def _write(self, columns: Mapping[str, np.ndarray]) -> None:
