@@ -582,3 +582,16 @@ def test_progress_says_which_fit_it_is(table, monkeypatch):
     assert found["fitting"] == ab.load("m").n_iter_
     table[:40].to_csv("valid.csv", index=False)
     assert set(_labels("--valid", "valid.csv")) == {"fitting"}
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+def test_the_cell_that_makes_words_of_numbers_is_named(table, room):
+    """One slip in a thousand rows would otherwise make categories of a column, and nobody would know why."""
+    late = table.assign(c=table["c"].astype(str))
+    late.loc[70, "c"] = "unknown"
+    late.to_csv("late.csv", index=False)
+    said = run(
+        "fit", "late.csv", "--target", "y", *_ignored("y"), "--set", "max_iter=2", room, "-o", "m"
+    ).stderr
+    assert "line 72: column 'c' is 'unknown', so it holds words" in said.splitlines()
+    assert said.count("so it holds words") == 1

@@ -272,6 +272,7 @@ def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
         + " (--type COL=text or COL=number overrides)",
         f"task: {task}" + (", told by the target (--task overrides)" if guessed else ""),
     ]
+    lines += [f"{whole.cells[name]}, so it holds words" for name in words[:_SHOWN] if name in whole.cells]
     lines += [
         f"column {name!r} has another word in every row, from which nothing is learnt: --ignore {name} leaves it out"
         for name in words

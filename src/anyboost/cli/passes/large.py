@@ -97,6 +97,7 @@ class Large:
     rows: list[int]  # of each file
     labels: dict[str, Labels]
     stamps: list[Any]
+    cells: dict[str, str]  # as of a table in memory
     levels: dict[str, int] = field(default_factory=dict)  # known when it is read
 
     def __len__(self) -> int:
@@ -111,10 +112,10 @@ class Large:
 def read(source: Source, asked: Asked) -> Large:
     """Look at every row: what the columns hold, and whether targets, weights and groups are what they should be."""
     stamps = [stamp(Path(file)) for file in source.opened]
-    (rows, labels, names), kinds = source.settled(asked.types, partial(_looked_at, source, asked))
+    (rows, labels, names), kinds, cells = source.settled(asked.types, partial(_looked_at, source, asked))
     if not sum(rows):
         raise frames.no_rows(source)
-    return Large(source, {name: kinds.get(name, "number") for name in names}, rows, labels, stamps)
+    return Large(source, {name: kinds.get(name, "number") for name in names}, rows, labels, stamps, cells)
 
 
 def _looked_at(

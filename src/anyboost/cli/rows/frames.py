@@ -24,6 +24,7 @@ class Whole:
     source: sources.Source
     batches: list[tuple[int, Batch]]  # without columns: which rows came from where
     begins: list[int]  # of the batches
+    cells: dict[str, str]  # for which columns that began with numbers hold text: "line 12: column 'a' is 'x'"
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -82,7 +83,7 @@ def read(
 
 def of_source(source: sources.Source, types: Mapping[str, str]) -> Whole:
     """All rows of a source."""
-    batches, _ = source.settled(types, list)
+    batches, _, cells = source.settled(types, list)
     if not batches:
         raise no_rows(source)
     columns: dict[str, np.ndarray] = {}
@@ -92,7 +93,7 @@ def of_source(source: sources.Source, types: Mapping[str, str]) -> Whole:
         ]  # so that columns are there once, but for this
         columns[name] = np.concatenate(parts)
     begins = np.cumsum([0, *(len(batch) for _, batch in batches[:-1])]).tolist()
-    return Whole(source.title, columns, source, batches, begins)
+    return Whole(source.title, columns, source, batches, begins, cells)
 
 
 def no_rows(source: sources.Source) -> TableError:

@@ -57,22 +57,22 @@ class Source(NamedTuple):
 
     def settled(
         self, given: Mapping[str, str], take: Callable[[Iterator[tuple[int, Batch]]], T]
-    ) -> tuple[T, dict[str, str]]:
-        """What is made of all batches, and what their columns hold.
+    ) -> tuple[T, dict[str, str], dict[str, str]]:
+        """What is made of all batches, what their columns hold, and the cells for which some hold no numbers.
 
         From the beginning again where a column of numbers, or of what may stand for none, turns out to hold text.
         """
-        found = dict(given)
+        found, cells = dict(given), dict[str, str]()
         while True:
             kinds, empty = dict(found), set[str]()
             try:
                 made = take(self._watched(kinds, empty))
                 late = [name for name in empty if kinds.get(name) == "text"]
                 if not late:
-                    return made, kinds
+                    return made, kinds, cells
                 found |= dict.fromkeys(late, "text")
             except NoNumber as changed:
-                found[changed.column] = "text"
+                found[changed.column], cells[changed.column] = "text", changed.cell
 
     def _watched(self, kinds: dict[str, str], empty: set[str]) -> Iterator[tuple[int, Batch]]:
         """The batches; columns that began without a word or a number are added to `empty`."""
