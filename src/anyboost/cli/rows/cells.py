@@ -110,7 +110,8 @@ def good_weights(weights: np.ndarray, name: str, where: Where) -> tuple[int, Tab
 
 def check_complete(columns: Mapping[str, np.ndarray], who: str, where: Where) -> None:
     """A sentence about the first row in which a number is missing."""
-    holes = {name: int(np.argmax(bad)) for name, values in columns.items() if (bad := np.isnan(values)).any()}
+    numbers = {name: np.isnan(values) for name, values in columns.items() if values.dtype != object}
+    holes = {name: int(np.argmax(bad)) for name, bad in numbers.items() if bad.any()}
     if holes:
         name = min(holes, key=lambda name: holes[name])
         raise TableError(

@@ -145,7 +145,7 @@ def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int)
             if lengths is None:
                 check_names(part.schema.names, path)
                 names = times.moments(part.schema, columns.wanted)
-                lengths = times.lengths(_record_batches(path, form, most), names) if names else {}
+                lengths = times.lengths(_record_batches(path, form, most, names), names) if names else {}
             batch, bad = _arrow_batch(path, part, lines, columns, lengths)
             if len(batch):
                 yield batch
@@ -155,14 +155,14 @@ def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int)
         raise TableError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _record_batches(path: str, form: str, most: int) -> Iterator[Any]:
-    """Those of a Parquet file, or of an Arrow file or stream."""
+def _record_batches(path: str, form: str, most: int, names: list[str] | None = None) -> Iterator[Any]:
+    """Those of a Parquet file, of these columns at least, or of an Arrow file or stream."""
     import pyarrow
 
     if form == "parquet":
         from pyarrow import parquet
 
-        yield from parquet.ParquetFile(path).iter_batches(batch_size=most)
+        yield from parquet.ParquetFile(path).iter_batches(batch_size=most, columns=names)
         return
     with pyarrow.memory_map(path) as source:
         try:

@@ -19,6 +19,7 @@ def holds_times(kind: Any) -> bool:
     """Whether a type of pyarrow is one of dates, of times or of both."""
     from pyarrow import types
 
+    kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind))
 
 
