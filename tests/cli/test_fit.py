@@ -595,3 +595,16 @@ def test_the_cell_that_makes_words_of_numbers_is_named(table, room):
     ).stderr
     assert "line 72: column 'c' is 'unknown', so it holds words" in said.splitlines()
     assert said.count("so it holds words") == 1
+
+
+def test_tables_that_polars_wrote_are_read(table):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({name: table[name].to_numpy() for name in ("b", "color", "code")})
+    frame = frame.with_columns(kind=polars.Series(table["kind"].tolist(), dtype=polars.Categorical))
+    frame.write_ipc("polars.arrow")
+    frame.write_parquet("polars.parquet")
+    for name in ("polars.arrow", "polars.parquet"):
+        found = frames.read(name)
+        assert found.kinds == {"b": "number", "color": "text", "code": "number", "kind": "text"}
+        for column in ("color", "kind"):
+            assert found.columns[column].tolist() == table[column].tolist()

@@ -202,6 +202,8 @@ def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> tup
     import pyarrow
     from pyarrow import types
 
+    if "string_view" in str(column.type):  # as Polars writes text; pyarrow 16 has no test for it
+        column = _without_views(column)
     coded = types.is_dictionary(column.type)
     kind = column.type.value_type if coded else column.type
     numeric = any(
@@ -225,3 +227,12 @@ def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> tup
         return columns.column(name, ["" if word is None else word for word in column.to_pylist()])
     wide = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return wide.astype(np.float64, copy=False), None
+
+
+def _without_views(column: Any) -> Any:
+    """Text as other writers have it, coded or not."""
+    import pyarrow
+
+    if not hasattr(column, "dictionary"):
+        return column.cast(pyarrow.string())
+    return pyarrow.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pyarrow.string()))
