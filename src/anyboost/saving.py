@@ -3,7 +3,8 @@
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,25 @@ def is_special(path: Any) -> bool:
     return given.startswith(_OPEN) or (os.path.exists(given) and not os.path.isfile(given))
 
 
+@contextmanager
+def naming(path: Any) -> Iterator[None]:
+    """Have errors of the system name the file that is written: one of a full disk names none."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror:
+            error.filename = os.fsdecode(path)
+        raise
+
+
 def write(path: Any, blob: bytes) -> None:
     """Replace the file at `path` by these bytes; it is the old file or the new one at every moment."""
     check(path)
+    with naming(path):
+        _write(path, blob)
+
+
+def _write(path: Any, blob: bytes) -> None:
     if is_special(path):
         Path(path).write_bytes(blob)
         return

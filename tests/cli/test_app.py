@@ -1,5 +1,8 @@
 """The command line answers at once, explains itself, and says what to install when it cannot run."""
 
+import importlib
+import inspect
+import re
 import subprocess
 import sys
 
@@ -38,6 +41,26 @@ def test_every_command_explains_itself(invoke):
         result = invoke(name.replace("_", "-"), "--help")
         assert result.exit_code == 0
         assert "Usage" in result.output
+
+
+@pytest.mark.parametrize("name", ["", *cli.command_names()])
+def test_help_teaches_by_example(name):
+    """Lines to begin from, with options that are there."""
+    module = importlib.import_module(f"anyboost.cli.{name}") if name else None
+    text = inspect.cleandoc(cli.HELP if module is None else module.command.__doc__)
+    lines = re.findall(r"^    .*?\b(anyboost .*)$", text, re.MULTILINE)
+    assert lines
+    for line in lines:
+        words = line.split("|")[0].split()
+        assert words[1] == name or not name
+        shown = CliRunner().invoke(cli.build(), [words[1], "--help"], env={"COLUMNS": "200"}).output
+        options = [word for word in words[2:] if re.match("-+[a-z]", word)]
+        assert all(re.search(rf"(?<![\w-]){option}(?![\w-])", shown) for option in options), line
+
+
+def test_help_begins_with_what_one_needs_first(invoke):
+    assert cli.command_names()[:2] == ["fit", "predict"]
+    assert "130, stopped" in " ".join(invoke("--help").output.split())
 
 
 def test_version(invoke):

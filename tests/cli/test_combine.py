@@ -135,7 +135,11 @@ def test_probabilities_are_combined_as_log_odds(tmp_path, invoke):
         ),
         (["--target", "truth", "--figure", "no/w.png"], "", "--figure: no such folder, create it first: no"),
         (["--target", "truth", "--save", "no/model"], "", "--save: no such folder, create it first: no"),
-        (["--target", "truth", "--format", "vw"], "", "combine reads tables"),
+        (
+            ["--target", "truth", "--format", "vw"],
+            "",
+            "--format must be one of csv, tsv, parquet, arrow, got",
+        ),
     ],
 )
 def test_mistakes_are_one_sentence(tmp_path, invoke, options, extra, sentence):

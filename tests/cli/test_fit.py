@@ -2,8 +2,13 @@
 
 import gzip
 import io
+import itertools
 import json
+import os
 import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +19,9 @@ from typer.testing import CliRunner
 
 import anyboost as ab
 from anyboost.cli import build
-from anyboost.cli.rows import frames
+from anyboost.cli.rows import frames, sources
 from anyboost.cli.rows.cells import TableError
+from anyboost.cli.shared import rounds
 
 ROWS = 120
 
@@ -99,7 +105,15 @@ def test_quantiles_and_intervals_are_columns(table):
     run("predict", "m", "data.csv", "--interval", "0.8", "--quantiles", "0.25,0.75", "-o", "out.parquet")
     found = pd.read_parquet("out.parquet")
     assert list(found) == [
-        *("quantile_0.1", "quantile_0.5", "quantile_0.9", "quantile_0.25", "quantile_0.75", "low", "high")
+        *(
+            "prediction_0.1",
+            "prediction_0.5",
+            "prediction_0.9",
+            "quantile_0.25",
+            "quantile_0.75",
+            "low",
+            "high",
+        )
     ]
     model = ab.load("m")
     ends = model.predict_interval(table[model.feature_names_in_], 0.8)
@@ -127,11 +141,11 @@ def test_explanations_add_up_to_the_score():
 def _written(table, name):
     """The table in a format, by the name of the file."""
     arrow = pyarrow.Table.from_pandas(table, preserve_index=False)
-    text = table.to_csv(index=False, sep="\t" if ".tsv" in name else ",").encode()
+    text = table.to_csv(index=False, sep="\t" if ".tsv" in name.lower() else ",").encode()
     if name.endswith(".gz"):
         with gzip.open(name, "wb") as file:
             file.write(text)
-    elif name.endswith(".zst"):
+    elif name.lower().endswith(".zst"):
         with pyarrow.CompressedOutputStream(name, "zstd") as file:
             file.write(text)
     elif name.endswith(".parquet"):
@@ -146,7 +160,7 @@ def _written(table, name):
             file.write(text)
 
 
-FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.zst", "t.parquet", "t.feather", "t.arrow"]
+FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.TSV.ZST", "t.parquet", "t.feather", "t.arrow"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -168,6 +182,7 @@ def test_every_format_can_be_written(place, table, name):
     )
     assert found.columns["id"].tolist() == table["id"].tolist()
     assert sorted(path.name for path in place.iterdir()) == sorted(["data.csv", "m", name])
+    assert (Path(name).read_bytes()[:4] == b"\x28\xb5\x2f\xfd") == name.endswith("ZST")
 
 
 def test_standard_input_and_output(place, table):
@@ -193,7 +208,9 @@ def test_a_column_that_turns_out_to_hold_words_is_read_again(tmp_path):
     assert whole.columns["n"].tolist() == ["1"] * 5 + ["007b", "2"]
     np.testing.assert_array_equal(whole.columns["m"], [np.nan] * 6 + [4.0])
     assert whole.kinds == {"n": "text", "m": "number", "y": "number"}
-    with pytest.raises(TableError, match=r"line 7: column 'n' is '007b'.*--type n=text"):
+    with pytest.raises(
+        TableError, match=r"line 7: column 'n' is '007b', and --type n=number was said: --type n=text"
+    ):
         frames.read(str(path), types={"n": "number"})
 
 
@@ -295,7 +312,10 @@ def test_a_failure_halfway_leaves_the_old_table(place, table):
     (place / "late.csv").write_text("a,b\n" + "1,2\n" * 70_000 + "1,wrong\n")
     (place / "out.csv").write_text("old")
     done = run("predict", "m", "late.csv", "-o", "out.csv", code=1)
-    assert done.stderr == "line 70002: column 'b' is 'wrong', and it held numbers so far\n"
+    assert done.stderr == (
+        "line 70002: column 'b' is 'wrong', and the model takes numbers there: leave the cell empty where it is "
+        "missing\n"
+    )
     assert (place / "out.csv").read_text() == "old"
     assert not (place / "out.csv.part").exists()
 
@@ -315,3 +335,278 @@ def test_two_numbers_are_classes_where_they_are_whole(table):
         for place in ("--in-memory", "--on-disk"):
             done = run("fit", "two.csv", "--target", "t", "--set", "max_iter=2", place, "-o", "m")
             assert f"task: {task}, told by the target" in done.stderr
+
+
+@pytest.fixture
+def dated(table):
+    """A Parquet table with columns that are neither numbers nor text, and the same one as CSV."""
+    days = pd.date_range("2024-02-28", periods=ROWS, freq="36h")
+    typed = table[["a", "b", "color", "y", "id"]].assign(day=days.normalize(), moment=days)
+    arrow = pyarrow.Table.from_pandas(typed, preserve_index=False)
+    arrow = arrow.append_column("date", pyarrow.array(days.date)).append_column(
+        "clock", pyarrow.array(days.time)
+    )
+    for name, values in (
+        ("blob", [b"x"] * ROWS),
+        ("list", [[1]] * ROWS),
+        ("wait", [days[1] - days[0]] * ROWS),
+    ):
+        arrow = arrow.append_column(name, pyarrow.array(values))
+    parquet.write_table(arrow, "typed.parquet")
+    typed.assign(date=days.date, clock=days.time).to_csv("typed.csv", index=False)
+    return typed
+
+
+MODELS, DATA = ("text", "typed"), ("typed.csv", "typed.parquet")
+STRANGE = ["blob", "list", "wait"]
+
+
+def _left(*names):
+    return [word for name in names for word in ("--ignore", name)]
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+def test_a_column_that_cannot_be_read_can_be_left_out(room, dated):
+    words = ("--target", "y", "--set", "max_iter=3")
+    said = run("fit", "typed.parquet", *words, room, "-o", "m", code=1).stderr
+    assert said == (
+        "column 'blob' of typed.parquet has type binary, and numbers, text, dates and times can be read: "
+        "--ignore blob leaves it out\n"
+    )
+    left = _left("id", "day", "moment", "date", "clock", *STRANGE)
+    run("fit", "typed.parquet", *words, *left, room, "-o", "m")
+    run("cv", "typed.parquet", *words, *left, "--folds", "2")
+    run("predict", "m", "typed.parquet", "--keep", "id", "-o", "out.csv")
+    np.testing.assert_array_equal(
+        pd.read_csv("out.csv")["prediction"], ab.load("m").predict(dated[["a", "b", "color"]])
+    )
+    run("explain", "m", "typed.parquet")
+    run("report", "m", "typed.parquet", "--target", "y", "-o", "page.html")
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+@pytest.mark.usefixtures("dated")
+def test_dates_and_times_are_the_same_words_in_csv_and_parquet(room):
+    words = ("--target", "y", "--ignore", "id", "--set", "max_iter=3", room, "-o")
+    run("fit", "typed.csv", *words, "text")
+    run("fit", "typed.parquet", *words, "typed", *_left(*STRANGE))
+    names = ["a", "b", "color", "day", "moment", "date", "clock"]
+    assert list(ab.load("typed").feature_names_in_) == names
+    for model in MODELS:
+        for data in DATA:
+            run("predict", model, data, "--keep", "moment", "-o", f"{model}-{data}.csv")
+    found = [pd.read_csv(f"{model}-{data}.csv") for model in MODELS for data in DATA]
+    for other in found[1:]:
+        pd.testing.assert_frame_equal(found[0], other)
+
+
+def test_what_is_left_out_may_hold_anything_in_csv_too(table):
+    table.assign(id="inf").to_csv("odd.csv", index=False)
+    run("fit", "odd.csv", "--target", "y", *_ignored("y"), "--set", "max_iter=2", "-o", "m")
+
+
+def test_many_words_are_classes_where_that_is_said_or_they_come_again(table):
+    names = np.array([f"class {number}" for number in range(30)])
+    for rows, words in ((120, []), (50, ["--task", "classification"])):
+        pd.DataFrame({"a": table["b"], "t": names[np.arange(ROWS) % 30]})[:rows].to_csv(
+            "many.csv", index=False
+        )
+        for room in ("--in-memory", "--on-disk"):
+            run("fit", "many.csv", "--target", "t", "--set", "max_iter=1", room, "-o", "m", *words)
+            assert len(ab.load("m").classes_) == 30
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+def test_a_thousand_words_are_no_classes_however_often_they_come(room):
+    pd.DataFrame({"a": range(3003), "t": [f"${n % 1001}" for n in range(3003)]}).to_csv(
+        "many.csv", index=False
+    )
+    said = run("fit", "many.csv", "--target", "t", room, "-o", "m", code=1).stderr
+    assert "--target 't' holds more than 1,000 different words in 3,003 rows, such as '$0': " in said
+
+
+def test_other_libraries_read_the_arrow_files_that_are_written(place, table):
+    model = ab.BoostingRegressor(max_iter=2).fit(table[["a", "b", "color"]], table["y"])
+    ab.save(model, "m")
+    wanted = model.predict(table[["a", "b", "color"]])
+    for name in ("out.arrow", "out.feather", "out.ipc"):
+        run("predict", "m", "data.csv", "-o", name)
+        np.testing.assert_array_equal(pd.read_feather(name)["prediction"], wanted)
+    run("predict", "m", "data.csv", "-o", "out.arrows")
+    piped = run("predict", "m", "data.csv", "--output-format", "arrow").stdout_bytes
+    assert piped == (place / "out.arrows").read_bytes()
+    np.testing.assert_array_equal(ipc.open_stream(piped).read_all()["prediction"], wanted)
+    polars = pytest.importorskip("polars")
+    np.testing.assert_array_equal(polars.read_ipc("out.arrow")["prediction"], wanted)
+
+
+def test_a_name_of_a_column_means_one_thing(table):
+    """Fitted and calibrated quantiles of one level stand beside each other, with or without other levels."""
+    X = table[["a", "b", "color"]]
+    model = ab.BoostingRegressor("multi_quantile:0.1,0.5,0.9", max_iter=4, conformal="cv").fit(X, table["y"])
+    ab.save(model, "m")
+    for levels in ((0.1,), (0.1, 0.3)):
+        words = ",".join(map(str, levels))
+        run("predict", "m", "data.csv", "--quantiles", words, "-o", "out.parquet")
+        found = pd.read_parquet("out.parquet")
+        np.testing.assert_array_equal(
+            found[[f"quantile_{level}" for level in levels]], model.predict_quantiles(X, levels)
+        )
+        np.testing.assert_array_equal(
+            found[["prediction_0.1", "prediction_0.5", "prediction_0.9"]], model.predict(X)
+        )
+    assert not np.array_equal(found["prediction_0.1"], found["quantile_0.1"])
+
+
+def test_truths_are_the_same_numbers_in_csv_and_parquet(table):
+    """One model, whichever file it was fitted to or is asked about."""
+    found = table[["a", "b", "y"]].assign(pool=pd.array(table["b"] > 0, "boolean"))
+    found.loc[::7, "pool"] = None
+    found.to_csv("truths.csv", index=False)
+    found.to_parquet("truths.parquet", index=False)
+    for data in ("truths.csv", "truths.parquet"):
+        said = run("fit", data, "--target", "y", "--set", "max_iter=3", "-o", f"{data}.model").stderr
+        assert said.startswith("120 rows; 3 columns of numbers (")
+        for other in ("truths.csv", "truths.parquet"):
+            run("predict", f"{data}.model", other, "-o", f"{data}-{other}.csv")
+            pd.testing.assert_frame_equal(
+                pd.read_csv(f"{data}-{other}.csv"), pd.read_csv("truths.csv-truths.csv.csv")
+            )
+
+
+def test_truths_among_words_are_words(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,m,k,y\nTrue,True,TRUE,1\nfalse,no,0.5,2\n,False,NA,3\n")
+    whole = frames.read(str(path))
+    assert whole.columns["m"].tolist() == ["True", "no", "False"]
+    np.testing.assert_array_equal(whole.columns["n"], [1, 0, np.nan])
+    np.testing.assert_array_equal(whole.columns["k"], [1, 0.5, np.nan])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", "m", "new.csv", "-o", "out.csv"),
+        ("explain", "m", "new.csv"),
+        ("explain", "m", "new.csv", "-o", "why.csv"),
+        ("report", "m", "new.csv", "-o", "page.html"),
+        ("cv", "data.csv", "--target", "y", "--folds", "3", *_ignored("y", "id"), "--set", "max_iter=2"),
+    ],
+    ids=" ".join,
+)
+def test_a_warning_is_one_sentence_however_many_rows_there_are(table, words, monkeypatch, recwarn):
+    """And no line of the library's source."""
+    monkeypatch.setattr(sources, "ROWS", 40)
+    model = ab.BoostingRegressor(max_iter=2).fit(table[["a", "b", "color"]], table["y"])
+    ab.save(model, "m")
+    table.assign(color="mauve").to_csv("new.csv", index=False)
+    said = [line for line in run(*words).stderr.splitlines() if "saw none of" in line]
+    column = "id" if words[0] == "cv" else "color"
+    assert said == [
+        f"column '{column}': the fit saw none of these levels, so every row counts as missing or unseen there"
+    ]
+    assert not recwarn.list
+
+
+def _pipe(path):
+    """The name of a pipe from which what is in a file can be read, once."""
+    pipe = f"{path}.pipe"
+    os.mkfifo(pipe)
+    text = Path(path).read_bytes()
+    threading.Thread(target=Path(pipe).write_bytes, args=(text,), daemon=True).start()
+    return pipe
+
+
+def test_pipes_are_read_like_files(place, table):
+    """As of `anyboost fit <(zcat 1.csv.gz) <(zcat 2.csv.gz) --format csv`."""
+    table[:50].to_csv("1.csv", index=False)
+    table[50:].to_csv("2.csv", index=False)
+    table[50:].to_parquet("2.parquet", index=False)
+    words = ("--target", "y", *_ignored("y"), "--set", "max_iter=3", "--format", "csv", "-o")
+    run("fit", "data.csv", *words, "whole")
+    run("fit", _pipe("1.csv"), _pipe("2.csv"), *words, "pipes")
+    for model in ("whole", "pipes"):
+        run("predict", model, "data.csv", "-o", f"{model}.csv")
+    run("predict", "whole", _pipe("data.csv"), "--format", "csv", "-o", "piped.csv")
+    assert (place / "whole.csv").read_bytes() == (place / "pipes.csv").read_bytes()
+    assert (place / "whole.csv").read_bytes() == (place / "piped.csv").read_bytes()
+    run("explain", "whole", _pipe("2.parquet"), "--format", "parquet")
+    for room in ("predict", "fit"):
+        words = ("whole", "-") if room == "predict" else ("-", "--target", "y", "-o", "m")
+        said = run(room, *words, given=(place / "2.parquet").read_bytes(), code=1).stderr
+        assert said == "standard input is no text: add --format parquet\n"
+    (place / "bad.csv").write_text("a\n1\n")
+    said = run("predict", "whole", _pipe("bad.csv"), "--format", "csv", "-o", "new.csv", code=1).stderr
+    assert said == "bad.csv.pipe has no column 'b', which the model needs\n"
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst"])
+def test_packed_text_is_known_by_its_bytes(place, table, ending):
+    """From standard input, from a pipe, and under a name that does not say it."""
+    ab.save(ab.BoostingRegressor(max_iter=3).fit(table[["a", "b", "color"]], table["y"]), "m")
+    run("predict", "m", "data.csv", "-o", "wanted.csv")
+    _written(table, f"t{ending}")
+    packed = (place / f"t{ending}").read_bytes()
+    (place / "packed.csv").write_bytes(packed)
+    (place / f"T{ending.upper()}").write_bytes(packed)
+    for name in ("-", "packed.csv", _pipe("packed.csv"), f"T{ending.upper()}"):
+        given = packed if name == "-" else None
+        words = () if name.startswith("T") else ("--format", "csv")
+        run("predict", "m", name, *words, "-o", "out.csv", given=given)
+        assert (place / "out.csv").read_bytes() == (place / "wanted.csv").read_bytes()
+    for room in ("--in-memory", "--on-disk"):
+        run("fit", "-", "--target", "y", *_ignored("y"), "--set", "max_iter=2", room, "-o", "n", given=packed)
+    assert run("stream", "-", "--target", "y", *_ignored("y"), given=packed).stdout
+
+
+def _labels(*words):
+    """What the lines of progress say is being fitted, in their order, and of which round the last line of each is."""
+    found = {}
+    for line in run(
+        "fit", "data.csv", "--target", "y", *_ignored("y"), *words, "-o", "m"
+    ).stderr.splitlines():
+        what, _, numbers = line.partition(": round ")
+        if numbers:
+            found[what] = int(numbers.split()[0])
+    return found
+
+
+def test_progress_says_which_fit_it_is(table, monkeypatch):
+    """The last line of "fitting" has the loss that is printed as the result; folds that calibrate are called so."""
+    clock = itertools.count(step=1000.0)
+    monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: next(clock)))  # every line is due
+    words = ("--loss", "quantile:0.9", "--set", "conformal=cv")
+    found = _labels(*words, "--set", "max_iter=4")
+    assert found == {"fitting": 4} | {f"calibrating, fold {fold} of 5": 4 for fold in range(1, 6)}
+    found = _labels(*words)
+    assert list(found)[:2] == ["trying on rows held out", "fitting"]
+    assert set(found) <= {"trying on rows held out", "fitting", "calibrating"}
+    assert found["fitting"] == ab.load("m").n_iter_
+    table[:40].to_csv("valid.csv", index=False)
+    assert set(_labels("--valid", "valid.csv")) == {"fitting"}
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+def test_the_cell_that_makes_words_of_numbers_is_named(table, room):
+    """One slip in a thousand rows would otherwise make categories of a column, and nobody would know why."""
+    late = table.assign(c=table["c"].astype(str))
+    late.loc[70, "c"] = "unknown"
+    late.to_csv("late.csv", index=False)
+    said = run(
+        "fit", "late.csv", "--target", "y", *_ignored("y"), "--set", "max_iter=2", room, "-o", "m"
+    ).stderr
+    assert "line 72: column 'c' is 'unknown', so it holds words" in said.splitlines()
+    assert said.count("so it holds words") == 1
+
+
+def test_tables_that_polars_wrote_are_read(table):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({name: table[name].to_numpy() for name in ("b", "color", "code")})
+    frame = frame.with_columns(kind=polars.Series(table["kind"].tolist(), dtype=polars.Categorical))
+    frame.write_ipc("polars.arrow")
+    frame.write_parquet("polars.parquet")
+    for name in ("polars.arrow", "polars.parquet"):
+        found = frames.read(name)
+        assert found.kinds == {"b": "number", "color": "text", "code": "number", "kind": "text"}
+        for column in ("color", "kind"):
+            assert found.columns[column].tolist() == table[column].tolist()

@@ -3,9 +3,11 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import anyboost as ab
 from anyboost import saving
 from anyboost.cli import build
 
@@ -64,3 +66,21 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
     assert pipe.is_fifo()
     assert saving.is_special("/dev/stdout")
     assert not saving.is_special("/dev/shm/model")  # a folder like others, in memory
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.parametrize("name", ["/dev/full", "new.csv"])
+def test_a_full_disk_names_the_file_and_leaves_none_behind(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    model = ab.BoostingRegressor(max_iter=1).fit(np.arange(8.0)[:, None], np.arange(8.0))
+    ab.save(model, "model")
+    Path("table.csv").write_text("a\n1\n")
+    if name == "new.csv":
+        os.symlink("/dev/full", "new.csv.part")  # where rows go until they are all there
+    done = CliRunner().invoke(
+        build(), ["predict", "model", "table.csv", "-o", name, "--output-format", "csv"]
+    )
+    assert (done.exit_code, done.stderr) == (1, f"{name} cannot be used: No space left on device\n")
+    done = CliRunner().invoke(build(), ["convert", "model", "/dev/full", "--to", "json"])
+    assert (done.exit_code, done.stderr) == (1, "/dev/full cannot be used: No space left on device\n")
+    assert sorted(os.listdir()) == ["model", "table.csv"]

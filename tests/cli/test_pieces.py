@@ -25,11 +25,11 @@ CELLS = st.sampled_from(
             'five" wide',
             '"open',
         ),
-        *("é", '""', '"5"', '" NA "', "0.1", "123456789012345678", "\ta"),
+        *("é", '""', '"5"', '" NA "', "0.1", "123456789012345678", "\ta", "True", "false"),
     ]
 )
 ENDS = st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n"])
-NUMBERS = st.sampled_from(["1", "2.5", "-3", "", "1e5", "NA"])
+NUMBERS = st.sampled_from(["1", "2.5", "-3", "", "1e5", "NA", "True", " FALSE "])
 
 
 def everything(path, kinds, others):
@@ -119,30 +119,35 @@ def test_most_rows_are_not_read_cell_by_cell(tmp_path, monkeypatch):
     monkeypatch.setattr(
         cells.CellReader, "turn", lambda self, n, rows, li: seen.extend(rows) or turn(self, n, rows, li)
     )
-    body = "".join(f'{i / 7},"word, {i % 5}",,{i}\n' for i in range(1000))
+    body = "".join(f'{i / 7},"word, {i % 5}",,{i},{i % 3 == 0}\n' for i in range(1000))
     for name, packed in (("t.csv", bytes), ("t.csv.gz", gzip.compress)):
-        (tmp_path / name).write_bytes(packed(b"a,b,c,d\n" + body.encode()))
+        (tmp_path / name).write_bytes(packed(b"a,b,c,d,e\n" + body.encode()))
         same(tmp_path / name)
         seen.clear()
-        batches = list(tables.read(str(tmp_path / name), by_pieces=True))
+        batches = list(tables.read(str(tmp_path / name), words=cells.WORDS, by_pieces=True))
         assert sum(map(len, batches)) == 1000
         assert len(seen) < 20
+        np.testing.assert_array_equal(
+            np.concatenate([b.columns["e"] for b in batches]), np.arange(1000) % 3 == 0
+        )
         np.testing.assert_array_equal(np.concatenate([b.columns["d"] for b in batches]), np.arange(1000))
 
 
 def test_a_slow_pipe_is_heard_from_at_once(monkeypatch):
     """Standard input is asked for what is there, not for a whole piece."""
 
-    class Slow(io.BytesIO):
-        def read(self, *_):
-            raise AssertionError("waits for all of it")
+    given = io.BytesIO(b"a,b\n1,x\n2,y\n")
 
-        def read1(self, size=-1):
-            return super().read1(8)
+    class Slow(io.RawIOBase):
+        def readable(self):
+            return True
 
-    monkeypatch.setattr(text.sys, "stdin", io.TextIOWrapper(Slow(b"a,b\n1,x\n2,y\n")))
-    batches = list(tables.read("-", kinds={"a": "number", "b": "text"}, by_pieces=True))
-    assert [batch.columns["a"].tolist() for batch in batches] == [[1.0], [2.0]]
+        def readinto(self, buffer):
+            return given.readinto(memoryview(buffer)[:8])
+
+    monkeypatch.setattr(text.sys, "stdin", io.TextIOWrapper(io.BufferedReader(Slow())))
+    for batch in tables.read("-", kinds={"a": "number", "b": "text"}, by_pieces=True):
+        assert given.tell() == min(8 * batch.columns["a"][0], 12)
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads as Linux shows them")

@@ -135,7 +135,7 @@ def test_parquet(tmp_path):
     assert (found, lines) == ({"a": [1.0]}, [1])
     assert error == "row 2: column 'a' is inf: leave it null"
     parquet.write_table(pyarrow.table({"a": [[1.0]]}), path)
-    assert "numbers and text can be read" in everything(path)[2]
+    assert "numbers, text, dates and times can be read" in everything(path)[2]
     path.write_bytes(path.read_bytes()[:-3])
     assert "cannot be read" in everything(path)[2]
 

@@ -1,6 +1,5 @@
 """Wrong invocations, each with its sentence: an exit code, one line that says what to do, no file touched."""
 
-import gzip
 import hashlib
 import os
 import re
@@ -17,6 +16,11 @@ FIT = "fit data.csv --target y -o new.anyboost"
 WRONG = [
     # the line itself
     ("bosting", 2, "No such command 'bosting'"),
+    ("Fit", 2, "No such command 'Fit'. Did you mean 'fit'? anyboost --help shows how it is used"),
+    ("report model.anyboost -o -", 1, "--output must be a file, such as report.html"),
+    (f"{FIT} --report -", 1, "--report must be a file, such as report.html"),
+    ("convert model.anyboost - --to text", 1, "OUT must be a file, and - is none: /dev/stdout prints"),
+    ("report model.anyboost data.csv --qid b", 1, "--qid is for rankings, and model.anyboost holds BoostingRegressor"),
     ("fit", 2, "Missing argument 'DATA...'; anyboost fit --help shows how it is used"),
     ("fit data.csv --target y", 2, "Missing option '--output' / '-o'"),
     (f"{FIT} --los squared", 2, "No such option: --los"),
@@ -30,6 +34,9 @@ WRONG = [
     ("convert model.anyboost", 2, "Missing argument 'OUT'"),
     # files
     ("fit nowhere.csv --target y -o new.anyboost", 1, "nowhere.csv cannot be read: there is no such file"),
+    ("explain model.anyboost folder", 1, "folder cannot be read: it is a folder, name a file in it"),
+    ("fit /dev/null --target y -o new.anyboost", 1, "/dev/null has a name that tells no format: add --format csv"),
+    ("fit /dev/null --format csv --target y -o new.anyboost", 1, "/dev/null is empty: its first line must name"),
     ("fit folder --target y -o new.anyboost", 1, "folder cannot be read: it is a folder without csv, tsv"),
     ("fit mixed --target y -o new.anyboost", 1, "mixed has csv and tsv files: name those to read, as 'mixed/*.csv'"),
     ("fit no*.csv --target y -o new.anyboost", 1, "no*.csv cannot be read: there is no such file"),
@@ -50,7 +57,11 @@ WRONG = [
     ("fit data.csv.bz2 --target y -o new.anyboost", 1, "data.csv.bz2 is packed in a way that is not read: unpack it"),
     ("fit data.json --target y -o new.anyboost", 1, "data.json is JSON: take CSV or Parquet instead"),
     ("fit picture.csv --target y -o new.anyboost", 1, "the heading of picture.csv is not UTF-8: convert the file"),
-    ("fit packed.csv --target y -o new.anyboost", 1, "packed.csv is packed with gzip: unpack it by zcat"),
+    ("fit parquet.csv --target y -o new.anyboost", 1, "parquet.csv is no text: add --format parquet"),
+    ("predict model.anyboost arrow.csv -o new.csv", 1, "arrow.csv is no text: add --format arrow"),
+    ("stream parquet.csv --target y", 1, "parquet.csv is no text: add --format parquet"),
+    ("fit latin.csv --target y -o new.anyboost", 1, "not UTF-8: convert the file, as by iconv -f latin1 -t utf-8"),
+    ("fit wide.csv --target y -o new.anyboost", 1, "not UTF-8: convert the file, as by iconv -f utf-16 -t utf-8"),
     ("fit index.csv --target y -o new.anyboost", 1, "no name for column 1: name it, or, where it is the index of a"),
     ("fit comma.csv --target y -o new.anyboost", 1, "no name for column 3: name it, or end no line in a delimiter"),
     ("fit euro.csv --target y -o new.anyboost", 1, "heading has 1 (are its cells parted by semicolons?"),
@@ -61,9 +72,13 @@ WRONG = [
     ("report model.anyboost -o page.pdf", 1, "--output: a report is a page of HTML: end 'page.pdf' in .html"),
     (f"{FIT} --task ranking --qid z", 1, "--qid names a column 'z' that data.csv does not have"),
     (f"{FIT} --set random_state=first", 1, "random_state: 'first' cannot be used to seed"),
-    ("explain model.anyboost --kind shap", 1, "--kind shap needs rows: give a table after the model file"),
+    ("explain model.anyboost --kind shap", 1, "must be gain or split, got 'shap': a table after the model file shows"),
+    ("explain model.anyboost data.csv --kind gain", 1, "--kind gain is about the model alone, and of a table Shapley"),
+    ("explain lines.anyboost", 1, "has no cuts, which --kind gain goes by: a table after the model file shows Shapley"),
     (f"{FIT} --format xml", 1, "--format must be one of csv, tsv, parquet, arrow"),
-    (f"{FIT} --format vw", 1, "this command reads tables with named columns"),
+    (f"{FIT} --format vw", 1, "--format must be one of csv, tsv, parquet, arrow, got 'vw'"),
+    ("fit data.txt --target y -o new.anyboost", 1, "add --format csv or tsv or parquet or arrow"),
+    ("combine data.txt --target y", 1, "data.txt has a name that tells no format: add --format csv or tsv or parquet"),
     ("fit data.csv --target y -o nowhere/new.anyboost", 1, "--output: no such folder, create it first: nowhere"),
     ("fit data.csv --target y -o folder", 1, "--output: folder is a folder, name a file in it"),
     ("fit data.csv --target y -o data.csv", 1, "--output names data.csv, which this run needs"),
@@ -74,6 +89,8 @@ WRONG = [
     ("fit empty.csv --target y -o new.anyboost", 1, "empty.csv is empty: its first line must name the columns"),
     ("fit heading.csv --target y -o new.anyboost", 1, "heading.csv has no rows under its heading"),
     ("fit twice.csv --target y -o new.anyboost", 1, "names 'a' twice"),
+    ("fit twice.parquet --target y -o new.anyboost", 1, "twice.parquet names 'a' twice: every column needs a name"),
+    ("predict model.anyboost twice.parquet", 1, "twice.parquet names 'a' twice: every column needs a name"),
     ("fit ragged.csv --target y -o new.anyboost", 1, "line 3 has 2 cells where the heading has 3"),
     ("fit infinite.csv --target y -o new.anyboost", 1, "line 2: column 'a' is inf"),
     ("fit text.parquet --target y -o new.anyboost", 1, "text.parquet cannot be read"),
@@ -93,16 +110,27 @@ WRONG = [
     (f"{FIT} --categorical z", 1, "--type names a column 'z'"),
     (f"{FIT} --type a", 1, "--type 'a' is not of the form COL=text"),
     (f"{FIT} --type a=date", 1, "--type a=date is not known: a column holds number or text"),
-    (f"{FIT} --type color=number", 1, "column 'color' is 'red', and it held numbers so far; --type color=text"),
+    (f"{FIT} --type color=number", 1, "column 'color' is 'red', and --type color=number was said: --type color=text"),
     (f"{FIT} --ignore a --ignore b --ignore color", 1, "data.csv has no columns left to predict from"),
     ("fit holes.csv --target y -o new.anyboost", 1, "line 3: the target is missing; fill it in or drop the row"),
     ("fit data.csv --target color -o new.anyboost --task regression", 1, "holds the word 'red', and regression needs"),
     (f"{FIT} --task classification", 1, "line 2: --target 'y' holds 1.5, and classes are words or whole numbers"),
     (f"{FIT} --loss hinge --on-disk", 1, "line 2: --target 'y' holds 1.5, and classes are words or whole numbers"),
+    ("fit prices.csv --target y -o new.anyboost", 1, "holds 30 different words in 40 rows, such as '$1,000'"),
+    ("fit prices.csv --target y -o new.anyboost --on-disk", 1, "write plain numbers, or say --task classification"),
+    ("cv prices.parquet --target y", 1, "holds 30 different words in 40 rows, such as '1000': write plain"),
     ("fit data.csv --target one -o new.anyboost --task classification", 1, "--target names a column 'one'"),
+    ("report model.anyboost data.csv --target color -o page.html", 1, "line 2: --target 'color' holds the word"),
+    (f"{FIT} --set learner=linear", 1, "column 'color' holds words, which --set learner=linear cannot take: "),
+    (f"{FIT} --set learner=linear --on-disk", 1, "--ignore color leaves it out, and learner=tree takes it"),
+    (f"{FIT} --set learner=linear --ignore color", 1, "line 4: column 'a' is missing, which --set learner=linear, "),
+    ("cv data.csv --target y --set learner=net --ignore color", 1, "line 4: column 'a' is missing, which"),
+    ("predict lines.anyboost data.csv -o new.csv", 1, "line 4: column 'a' is missing, which lines.anyboost"),
     # what is asked of the fit
     (f"{FIT} --task guessing", 1, "--task must be regression, classification or ranking, got 'guessing'"),
     (f"{FIT} --loss nonsense", 1, "loss 'nonsense' is not known: use one of absolute"),
+    (f"{FIT} --loss worst_group:squared --groups b", 1, 'has no name: pass ab.losses.WorstGroup("squared") in Python'),
+    (f"{FIT} --loss cvar:absolute,0.9", 1, 'has no name: pass ab.losses.CVaR("absolute", 0.9) in Python'),
     (f"{FIT} --loss quantile:2", 1, "tau must be"),
     (f"{FIT} --loss hinge --task regression", 1, "is one of classes, and this is a regressor"),
     (f"{FIT} --set max_itr=5", 1, "has no parameter 'max_itr': use max_iter"),
@@ -121,9 +149,19 @@ WRONG = [
     ("predict nowhere.anyboost data.csv", 1, "nowhere.anyboost cannot be read: there is no such model file"),
     ("predict data.csv data.csv", 1, "data.csv cannot be loaded: it is not a model file"),
     ("predict model.anyboost narrow.csv -o new.csv", 1, "narrow.csv has no column 'b', which the model needs"),
-    ("predict model.anyboost words.csv -o new.csv", 1, "line 3: column 'a' is 'many', and it held numbers so far"),
+    ("predict model.anyboost words.csv -o new.csv", 1, "line 3: column 'a' is 'many', and the model takes numbers"),
+    ("explain model.anyboost words.csv", 1, "line 3: column 'a' is 'many', and the model takes numbers there: leave"),
+    ("report model.anyboost words.csv -o page.html", 1, "and the model takes numbers there: leave the cell empty"),
+    ("predict model.anyboost words.parquet -o new.csv", 1, "row 2: column 'a' is 'many', and the model takes numbers"),
+    (f"{FIT} --valid words.csv", 1, "and the training table holds numbers there: leave the cell empty where it is"),
     ("predict model.anyboost heading.csv -o new.csv", 1, "heading.csv has no rows under its heading"),
-    ("predict model.anyboost data.csv -o new.dat", 1, "new.dat has a name that tells no format"),
+    ("predict model.anyboost data.csv -o new.dat", 1, "add --output-format csv or tsv or parquet or arrow"),
+    ("predict model.anyboost data.csv -o new.csv --output-format vw", 1, "--output-format must be one of csv, tsv"),
+    ("predict model.anyboost data.csv -o new.parquet.gz", 1, "new.parquet.gz names parquet packed once more, which"),
+    ("predict model.anyboost data.csv -o new.gz --output-format arrow", 1, "which nothing reads: take it without .gz"),
+    ("fit new.arrow.zst --format arrow --target y -o new.anyboost", 1, "new.arrow.zst cannot be read: there is no"),
+    ("predict model.anyboost data.csv -o /", 1, "--output: / is a folder, name a file in it"),
+    ("explain model.anyboost data.csv -o new.dat", 1, "end it in .csv or .tsv or .parquet or .arrow"),
     ("predict model.anyboost data.csv -o model.anyboost --output-format csv", 1, "--output names model.anyboost"),
     ("predict model.anyboost data.csv --probabilities", 1, "BoostingRegressor, which has no predict_proba"),
     ("predict hinge.anyboost data.csv --probabilities", 1, "predict_proba needs probabilities, which the loss hinge"),
@@ -134,7 +172,7 @@ WRONG = [
     ("predict model.anyboost data.csv --quantiles 0.5,2", 1, "--quantiles must lie between 0 and 1"),
     ("predict model.anyboost data.csv --keep z -o new.csv", 1, "--keep names a column 'z' that data.csv does not have"),
     ("predict sum.anyboost data.csv -o new.csv", 1, "without names: --ignore those it has not"),
-    ("explain model.anyboost --kind beauty", 1, "kind must be 'gain' or 'split'"),
+    ("explain model.anyboost --kind beauty", 1, "--kind must be gain or split, got 'beauty'"),
     ("explain model.anyboost -o new.csv", 1, "--output and --keep are about rows"),
     ("explain sum.anyboost data.csv", 1, "--explain: sum.anyboost holds Run, which has no shap_values"),
     ("convert model.anyboost new.pdf", 1, "the name 'new.pdf' tells no format: use --to onnx, json, text"),
@@ -159,7 +197,7 @@ def place(tmp_path_factory):
     texts = {
         "data.csv": ["a,b,color,y", *rows],
         "narrow.csv": ["a,color,y", "1,red,2"],
-        "words.csv": ["a,b,color", "1,2,red", "many,2,red"],
+        "words.csv": ["a,b,color,y", "1,2,red,1", "many,2,red,2"],
         "semi.csv": ["a;b;y", "1;2;3"],
         "empty.csv": [],
         "heading.csv": ["a,b,color,y"],
@@ -167,6 +205,7 @@ def place(tmp_path_factory):
         "ragged.csv": ["a,b,y", "1,2,3", "1,2"],
         "infinite.csv": ["a,b,y", "inf,2,3"],
         "holes.csv": ["a,b,y", "1,2,3", "1,2,"],
+        "data.txt": ["a,b,y", "1,2,3"],
         "data.dat": ["a,b,y", "1,2,3"],
         "book.XLSX": ["a,b,y", "1,2,3"],
         "quote.csv": ["a,b,y", "1,2,3", '1,"2,3'],
@@ -179,6 +218,7 @@ def place(tmp_path_factory):
         "text.parquet": ["a,b,y", "1,2,3"],
         "text.csv.gz": ["a,b,y", "1,2,3"],
         "text.csv.zst": ["a,b,y", "1,2,3"],
+        "prices.csv": ["a,y", *(f'{i},"${i % 30 + 1000:,}"' for i in range(40))],
         "wrong.toml": ['los = "squared"'],
         "kinds.toml": ['ignore = "a"'],
         "broken.json": ["{"],
@@ -186,19 +226,31 @@ def place(tmp_path_factory):
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
     (folder / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
-    (folder / "packed.csv").write_bytes(gzip.compress(b"a,y\n1,2\n"))
+    (folder / "parquet.csv").write_bytes(b"PAR1" + bytes(50))
+    (folder / "arrow.csv").write_bytes(b"ARROW1" + bytes(50))
+    (folder / "latin.csv").write_bytes("größe,y\n1,2\n".encode("latin1"))
+    (folder / "wide.csv").write_bytes("a,y\n1,2\n".encode("utf-16"))
     (folder / "folder").mkdir()
     (folder / "mixed").mkdir()
     for name in ("t.csv", "t.tsv"):
         (folder / "mixed" / name).write_text("a,y\n1,2\n")
     import pandas as pd
+    import pyarrow as pa
+    from pyarrow import parquet
 
+    pd.read_csv(folder / "words.csv").to_parquet(folder / "words.parquet", index=False)
+    twice = pa.table([[1.0], [2.0], [3.0]], names=["a", "a", "y"])
+    parquet.write_table(twice, folder / "twice.parquet")
+    words = [str(i % 30 + 1000) for i in range(40)]
+    pd.DataFrame({"a": range(40), "y": words}).to_parquet(folder / "prices.parquet", index=False)
     table = pd.read_csv(folder / "data.csv")
     X, y = table[["a", "b", "color"]], table["y"]
     ab.save(ab.BoostingRegressor(max_iter=2).fit(X, y), folder / "model.anyboost")
     ab.save(ab.BoostingClassifier("hinge", max_iter=2).fit(X, y > 1.5), folder / "hinge.anyboost")
     numbers = np.nan_to_num(X[["a", "b"]].to_numpy())
     ab.save(ab.boost(numbers, y, rounds=2), folder / "sum.anyboost")
+    lines = ab.BoostingRegressor(learner="linear", max_iter=2).fit(X[["a", "b"]].fillna(0), y)
+    ab.save(lines, folder / "lines.anyboost")
     ab.save(ab.boost(numbers, y, learner="net", rounds=1), folder / "net.anyboost")
     return folder
 

@@ -19,6 +19,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typer import Typer
 
+FIRST = ("fit", "predict", "explain", "report", "cv", "convert", "inspect", "stream", "combine", "demo")
+HELP = """Boosting for any convex loss, with any weak learner, and a certificate.
+
+For example:
+
+    anyboost fit houses.csv --target price -o houses.anyboost
+
+    anyboost predict houses.anyboost new.csv -o predicted.csv
+
+    anyboost fit --help
+
+Exit codes: 0, done; 1, it could not be done, and a sentence says why; 2, the line was not understood; 130, stopped by
+the user.
+"""
 _NEEDED = ("typer", "rich", "matplotlib", "jinja2")
 
 
@@ -41,7 +55,7 @@ def build() -> Typer:
     app = typer.Typer(
         name="anyboost",
         cls=OneSentence,
-        help="Boosting for any convex loss, with any weak learner, and a certificate.",
+        help=HELP,
         no_args_is_help=True,
         rich_markup_mode="markdown",
         add_completion=False,
@@ -72,5 +86,6 @@ def build() -> Typer:
 
 
 def command_names() -> list[str]:
-    """The modules of this package that are commands."""
-    return sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)
+    """The modules of this package that are commands, those of every day first."""
+    names = {info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg}
+    return [*FIRST, *sorted(names - set(FIRST))]

@@ -82,6 +82,14 @@ def command(
     `python -m benchmarks.streams --report FILE`.
     Peers come with `pip install "anyboost[bench]"`; those not installed are named and left out. Needs a checkout of
     the repository.
+
+    For example:
+
+        anyboost bench --quick
+
+        anyboost bench combine -o combine.json
+
+        anyboost bench accuracy --libraries anyboost,lightgbm --seeds 1 -o accuracy.jsonl
     """
     if name not in NAMES:
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")

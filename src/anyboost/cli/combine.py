@@ -13,13 +13,17 @@ from anyboost.cli.shared.console import explaining
 
 def command(
     file: Annotated[
-        str, typer.Argument(help="A CSV, TSV or Parquet file, or - for standard input.", metavar="FILE")
+        str,
+        typer.Argument(
+            help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
+            metavar="FILE",
+        ),
     ],
     target: Annotated[
         str, typer.Option(help="The column to predict; all others are forecasts of it.", metavar="COL")
     ],
     format: Annotated[
-        str | None, typer.Option(help="csv, tsv or parquet; else told by the file's name.")
+        str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")
     ] = None,
     loss: Annotated[
         str, typer.Option(help="Any row-wise loss of one score: absolute, logistic, ...")
@@ -54,18 +58,25 @@ def command(
     An empty cell is a forecast that was not made. Prints the progressive loss at 1, 2, 4, 8, ... rows beside that of
     the best single column so far, the final weights, and the regret: what the best column, the best fixed weights
     and the best sequence of columns would have saved on the same rows.
+
+    For example:
+
+        anyboost combine forecasts.csv --target demand
+
+        anyboost combine forecasts.csv --target demand --loss absolute --figure weights.svg -o combined.json
+
+        anyboost combine chances.parquet --target rained --loss logistic --probabilities --save pool.anyboost
     """
     from anyboost import files
     from anyboost.cli.passes.combining import CombiningPass
-    from anyboost.cli.rows.tables import format_of
+    from anyboost.cli.rows.tables import TABLES, format_of
 
     with explaining():
         paths.check_input(file)
         paths.check("--figure", figure, paths.PICTURES)
         paths.check("--save", save)
         paths.check("--output", output)
-        if format_of(file, format) == "vw":
-            raise ValueError("combine reads tables with named columns: use csv, tsv or parquet")
+        format_of(file, format, TABLES)
         combining = CombiningPass(target, loss, rule, domain, probabilities, tuple(ignore or ()), regret)
         combining.run(file, format, typer.echo)
         results = combining.results(switches if regret else None)

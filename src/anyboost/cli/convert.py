@@ -55,6 +55,8 @@ def command(
     from anyboost import export, files
 
     with explaining(TypeError, ImportError, RuntimeError):
+        if str(output) == "-":
+            raise ValueError("OUT must be a file, and - is none: /dev/stdout prints")
         form = to or _SUFFIXES.get(output.suffix.lower())
         if form not in FORMS:
             told = f"--to {to!r}" if to else f"the name {output.name!r}"

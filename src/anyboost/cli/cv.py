@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining, say
+from anyboost.cli.shared.console import Warned, explaining, say
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.fitting import TrainingRows
@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Fit all but one part of the rows, score that part, and do so for each part.
 
-    Each fit is what anyboost fit would do with those rows. Prints, for each part, the rounds, the loss and the score:
-    R2 of numbers, accuracy of classes, NDCG of rankings.
+    Each fit is what anyboost fit would do with those rows. Prints, for each part, the rounds, the loss (not of
+    rankings) and the score, more being better: R2 of numbers, whatever the loss, accuracy of classes, NDCG of rankings.
 
     For example:
 
@@ -58,15 +58,15 @@ def command(
         paths.check("--output", output)
         paths.check_apart({"--output": output}, *sources.found(data, format))
         fitting.check(asked)
-        with sources.opened(data, format) as source:
+        with sources.opened(data, format, wanted=asked.reads) as source:
             task, rows, _ = fitting.taken(source, asked, fitting, say)
         parts = _parts(rows, task, folds, seed)
-        found = []
+        found, warned = [], Warned()
         for number, (train, held) in enumerate(parts, start=1):
             model = fitting.made(asked, task)
             some, rest = rows.take(train), rows.take(held)
-            fitting.quietly(say, partial(model.fit, some.X, some.y, **some.given(task)))
-            found.append(_scored(model, rest, task))
+            warned(partial(model.fit, some.X, some.y, **some.given(task)))
+            found.append(warned(partial(_scored, model, rest, task)))
             typer.echo(f"part {number} of {len(parts)}  {_spelled(found[-1])}")
         results = _means(found)
         typer.echo(f"mean          {_spelled(results['mean'])}")

@@ -48,6 +48,12 @@ def command(
     A data frame with categories, intervals and what they cover, one row explained, a stream, a pool of models: a
     table, and a report on the model. Then three descents with the same stumps, by the multiclass hinge loss on two
     data sets: a table with certificates, and a figure.
+
+    For example:
+
+        anyboost demo
+
+        anyboost demo --rounds 100 -o descents.svg --report demo.html
     """
     from rich.console import Console
 

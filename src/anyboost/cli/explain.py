@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining
+from anyboost.cli.shared.console import Warned, explaining
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Answers
     from anyboost.cli.rows.sources import Source
+
+
+_SHAPLEY = "a table after the model file shows Shapley values"
 
 
 def command(
@@ -25,8 +29,11 @@ def command(
         typer.Option("--output", "-o", help="A table with what each column adds, row by row.", metavar="OUT"),
     ] = None,
     kind: Annotated[
-        str, typer.Option(help="Without DATA: gain or split, what cuts gained or how many there are.")
-    ] = "gain",
+        str | None,
+        typer.Option(
+            help="Without DATA: gain (unless given) or split, what cuts gained or how many there are."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many columns to print.")] = 20,
     keep: Annotated[
         list[str] | None,
@@ -47,7 +54,7 @@ def command(
 
         anyboost explain houses.anyboost new.csv --keep id -o why.csv
     """
-    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.passes.predicting import TOLD, Answers, Wanted
     from anyboost.cli.rows import sources, writing
 
     with explaining(TypeError):
@@ -55,33 +62,43 @@ def command(
         if data is None:
             if output is not None or keep:
                 raise ValueError("--output and --keep are about rows: give a table after the model file")
-            if kind in ("shap", "permutation"):
-                raise ValueError(
-                    f"--kind {kind} needs rows: give a table after the model file, which shows Shapley values"
-                )
-            _print(_importances(Answers(model, Wanted(explain=True)), kind), top)
+            _print(_importances(Answers(model, Wanted(explain=True)), kind or "gain"), top)
             return
+        if kind is not None:
+            raise ValueError(
+                f"--kind {kind} is about the model alone, and of a table Shapley values are shown: leave one out"
+            )
         paths.check_input(data)
         if output is not None:
             writing.check(output, None, model, data)
         answers = Answers(model, Wanted(explain=True))
+        left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
+        wanted = answers.reads(left, copied)
         if output is None:
-            with sources.opened(data, format, once=True) as source:
-                _print(_moved(answers, source, tuple(ignore or ())), top)
+            with sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source:
+                _print(_moved(answers, source, left, warned), top)
             return
-        with writing.TableWriter(output) as table, sources.opened(data, format, once=True) as source:
-            for X, kept in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
-                table.write(kept | answers.why(X))
+        with (
+            writing.TableWriter(output) as table,
+            sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source,
+        ):
+            for X, kept in answers.batches(source, left, copied):
+                table.write(kept | warned(partial(answers.why, X)))
         table.tell()
 
 
 def _importances(answers: Answers, kind: str) -> dict[str, float]:
     """What the cuts of each column are worth, as the model has it."""
-    values = answers.model.importances(kind)
+    if kind not in ("gain", "split"):
+        raise ValueError(f"--kind must be gain or split, got {kind!r}: {_SHAPLEY}")
+    try:
+        values = answers.model.importances(kind)
+    except TypeError:
+        raise ValueError(f"{answers.path} has no cuts, which --kind {kind} goes by: {_SHAPLEY}") from None
     return dict(zip(answers.model._feature_names(), values.tolist(), strict=True))
 
 
-def _moved(answers: Answers, source: Source, ignore: tuple[str, ...]) -> dict[str, float]:
+def _moved(answers: Answers, source: Source, ignore: tuple[str, ...], warned: Warned) -> dict[str, float]:
     """The mean over rows (and outputs) of how far each column moves the score."""
     import numpy as np
 
@@ -90,7 +107,7 @@ def _moved(answers: Answers, source: Source, ignore: tuple[str, ...]) -> dict[st
     total: Any = 0.0
     rows = 0
     for X, _ in answers.batches(source, ignore, ()):
-        values = np.abs(answers.model.explanation(X).values)
+        values = np.abs(warned(partial(answers.model.explanation, X)).values)
         total, rows = (
             total + values.reshape(*values.shape[:2], -1).mean(axis=2).sum(axis=0),
             rows + len(values),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining, say
+from anyboost.cli.shared.console import Warned, explaining, say
 
 
 def command(
@@ -17,7 +17,8 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")],
     target: options.Target = None,
     loss: Annotated[
-        str | None, typer.Option(help="Any loss: absolute, quantile:0.9, poisson, hinge, rank_logistic, ...")
+        str | None,
+        typer.Option(help="A loss by name: absolute, quantile:0.9, poisson, hinge, rank_logistic, ..."),
     ] = None,
     task: Annotated[
         str | None,
@@ -25,14 +26,18 @@ def command(
     ] = None,
     valid: Annotated[str | None, typer.Option(help="A table that says when to stop.", metavar="FILE")] = None,
     config: Annotated[
-        Path | None, typer.Option(help="A TOML file of these options and [parameters].", metavar="FILE.toml")
+        Path | None,
+        typer.Option(help="A TOML file of what to fit; the line comes first.", metavar="FILE.toml"),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")
     ] = None,
     weight: options.Weight = None,
     groups: Annotated[
-        str | None, typer.Option("--groups", "--qid", help="The column of groups; of a ranking, queries.")
+        str | None,
+        typer.Option(
+            "--groups", "--qid", help="The column of groups that calibrate apart; of a ranking, queries."
+        ),
     ] = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
@@ -79,27 +84,28 @@ def command(
         asked = settings.gathered(config, set, type, categorical, ignore, **named)
         _check(sources.found(data, format), output, valid, report)
         fitting.check(asked)
-        with sources.opened(data, format) as source:
+        with sources.opened(data, format, wanted=asked.reads) as source:
             room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
             task, rows, kinds = fitting.taken(source, asked, room, say)
         if task == "ranking" and asked.groups is None:
             say("no --qid: all rows are taken for one query")
-        model, given = fitting.made(asked, task), rows.given(task)
+        model, given, warned = fitting.made(asked, task), rows.given(task), Warned()
         held: Any = None
         if valid is not None:
-            with sources.opened(valid) as source:
+            with sources.opened(valid, wanted=asked.reads, told="the training table holds") as source:
                 later = fitting.read(source, asked, kinds)
             held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}
         rounds = model.max_iter if isinstance(model.max_iter, int) else None
-        with followed(rounds) as shown:
+        with followed(rounds, rounds is None and valid is None) as shown:
             model.set_params(callbacks=[shown])
-            fitting.quietly(say, partial(model.fit, rows.X, rows.y, **given))
+            warned(partial(model.fit, rows.X, rows.y, **given))
         model.set_params(callbacks=None)
         files.save(model, output)
         _tell(model, output)
         if report is not None:
-            _report(model, report, rows if held is None else held, held is not None, task, asked.target)
+            seen = rows if held is None else held
+            warned(partial(_report, model, report, seen, held is not None, task, asked.target))
 
 
 def _check(data: list[str], output: Path, valid: str | None, report: Path | None) -> None:

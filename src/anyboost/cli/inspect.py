@@ -25,6 +25,12 @@ def command(
     """Show what is in a model file.
 
     Checks the checksum and reads the header; no model is built, and nothing in the file is run.
+
+    For example:
+
+        anyboost inspect houses.anyboost
+
+        anyboost inspect houses.anyboost --json | less
     """
     from anyboost.files import ModelFileError, peek
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining, say
+from anyboost.cli.shared.console import Warned, explaining
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Columns
@@ -55,24 +55,25 @@ def command(
 
         zcat new.csv.gz | anyboost predict houses.anyboost - --explain | head
 
-    Columns of OUT: prediction (quantile_LEVEL of several), probability_CLASS, quantile_LEVEL, low and high, score, base
-    and why_COLUMN.
+    Columns of OUT: prediction (prediction_LEVEL of joint quantiles, as they were fitted), probability_CLASS,
+    quantile_LEVEL (calibrated), low and high, score, base and why_COLUMN.
     """
-    from anyboost.cli.passes.fitting import quietly
-    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.passes.predicting import TOLD, Answers, Wanted
     from anyboost.cli.rows import frames, sources, writing
 
     with explaining(TypeError):
         paths.check_model(model)
-        writing.check(output, output_format, model, *sources.found(data, format))
+        named = sources.found(data, format)
+        writing.check(output, output_format, model, *named, option="--output-format")
         wanted = Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
         answers = Answers(model, wanted)
+        left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
         with (
             writing.TableWriter(output, output_format) as table,
-            sources.opened(data, format, once=True) as source,
+            sources.opened(data, format, once=True, wanted=answers.reads(left, copied), told=TOLD) as source,
         ):
-            for X, kept in answers.batches(source, tuple(ignore or ()), tuple(keep or ())):
-                found = quietly(say, partial(answers.of, X))
+            for X, kept in answers.batches(source, left, copied):
+                found = warned(partial(answers.of, X))
                 table.write(_apart(kept, found))
             if not table.rows:
                 raise frames.no_rows(source)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining
+from anyboost.cli.shared.console import Warned, explaining
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Answers
@@ -49,6 +50,7 @@ def command(
     """
     from anyboost import report
     from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.estimators import BoostingRanker
 
     with explaining(TypeError, ImportError):
         paths.check_model(model)
@@ -59,6 +61,11 @@ def command(
                 "--target, --qid and --groups name columns of a table: give one after the model file"
             )
         answers = Answers(model, Wanted())
+        if qid is not None and not isinstance(answers.model, BoostingRanker):
+            kind = type(answers.model).__name__
+            raise ValueError(
+                f"--qid is for rankings, and {model} holds {kind}: use --groups, or leave it out"
+            )
         given: dict[str, Any] = {}
         if data is not None:
             paths.check_input(data)
@@ -68,7 +75,7 @@ def command(
             given["rows"] = "training rows" if training else "rows given"
         name = type(answers.model).__name__
         title = f"{model.name}: {name if target is None else f'{target} by {name}'}"
-        report.write(answers.model, output, title=title, **given)
+        Warned()(partial(report.write, answers.model, output, title=title, **given))
         typer.echo(f"Report: {output}")
 
 
@@ -76,21 +83,27 @@ def _rows(
     answers: Answers, data: str, format: str | None, apart: dict[str, str | None], ignore: tuple[str, ...]
 ) -> dict[str, Any]:
     """The columns that the model asks for, and those that stand apart."""
+    from anyboost.cli.passes.fitting import check_numbers
+    from anyboost.cli.passes.predicting import TOLD
     from anyboost.cli.rows import frames
 
     types = answers.kinds
     labels = getattr(answers.model, "classes_", None)
     if apart["y"] is not None and labels is not None and labels.dtype.kind in "OUT":
         types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
-    whole = frames.read(data, format, types)
+    columns = [name for name in apart.values() if name is not None]
+    whole = frames.read(data, format, types, answers.reads(ignore, columns), TOLD)
+    if apart["y"] is not None and labels is None:
+        y = whole.column(apart["y"], "--target")
+        check_numbers(y, apart["y"], "the model predicts numbers: name another column", whole.where)
     flags = {"y": "--target", "qid": "--qid", "groups": "--groups"}
     given = {name: whole.column(column, flags[name]) for name, column in apart.items() if column is not None}
     if answers.names is not None:
         return given | {"X": answers.by_name(whole.columns, data)}
-    others = (*apart.values(), *ignore)
-    columns = {name: values for name, values in whole.columns.items() if name not in others}
-    if any(values.dtype == object for values in columns.values()):
-        return given | {"X": frames.to_arrow(columns)}
+    others = (*columns, *ignore)
+    left = {name: values for name, values in whole.columns.items() if name not in others}
+    if any(values.dtype == object for values in left.values()):
+        return given | {"X": frames.to_arrow(left)}
     import numpy as np
 
-    return given | {"X": np.column_stack(list(columns.values()))}
+    return given | {"X": np.column_stack(list(left.values()))}

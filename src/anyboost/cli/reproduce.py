@@ -48,6 +48,14 @@ def command(
 
     Data sets come from the folder that ANYBOOST_DATA names, or else from OpenML. A run that was stopped goes on
     where it was, and finished results of this version are used again.
+
+    For example:
+
+        anyboost reproduce
+
+        anyboost reproduce rates --quick
+
+        anyboost reproduce --all -o results
     """
     from rich.console import Console
 

@@ -26,13 +26,16 @@ FIXED = " belongs to the model that --resume names: leave it out"
 def command(
     file: Annotated[
         str,
-        typer.Argument(help="A CSV, TSV, Parquet or VW text file, or - for standard input.", metavar="FILE"),
+        typer.Argument(
+            help="A CSV, TSV, Parquet, Arrow or VW text file (.gz and .zst too), or - for standard input.",
+            metavar="FILE",
+        ),
     ],
     target: Annotated[
         str | None, typer.Option(help="The column to predict. VW's format has its own label.", metavar="COL")
     ] = None,
     format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet or vw; else told by the file's name.")
+        str | None, typer.Option(help="csv, tsv, parquet, arrow or vw; else told by the file's name.")
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="regression or classification; else told by the target and the loss.")
@@ -89,6 +92,18 @@ def command(
     Each example is scored before it is learnt, so the average loss is an honest one. Lines come at 1, 2, 4, 8, ...
     examples, in Vowpal Wabbit's layout, with the loss of the best constant and of the best expert beside it, and who of
     the team leads (with a chain of learners: of one learner alone).
+
+    For example:
+
+        anyboost stream clicks.csv --target clicked --save clicks.anyboost
+
+        anyboost stream today.csv --target clicked --resume clicks.anyboost --save clicks.anyboost
+
+        anyboost stream today.csv --target clicked --resume clicks.anyboost --test --predictions scored.txt
+
+        tail -f log.csv | anyboost stream - --target delay --loss absolute --figure delay.svg
+
+        anyboost stream train.vw --learner linear --loss logistic --hash-bits 18
     """
     from anyboost.cli.passes.course import Course
     from anyboost.cli.passes.learning import LearningPass

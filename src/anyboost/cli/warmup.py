@@ -14,6 +14,12 @@ def command() -> None:
     """Compile the kernels that everyday use of estimators, files, streams and averaging needs.
 
     They are kept for later processes of this user on this machine, which then begin at once.
+
+    For example:
+
+        anyboost warmup
+
+        NUMBA_CACHE_DIR=/srv/kernels anyboost warmup
     """
     from rich.console import Console
 

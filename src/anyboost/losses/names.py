@@ -36,6 +36,7 @@ THEIRS = {
     "multiquantile:alpha": "multi_quantile:0.05,0.5,0.95",
     **dict.fromkeys(("pairlogit", "pairlogitpairwise"), "rank_logistic"),
 }
+OF_ANOTHER = {"cvar": 'ab.losses.CVaR("absolute", 0.9)', "worst_group": 'ab.losses.WorstGroup("squared")'}
 NOT_HERE = ("lambdarank", "lambdamart", "rank:pairwise", "rank:ndcg", "rank:map", "rank_xendcg", "yetirank")
 
 
@@ -80,6 +81,9 @@ def get(spec: str | Loss) -> Loss:
         raise ValueError(
             f"loss {spec!r} is not here: use 'rank_logistic' or 'rank_hinge', which rank the pairs of a query"
         )
+    made = OF_ANOTHER.get(spec.partition(":")[0].lower())
+    if made is not None:
+        raise ValueError(f"loss {spec!r} is made of another loss, and has no name: pass {made} in Python")
     return checks.named(spec, "loss", NAMED, OTHER_NAMES)
 
 

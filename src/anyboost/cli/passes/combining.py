@@ -58,7 +58,7 @@ class CombiningPass:
 
     def run(self, file: str, format: str | None, say: Callable[[str], None]) -> None:
         """Read, forecast, learn, and print a line at each doubling; the heading once a row has been learned."""
-        for batch in read(file, format):
+        for batch in read(file, format, wanted=lambda name: name == self.target or name not in self.ignored):
             forecasts, y = self._columns(batch, file)
             for rows in self.table.pieces(len(y)):
                 self._learn(forecasts[rows], y[rows])

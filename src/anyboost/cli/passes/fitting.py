@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from anyboost import losses
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import TableError, Where, check_column, good_weights
+from anyboost.cli.rows.cells import TableError, Where, check_column, check_complete, good_weights
 from anyboost.cli.rows.frames import Whole
 from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
@@ -23,7 +22,12 @@ ESTIMATORS: dict[str, Any] = {
     "classification": BoostingClassifier,
     "ranking": BoostingRanker,
 }
+NEEDS = "{task} needs numbers: use --task classification, or another column"
 _SHOWN = 8
+_FEW_CLASSES, _MOST_CLASSES = (
+    20,
+    1000,
+)  # that a target of words may have, where nobody said that they are classes
 
 
 @dataclass(frozen=True)
@@ -109,20 +113,57 @@ def taken(source: Source, asked: Asked, room: Any, say: Callable[[str], None]) -
     known = task_of(asked)
     whole = room.read(source, asked)
     task = known or room.guess(asked, whole)
-    made(asked, task)
+    check_learner(made(asked, task), whole, asked)
     rows = room.rows_of(whole, asked, task)
     for line in described(whole, asked, task, guessed=known is None):
         say(line)
     return Taken(task, rows, whole.kinds)
 
 
+def check_learner(model: Any, whole: Any, asked: Asked) -> None:
+    """A sentence about the first column of words, or the first missing cell, that the learner cannot take."""
+    able, who = parameters.abilities(model), f"--set learner={asked.parameters.get('learner')}"
+    apart = asked.apart()
+    words = [name for name, kind in whole.kinds.items() if kind == "text" and name not in apart]
+    if words and not able.categories:
+        raise TableError(
+            f"column {words[0]!r} holds words, which {who} cannot take: --ignore {words[0]} leaves it out, and "
+            "learner=tree takes it"
+        )
+    if not able.missing and isinstance(whole, Whole):
+        left = {name: values for name, values in whole.columns.items() if name not in apart}
+        check_complete(left, f"{who}, unlike learner=tree,", whole.where)
+
+
 def guess(asked: Asked, whole: Whole) -> str:
     """The task that the target suggests: words and pairs of whole numbers are classes."""
     values = whole.columns[asked.target]
     if values.dtype == object:
+        check_words(asked, first_words(values.tolist()), len(values))
         return "classification"
     found = np.unique(values[~np.isnan(values)])
     return "classification" if len(found) == 2 and is_whole(found) else "regression"
+
+
+def first_words(words: Iterable[str | None], before: Iterable[str] = ()) -> dict[str, None]:
+    """The different ones in their order, one more than classes may be at most."""
+    found = dict.fromkeys(before)
+    for word in words:
+        if len(found) > _MOST_CLASSES:
+            break
+        if word is not None:
+            found[word] = None
+    return found
+
+
+def check_words(asked: Asked, words: Collection[str], rows: int) -> None:
+    """A sentence where words are too many to be taken for classes: mostly they are numbers in some dress."""
+    if len(words) > _FEW_CLASSES and 2 * len(words) > min(rows, 2 * _MOST_CLASSES):
+        many = f"{len(words)}" if len(words) <= _MOST_CLASSES else f"more than {_MOST_CLASSES:,}"
+        raise TableError(
+            f"--target {asked.target!r} holds {many} different words in {rows:,} rows, "
+            f"such as {next(iter(words))!a}: write plain numbers, or say --task classification"
+        )
 
 
 def read(source: Source, asked: Asked, kinds: dict[str, str] | None = None) -> Whole:
@@ -173,19 +214,16 @@ def _targets(y: np.ndarray, asked: Asked, task: str, where: Where) -> np.ndarray
     if task == "classification":
         check_classes(y, asked, where)
         return _labels(y, "the target", where)
-    check_numbers(y, asked, task, where)
+    check_numbers(y, asked.target, NEEDS.format(task=task), where)
     check_filled(y, "the target", where)
     return y
 
 
-def check_numbers(y: np.ndarray, asked: Asked, task: str, where: Where) -> None:
-    """A sentence about the first word of targets that are to be numbers."""
+def check_numbers(y: np.ndarray, target: str, reason: str, where: Where) -> None:
+    """A sentence about the first word of targets that are to be numbers, for a reason."""
     if y.dtype == object:
         row = next(i for i, word in enumerate(y.tolist()) if word is not None)
-        raise TableError(
-            f"{where(row)}: --target {asked.target!r} holds the word {y[row]!a}, and {task} needs numbers: use "
-            "--task classification, or another column"
-        )
+        raise TableError(f"{where(row)}: --target {target!r} holds the word {y[row]!a}, and {reason}")
 
 
 def check_classes(y: np.ndarray, asked: Asked, where: Where) -> None:
@@ -234,6 +272,7 @@ def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
         + " (--type COL=text or COL=number overrides)",
         f"task: {task}" + (", told by the target (--task overrides)" if guessed else ""),
     ]
+    lines += [f"{whole.cells[name]}, so it holds words" for name in words[:_SHOWN] if name in whole.cells]
     lines += [
         f"column {name!r} has another word in every row, from which nothing is learnt: --ignore {name} leaves it out"
         for name in words
@@ -244,14 +283,3 @@ def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
-
-
-def quietly(say: Callable[[str], None], work: Callable[[], Any]) -> Any:
-    """What some work gives, its warnings said in a sentence each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            return work()
-        finally:
-            for sentence in dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning):
-                say(" ".join(sentence.split()))

@@ -19,7 +19,7 @@ import numpy as np
 from anyboost.backends import arrays
 from anyboost.cli.passes import fitting
 from anyboost.cli.passes.fitting import TrainingRows
-from anyboost.cli.rows import frames, tables, text
+from anyboost.cli.rows import frames, text
 from anyboost.cli.rows.cells import Batch, TableError
 from anyboost.cli.rows.sources import Source
 from anyboost.cli.shared.settings import Asked
@@ -61,10 +61,12 @@ def _cells(path: str, form: str) -> int:
     try:
         with text.opened_bytes(path) as file:
             head = file.read(_HEAD)
-    except TableError:
+        with open(path, "rb") as file:
+            packed = text.packing_of(path, file.read(4)) is not None
+    except (TableError, OSError):
         return 0
     held = head.count(b"\t" if form == "tsv" else b",") + head.count(b"\n")
-    return int(size * held / max(len(head), 1) * (_PACKED if path.endswith(tables.COMPRESSED) else 1))
+    return int(size * held / max(len(head), 1) * (_PACKED if packed else 1))
 
 
 @dataclass
@@ -73,11 +75,13 @@ class Labels:
 
     whole: bool = True  # numbers, without a fraction
     values: set[Any] = field(default_factory=set)  # three at most: are there two?
+    words: dict[str, None] = field(default_factory=dict)  # so many that they may be too many for classes
 
     def add(self, values: np.ndarray) -> None:
         """Look at some more."""
         if values.dtype == object:
             self.whole = False
+            self.words = fitting.first_words(values.tolist(), self.words)
             return
         self.whole = self.whole and fitting.is_whole(values)
         if len(self.values) < 3:
@@ -93,6 +97,7 @@ class Large:
     rows: list[int]  # of each file
     labels: dict[str, Labels]
     stamps: list[Any]
+    cells: dict[str, str]  # as of a table in memory
     levels: dict[str, int] = field(default_factory=dict)  # known when it is read
 
     def __len__(self) -> int:
@@ -107,10 +112,10 @@ class Large:
 def read(source: Source, asked: Asked) -> Large:
     """Look at every row: what the columns hold, and whether targets, weights and groups are what they should be."""
     stamps = [stamp(Path(file)) for file in source.opened]
-    (rows, labels, names), kinds = source.read_all(asked.types, partial(_looked_at, source, asked))
+    (rows, labels, names), kinds, cells = source.read_all(asked.types, partial(_looked_at, source, asked))
     if not sum(rows):
         raise frames.no_rows(source)
-    return Large(source, {name: kinds.get(name, "number") for name in names}, rows, labels, stamps)
+    return Large(source, {name: kinds.get(name, "number") for name in names}, rows, labels, stamps, cells)
 
 
 def _looked_at(
@@ -135,16 +140,18 @@ def _looked_at(
         if task == "classification":
             fitting.check_classes(y, asked, where)
         elif task is not None:
-            fitting.check_numbers(y, asked, task, where)
+            fitting.check_numbers(y, asked.target, fitting.NEEDS.format(task=task), where)
         rows[number] += len(batch)
     return rows, labels, names
 
 
 def guess(asked: Asked, large: Large) -> str:
     """As `fitting.guess`."""
-    words, labels = large.kinds[asked.target] == "text", large.labels[asked.target]
-    pair = labels.whole and len(labels.values) == 2
-    return "classification" if words or pair else "regression"
+    labels = large.labels[asked.target]
+    if large.kinds[asked.target] == "text":
+        fitting.check_words(asked, labels.words, len(large))
+        return "classification"
+    return "classification" if labels.whole and len(labels.values) == 2 else "regression"
 
 
 def rows_of(large: Large, asked: Asked, task: str) -> TrainingRows:

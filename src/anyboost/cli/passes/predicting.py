@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +12,16 @@ import numpy as np
 from anyboost import files
 from anyboost.boosting import Run
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import Batch, TableError
+from anyboost.cli.rows.cells import Batch, Choice, TableError, check_complete
 from anyboost.cli.rows.sources import Source
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import BoostingRegressor
+from anyboost.estimators import BoostingRegressor, parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
 from anyboost.on_disk.predicting import named_columns
 
 Columns = dict[str, np.ndarray]
+TOLD = "the model takes"  # which columns hold numbers
 
 
 class Wanted(NamedTuple):
@@ -41,6 +43,8 @@ class Answers:
             raise ValueError(f"{path} holds {type(self.model).__name__}, which has no predictions of rows")
         names = getattr(self.model, "feature_names_in_", None)
         self.names: list[str] | None = None if names is None else [str(name) for name in names]
+        own = isinstance(self.model, BaseBoosting)
+        self.complete = own and not parameters.abilities(self.model).missing  # it takes no missing cells
         bare = self.model.ensemble if isinstance(self.model, Run) else self.model
         self.sum = bare if isinstance(bare, Ensemble) else None
         for option, method in (
@@ -82,6 +86,11 @@ class Answers:
             for number, name in enumerate(self.names)
         }
 
+    def reads(self, ignore: Collection[str], apart: Collection[str]) -> Choice:
+        """Which columns of a table are looked into: those of the model, and those that stand apart."""
+        names = self.names
+        return lambda name: name in apart or (name not in ignore if names is None else name in names)
+
     def batches(
         self, source: Source, ignore: tuple[str, ...], keep: tuple[str, ...]
     ) -> Iterator[tuple[Any, Columns]]:
@@ -89,6 +98,9 @@ class Answers:
         for number, batch in source.batches(self.kinds, "text" if self.kinds else None):
             data = source.paths[number]
             kept = {name: batch.column(name, "--keep", data) for name in keep}
+            if self.complete and self.names is not None:
+                given = {name: batch.columns[name] for name in self.names if name in batch.columns}
+                check_complete(given, str(self.path), partial(source.where, number, batch))
             yield self._table(batch, ignore, data), kept
 
     def by_name(self, columns: Columns, data: str) -> Any:
@@ -135,7 +147,9 @@ class Answers:
                     for label, column in zip(model.classes_.tolist(), chances.T, strict=True)
                 }
             if wanted.quantiles:
-                found |= _quantiles(wanted.quantiles, model.predict_quantiles(table, wanted.quantiles))
+                found |= _by_level(
+                    "quantile", wanted.quantiles, model.predict_quantiles(table, wanted.quantiles)
+                )
             if wanted.coverage is not None:
                 low, high = model.predict_interval(table, wanted.coverage).T
                 found |= {"low": low, "high": high}
@@ -160,8 +174,8 @@ class Answers:
 
 def _predictions(model: Any, values: np.ndarray) -> Columns:
     levels = levels_of(model.loss_) if hasattr(model, "loss_") and values.ndim == 2 else None
-    return named_columns("prediction", values) if levels is None else _quantiles(levels, values)
+    return named_columns("prediction", values) if levels is None else _by_level("prediction", levels, values)
 
 
-def _quantiles(levels: Sequence[float], values: np.ndarray) -> Columns:
-    return {f"quantile_{level:g}": column for level, column in zip(levels, values.T, strict=True)}
+def _by_level(name: str, levels: Sequence[float], values: np.ndarray) -> Columns:
+    return {f"{name}_{level:g}": column for level, column in zip(levels, values.T, strict=True)}

@@ -8,17 +8,26 @@ seen when the error comes does not depend on the size of the batches.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-MISSING = frozenset(
-    {"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
-)  # in columns of numbers, where asked
+WORDS = {  # and the numbers that they stand for in columns of numbers, where asked
+    **dict.fromkeys(("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"), math.nan),
+    **dict.fromkeys(("True", "true", "TRUE"), 1.0),
+    **dict.fromkeys(("False", "false", "FALSE"), 0.0),
+}
 
-
+NOT_UTF8 = "is not UTF-8: convert the file, as by iconv -f latin1 -t utf-8"
 Where = Callable[[int], str]  # how to name a row in a sentence
+Choice = Callable[[str], bool]  # which columns are looked into
+
+
+def every(_: str) -> bool:
+    """The choice of all columns."""
+    return True
 
 
 class TableError(ValueError):
@@ -28,9 +37,9 @@ class TableError(ValueError):
 class NoNumber(TableError):
     """A cell that is no number in a column of numbers."""
 
-    def __init__(self, sentence: str, column: str) -> None:
-        super().__init__(sentence)
-        self.column = column
+    def __init__(self, cell: str, column: str) -> None:
+        super().__init__(f"{cell}, and it held numbers so far")
+        self.cell, self.column = cell, column
 
 
 class Batch(NamedTuple):
@@ -70,6 +79,13 @@ def check_column(name: str, option: str, names: Collection[str], path: str) -> N
         )
 
 
+def check_names(names: Sequence[str], place: str) -> None:
+    """A sentence where two columns have one name."""
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise TableError(f"{place} names {twice!r} twice: every column needs a name of its own")
+
+
 def _parted_otherwise(names: Collection[str]) -> str:
     """A question where a heading of one name looks like several."""
     only = next(iter(names)) if len(names) == 1 else ""
@@ -92,6 +108,17 @@ def good_weights(weights: np.ndarray, name: str, where: Where) -> tuple[int, Tab
     )
 
 
+def check_complete(columns: Mapping[str, np.ndarray], who: str, where: Where) -> None:
+    """A sentence about the first row in which a number is missing."""
+    numbers = {name: np.isnan(values) for name, values in columns.items() if values.dtype != object}
+    holes = {name: int(np.argmax(bad)) for name, bad in numbers.items() if bad.any()}
+    if holes:
+        name = min(holes, key=lambda name: holes[name])
+        raise TableError(
+            f"{where(holes[name])}: column {name!r} is missing, which {who} cannot take: fill it in, or drop the row"
+        )
+
+
 def arrow() -> Any:
     """pyarrow, or a sentence where it is not installed."""
     try:
@@ -103,20 +130,36 @@ def arrow() -> Any:
     return pyarrow
 
 
-_NO_NUMBER = "and it held numbers so far"
+class Bad(NamedTuple):
+    """The first bad cell of a column: its row, what is wrong with it, whether that is being no number."""
+
+    row: int
+    reason: str
+    no_number: bool = False
+
+    def error(self, name: str, where: str) -> TableError:
+        """The sentence about it."""
+        cell = f"{where}: column {name!r} {self.reason}"
+        return NoNumber(cell, name) if self.no_number else TableError(cell)
 
 
 class CellReader:
     """Turns cells into columns, and remembers in `kinds` which columns hold numbers and which text.
 
-    `text` are columns of the latter, `missing` words that stand for no number; `others` is what columns hold of which
-    `kinds` says nothing.
+    `text` are columns of the latter; `words` are those that stand for numbers, nan for none; `others` is what columns
+    hold of which `kinds` says nothing. Columns that are not `wanted` are there, and empty, whatever they hold.
     """
 
     def __init__(
-        self, kinds: dict[str, str], text: Collection[str], missing: Collection[str], others: str | None
+        self,
+        kinds: dict[str, str],
+        text: Collection[str],
+        words: Mapping[str, float],
+        others: str | None,
+        wanted: Choice,
     ) -> None:
-        self.kinds, self.missing, self.others = kinds, missing, others
+        self.kinds, self.words, self.others, self.wanted = kinds, words, others, wanted
+        self.worded: set[str] = set()  # columns of numbers in which such words were met
         kinds.update(dict.fromkeys(text, "text"))
 
     def kind(self, name: str) -> str | None:
@@ -140,63 +183,72 @@ class CellReader:
         cells = list(zip(*rows[:good], strict=True)) if good else [()] * len(names)
         columns = {}
         for name, column in zip(names, cells, strict=True):
-            values, bad, reason = self._column(name, column[:good])
-            if reason is not None:
-                sentence = f"line {lines[bad]}: column {name!r} {reason}"
-                good = bad
-                error = NoNumber(sentence, name) if reason.endswith(_NO_NUMBER) else TableError(sentence)
-            columns[name] = values
+            columns[name], bad = self.column(name, column[:good])
+            if bad is not None:
+                good, error = bad.row, bad.error(name, f"line {lines[bad.row]}")
         whole = Batch(columns, np.array(lines, dtype=np.int64))
         return whole.head(good), error
 
-    def _column(self, name: str, cells: Sequence[str]) -> tuple[np.ndarray, int, str | None]:
-        """The values up to the first bad cell, its place, and what is wrong with it."""
+    def column(self, name: str, cells: Sequence[str]) -> tuple[np.ndarray, Bad | None]:
+        """The values up to the first bad cell, and what is wrong with that one."""
+        if not self.wanted(name):
+            return nothing(len(cells)), None
         if self.kind(name) is None:
             first = next((cell for cell in cells if not self._empty(cell)), None)
             if first is None:
-                return np.full(len(cells), np.nan), len(cells), None
-            self.kinds[name] = "text" if _number(first) is None else "number"
+                return nothing(len(cells)), None
+            self.kinds[name] = "text" if self.number(first) is None else "number"
         if self.kinds[name] == "text":
             values = np.empty(len(cells), dtype=object)
             values[:] = [cell if cell.strip() else None for cell in cells]
             for row, cell in enumerate(cells):
                 if not is_text(cell):
-                    return values[:row], row, "is not UTF-8: convert the file"
-            return values, len(cells), None
+                    return values[:row], Bad(row, NOT_UTF8)
+            return values, None
         try:
             numbers = np.array(list(map(float, cells)))
             if np.isfinite(numbers).all():
-                return numbers, len(cells), None
+                return numbers, None
         except ValueError:
             pass
         numbers = np.full(len(cells), np.nan)
         for row, cell in enumerate(cells):
             if self._empty(cell):
                 continue
-            number = _number(cell)
+            number = self.number(cell)
             if number is None:
                 shown = ascii(cell if len(cell) <= 40 else cell[:37] + "...")
-                return numbers[:row], row, f"is {shown}, {_NO_NUMBER}"
+                return numbers[:row], Bad(row, f"is {shown}", no_number=True)
             if not math.isfinite(number):
-                return numbers[:row], row, f"is {cell.strip()}: leave the cell empty where a value is missing"
+                reason = f"is {cell.strip()}: leave the cell empty where a value is missing"
+                return numbers[:row], Bad(row, reason)
+            if cell.strip() in self.words:
+                self.worded.add(name)
             numbers[row] = number
-        return numbers, len(cells), None
+        return numbers, None
+
+    def number(self, cell: str) -> float | None:
+        """What a cell is as a number; nan where it is missing, None where it is a word."""
+        if self._empty(cell):
+            return math.nan
+        try:
+            return float(cell)
+        except ValueError:
+            return self.words.get(cell.strip())
 
     def _empty(self, cell: str) -> bool:
         bare = cell.strip()
-        return not bare or bare in self.missing
+        return not bare or math.isnan(self.words.get(bare, 0.0))
+
+
+def nothing(rows: int) -> np.ndarray:
+    """A column in which every cell is empty."""
+    return np.full(rows, np.nan)
 
 
 def is_text(cell: str) -> bool:
     """Whether it was read from bytes that are UTF-8."""
     return cell.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in cell)
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
 
 
 def words_of(column: Any, blanks: bool = True) -> np.ndarray:

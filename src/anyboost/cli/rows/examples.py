@@ -37,6 +37,10 @@ class ExampleSource:
         """The columns that it names so far."""
         return {self.target, self.weight, *self.ignore, *self.text}
 
+    def reads(self, name: str) -> bool:
+        """Whether a column is looked into."""
+        return name not in self.ignore or name in (self.target, self.weight)
+
 
 @dataclass(frozen=True)
 class Examples:
@@ -73,7 +77,7 @@ def read(source: ExampleSource, skip: int = 0) -> Iterator[Examples]:
         for examples in vw.read(source.path, skip):
             yield _from_vw(examples)
         return
-    batches = tables.read(source.path, source.format, source.kinds, source.text, skip)
+    batches = tables.read(source.path, source.format, source.kinds, source.text, skip, wanted=source.reads)
     for number, batch in enumerate(batches):
         if number == 0:
             _check_columns(source, list(batch.columns))

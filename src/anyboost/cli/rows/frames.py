@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.cli.rows import sources
-from anyboost.cli.rows.cells import Batch, TableError, arrow, check_column
+from anyboost.cli.rows.cells import Batch, Choice, TableError, arrow, check_column, every
 
 KINDS = ("number", "text")
 
@@ -24,6 +24,7 @@ class Whole:
     source: sources.Source
     batches: list[tuple[int, Batch]]  # without columns: which rows came from where
     begins: list[int]  # of the batches
+    cells: dict[str, str]  # for which columns that began with numbers hold text: "line 12: column 'a' is 'x'"
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -65,19 +66,24 @@ def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:
 
 
 def read(
-    paths: str | Sequence[str], format: str | None = None, types: Mapping[str, str] | None = None
+    paths: str | Sequence[str],
+    format: str | None = None,
+    types: Mapping[str, str] | None = None,
+    wanted: Choice = every,
+    told: str | None = None,
 ) -> Whole:
     """All rows of CSV, TSV, Parquet or Arrow files, or of standard input ("-").
 
     types : "number" or "text" for columns that are not to be guessed.
+    wanted, told : as of `sources.opened`.
     """
-    with sources.opened(paths, format) as source:
+    with sources.opened(paths, format, wanted=wanted, told=told) as source:
         return of_source(source, types or {})
 
 
 def of_source(source: sources.Source, types: Mapping[str, str]) -> Whole:
     """All rows of a source."""
-    batches, _ = source.read_all(types, list)
+    batches, _, cells = source.read_all(types, list)
     if not batches:
         raise no_rows(source)
     columns: dict[str, np.ndarray] = {}
@@ -87,7 +93,7 @@ def of_source(source: sources.Source, types: Mapping[str, str]) -> Whole:
         ]  # so that columns are there once, but for this
         columns[name] = np.concatenate(parts)
     begins = np.cumsum([0, *(len(batch) for _, batch in batches[:-1])]).tolist()
-    return Whole(source.title, columns, source, batches, begins)
+    return Whole(source.title, columns, source, batches, begins, cells)
 
 
 def no_rows(source: sources.Source) -> TableError:

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from anyboost.cli.rows import text
-from anyboost.cli.rows.cells import Batch, CellReader, TableError, words_of
+from anyboost.cli.rows.cells import Batch, CellReader, nothing, words_of
 
 PIECE = 1 << 22
 _FIRST = 1 << 16  # tells what the columns hold
 _QUOTE, _RETURN, _NEWLINE = b'"\r\n'
-_GZIP = b"\x1f\x8b"  # how what it packed begins
 
 
 class Lines(NamedTuple):
@@ -43,8 +43,6 @@ def read(path: str, delimiter: str, columns: CellReader, most: int) -> Iterator[
             given, ended = given + more, not more
             if names is None:
                 given = given.removeprefix(codecs.BOM_UTF8)
-                if given.startswith(_GZIP):
-                    raise TableError(f"{path} is packed with gzip: unpack it by zcat, or end its name in .gz")
             lines = whole_rows(given, delimiter, ended)
             if lines is None or (not len(lines.ends) and len(given) > 4 * PIECE):
                 yield from _by_row(path, given, file, delimiter, columns, most, names, before)
@@ -159,7 +157,8 @@ def _plain(
     from pyarrow import csv
 
     words, numbers = pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), pyarrow.float64()
-    held = [columns.kind(name) for name in names]
+    wanted = [name for name in names if columns.wanted(name)]
+    held, worded = [columns.kind(name) for name in wanted], frozenset(columns.worded)
     if not any(held):
         return None
     try:
@@ -170,10 +169,11 @@ def _plain(
             csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             csv.ConvertOptions(
                 column_types={
-                    name: numbers if kind == "number" else words
-                    for name, kind in zip(names, held, strict=True)
+                    name: numbers if kind == "number" and name not in worded else words
+                    for name, kind in zip(wanted, held, strict=True)
                 },
-                null_values=["", *columns.missing],
+                include_columns=wanted,
+                null_values=["", *(word for word, number in columns.words.items() if math.isnan(number))],
                 strings_can_be_null=False,
             ),
         )
@@ -181,8 +181,14 @@ def _plain(
         return None
     if len(table) != len(lines):
         return None
-    found: dict[str, np.ndarray] = {}
-    for name, kind, column in zip(names, held, table.columns, strict=True):
+    found = {name: nothing(len(lines)) for name in names}
+    for name, kind, column in zip(wanted, held, table.columns, strict=True):
+        if kind == "number" and name in worded:
+            told = _told(column, columns)
+            if told is None:
+                return None
+            found[name] = told
+            continue
         values = found[name] = _numbers(column) if kind == "number" else _words(column)
         if kind == "number":
             strange = np.count_nonzero(~np.isfinite(values)) != column.null_count
@@ -191,12 +197,24 @@ def _plain(
         if strange:
             return None
         if kind is None:
-            found[name] = np.full(len(values), np.nan)
+            found[name] = nothing(len(values))
     return Batch(found, lines)
 
 
 def _numbers(column: Any) -> np.ndarray:
     return np.concatenate([np.empty(0), *(chunk.to_numpy(zero_copy_only=False) for chunk in column.chunks)])
+
+
+def _told(column: Any, columns: CellReader) -> np.ndarray | None:
+    """The numbers that words stand for, each looked at once; None where one stands for none."""
+    found = [np.empty(0)]
+    for chunk in column.chunks:
+        numbers = [columns.number(word) for word in chunk.dictionary.to_pylist()]
+        if any(number is None or math.isinf(number) for number in numbers):
+            return None
+        missing = len(numbers)
+        found.append(np.array([*numbers, math.nan])[chunk.indices.fill_null(missing).to_numpy()])
+    return np.concatenate(found)
 
 
 def _words(column: Any) -> np.ndarray:

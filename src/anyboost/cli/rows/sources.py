@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -16,8 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from anyboost import saving
 from anyboost.cli.rows import tables
-from anyboost.cli.rows.cells import MISSING, Batch, NoNumber, TableError
+from anyboost.cli.rows.cells import WORDS, Batch, Choice, NoNumber, TableError, every
 
 T = TypeVar("T")
 ROWS = 65_536  # of a batch
@@ -29,7 +31,9 @@ class Source(NamedTuple):
 
     paths: tuple[str, ...]
     formats: tuple[str, ...]
-    opened: tuple[str, ...]  # what is read for each: a copy, of standard input
+    opened: tuple[str, ...]  # what is read for each: a copy, of standard input and of pipes
+    wanted: Choice  # which columns are looked into; the others come empty
+    told: str | None  # whose word it is that a column holds numbers, where it is not that of --type
 
     @property
     def title(self) -> str:
@@ -42,36 +46,33 @@ class Source(NamedTuple):
 
         others : what columns of text files hold of which `kinds` says nothing; else found out.
         """
-        given: Any = {"rows": ROWS, "missing": MISSING, "others": others, "by_pieces": True}
+        given: Any = {"rows": ROWS, "words": WORDS, "others": others, "wanted": self.wanted}
         names: list[str] = []
+        numbers = {name for name, kind in kinds.items() if kind == "number"}
         for number, (path, form, file) in enumerate(zip(self.paths, self.formats, self.opened, strict=True)):
-            with self._telling(number):
-                for batch in tables.read(file, form, kinds, **given):
+            with self._telling(number, numbers):
+                for batch in tables.read(file, form, kinds, by_pieces=True, **given):
                     names = names or list(batch.columns)
                     yield number, self._alike(batch, names, path)
 
     def read_all(
         self, given: Mapping[str, str], take: Callable[[Iterator[tuple[int, Batch]]], T]
-    ) -> tuple[T, dict[str, str]]:
-        """What is made of all batches, and what their columns hold.
+    ) -> tuple[T, dict[str, str], dict[str, str]]:
+        """What is made of all batches, what their columns hold, and the cells for which some hold no numbers.
 
         From the beginning again where a column of numbers, or of what may stand for none, turns out to hold text.
         """
-        found = dict(given)
+        found, cells = dict(given), dict[str, str]()
         while True:
             kinds, empty = dict(found), set[str]()
             try:
                 made = take(self._watched(kinds, empty))
                 late = [name for name in empty if kinds.get(name) == "text"]
                 if not late:
-                    return made, kinds
+                    return made, kinds, cells
                 found |= dict.fromkeys(late, "text")
             except NoNumber as changed:
-                if changed.column in given:
-                    raise TableError(
-                        f"{changed}; --type {changed.column}=text would take it as a word"
-                    ) from None
-                found[changed.column] = "text"
+                found[changed.column], cells[changed.column] = "text", changed.cell
 
     def _watched(self, kinds: dict[str, str], empty: set[str]) -> Iterator[tuple[int, Batch]]:
         """The batches; columns that began without a word or a number are added to `empty`."""
@@ -87,18 +88,29 @@ class Source(NamedTuple):
         return f"{self.paths[file]}: " if len(self.paths) > 1 else ""
 
     @contextlib.contextmanager
-    def _telling(self, file: int) -> Iterator[None]:
-        """Have errors name the file as the user does."""
+    def _telling(self, file: int, numbers: set[str]) -> Iterator[None]:
+        """Have errors name the file as the user does, and say who says that these columns hold numbers."""
         path, opened = self.paths[file], self.opened[file]
         try:
             yield
         except TableError as error:
-            sentence = str(error).replace(opened, "standard input") if path == STANDARD else str(error)
+            sentence = error.cell if isinstance(error, NoNumber) else str(error)
+            if opened != path:
+                sentence = sentence.replace(opened, path)
+            if path == STANDARD:  # as a word: others have hyphens
+                sentence = re.sub(r"(?<!\S)-(?!\S)", "standard input", sentence)
             if path not in sentence:
                 sentence = self._of(file) + sentence
-            if isinstance(error, NoNumber):
-                raise NoNumber(sentence, error.column) from None
-            raise TableError(sentence) from None
+            if not isinstance(error, NoNumber):
+                raise TableError(sentence) from None
+            column = error.column
+            if column not in numbers:
+                raise NoNumber(sentence, column) from None
+            if self.told is None:
+                told = f"--type {column}=number was said: --type {column}=text would take it as a word"
+            else:
+                told = f"{self.told} numbers there: leave the cell empty where it is missing"
+            raise TableError(f"{sentence}, and {told}") from None
 
     def _alike(self, batch: Batch, names: list[str], path: str) -> Batch:
         """The batch with the columns of the first file, in their order."""
@@ -120,11 +132,11 @@ def found(given: str | Sequence[str], format: str | None = None) -> list[str]:
         raise TableError("standard input (-) cannot be one of several files: name files, or - alone")
     paths: list[str] = []
     for word in words:
-        if word == STANDARD or Path(word).is_file():
-            paths.append(word)
-        elif Path(word).is_dir():
+        if Path(word).is_dir():
             inside = [str(path) for path in sorted(Path(word).iterdir()) if path.is_file()]
             paths += _of_one_format(word, inside, format)
+        elif word == STANDARD or Path(word).exists():  # a file, a pipe, a device
+            paths.append(word)
         else:
             matching = sorted(path for path in glob.glob(word) if Path(path).is_file())
             if not matching:
@@ -149,27 +161,42 @@ def _of_one_format(folder: str, paths: list[str], format: str | None) -> list[st
 
 
 @contextlib.contextmanager
-def opened(given: str | Sequence[str], format: str | None = None, once: bool = False) -> Iterator[Source]:
-    """What is named as a source; one that is read `once` comes from standard input as it is written there."""
+def opened(
+    given: str | Sequence[str],
+    format: str | None = None,
+    once: bool = False,
+    wanted: Choice = every,
+    told: str | None = None,
+) -> Iterator[Source]:
+    """What is named as a source; one that is read `once` comes from pipes as it is written there.
+
+    wanted : which columns are looked into; the others come empty, whatever they hold.
+    told : whose word it is that a column holds numbers, such as "the model takes"; else it is that of --type.
+    """
     paths = found(given, format)
-    formats = [tables.format_of(path, format) for path in paths]
-    if not set(formats) <= set(tables.TABLES):
-        raise TableError(f"this command reads tables with named columns: use {', '.join(tables.TABLES)}")
-    as_it_comes = once and formats[0] in ("csv", "tsv")
-    with contextlib.nullcontext(paths[0]) if as_it_comes else seekable(paths[0]) as first:
-        yield Source(tuple(paths), tuple(formats), (first, *paths[1:]))
+    formats = [tables.format_of(path, format, tables.TABLES) for path in paths]
+    with contextlib.ExitStack() as stack:
+        read = [
+            path if once and form in ("csv", "tsv") else stack.enter_context(seekable(path))
+            for path, form in zip(paths, formats, strict=True)
+        ]
+        yield Source(tuple(paths), tuple(formats), tuple(read), wanted, told)
 
 
 @contextlib.contextmanager
 def seekable(path: str) -> Iterator[str]:
-    """A file that can be read twice and from its end: standard input is copied to one, which is then gone."""
-    if path != STANDARD:
+    """A file that can be read twice and from its end: standard input and pipes are copied to one, later gone."""
+    if path != STANDARD and not saving.is_special(path):
         yield path
         return
     handle, name = tempfile.mkstemp(prefix="anyboost-")
     try:
         with os.fdopen(handle, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            if path == STANDARD:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            else:
+                with open(path, "rb") as pipe:
+                    shutil.copyfileobj(pipe, file)
         yield name
     finally:
         Path(name).unlink(missing_ok=True)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anyboost.cli.rows import pieces
+from anyboost import saving
+from anyboost.cli.rows import pieces, times
 from anyboost.cli.rows import text as texts
-from anyboost.cli.rows.cells import Batch, CellReader, TableError, arrow, words_of
+from anyboost.cli.rows.cells import (
+    Bad,
+    Batch,
+    CellReader,
+    Choice,
+    TableError,
+    arrow,
+    check_names,
+    every,
+    nothing,
+    words_of,
+)
 
 ROWS = 4096  # the largest batch; the first ones are 1, 2, 4, ... so that a slow pipe is heard from at once
 FORMATS = ("csv", "tsv", "parquet", "arrow", "vw")
@@ -36,27 +48,48 @@ _OTHERS = {
 }
 
 
-def format_of(path: str, given: str | None = None) -> str:
-    """The format of a file, from its name unless it is given; "-" is standard input, CSV unless given."""
+def format_of(
+    path: str,
+    given: str | None = None,
+    forms: Sequence[str] = FORMATS,
+    option: str | None = "--format",
+) -> str:
+    """The format of a file, from its name unless it is given; "-" is standard input or output, CSV unless given.
+
+    forms : those that can be read, or written.
+    option : the one that gives it, where there is one.
+    """
     if given is not None:
-        if given not in FORMATS:
-            raise TableError(f"--format must be one of {', '.join(FORMATS)}, got {given!r}")
-        return given
+        if given not in forms:
+            raise TableError(f"{option} must be one of {', '.join(forms)}, got {given!r}")
+        return _packed_once(path, given)
     if path == "-":
         return "csv"
     found = known(path)
-    if found is None:
+    if found is None or found not in forms:
         what = next((what for ending, what in _OTHERS.items() if path.lower().endswith(ending)), None)
         if what is not None:
             raise TableError(f"{path} is {what}")
-        raise TableError(f"{path} has a name that tells no format: add --format {' or '.join(FORMATS)}")
-    return found
+        told = [f".{form}" if option is None else form for form in forms]
+        advice = "end it in" if option is None else f"add {option}"
+        raise TableError(f"{path} has a name that tells no format: {advice} {' or '.join(told)}")
+    return _packed_once(path, found)
+
+
+def _packed_once(path: str, form: str) -> str:
+    """The format, where it is none that is packed inside under a name of what was packed once more."""
+    ending = Path(path).suffix
+    if form in ("parquet", "arrow") and ending.lower() in COMPRESSED:
+        raise TableError(
+            f"{path} names {form} packed once more, which nothing reads: take it without {ending}"
+        )
+    return form
 
 
 def known(path: str) -> str | None:
     """The format that the name of a file tells."""
     name = Path(path)
-    if name.suffix in COMPRESSED:
+    if name.suffix.lower() in COMPRESSED:
         name = name.with_suffix("")
     return _SUFFIXES.get(name.suffix.lower())
 
@@ -68,8 +101,9 @@ def read(
     text: Collection[str] = (),
     skip: int = 0,
     rows: int = ROWS,
-    missing: Collection[str] = (),
+    words: Mapping[str, float] | None = None,
     others: str | None = None,
+    wanted: Choice = every,
     by_pieces: bool = False,
 ) -> Iterator[Batch]:
     """The batches of a CSV, TSV, Parquet or Arrow file, or of standard input ("-").
@@ -77,11 +111,12 @@ def read(
     kinds : "number" or "text" for columns that are known already; found kinds are added to it.
     text : columns that are text whatever they look like, such as codes.
     skip : how many rows to pass over, as when going on where an earlier reader stopped.
-    missing : words that stand for no number, in columns of numbers.
+    words : those that stand for a number, or with nan for none, in columns of numbers.
     others : what columns of text files hold of which `kinds` says nothing; else found out.
+    wanted : which columns are looked into; the others come empty, whatever they hold.
     by_pieces : whether text may come in large batches, which is quicker.
     """
-    columns = CellReader({} if kinds is None else kinds, text, missing, others)
+    columns = CellReader({} if kinds is None else kinds, text, words or {}, others, wanted)
     form = format_of(path, format)
     if form in ("parquet", "arrow"):
         yield from _read_arrow(path, form, columns, skip, rows)
@@ -95,17 +130,23 @@ def read(
 
 def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
     pyarrow = arrow()
-    if path == "-":
-        raise TableError(f"a {form} file cannot be read row by row from standard input: name a file")
+    if path == "-" or saving.is_special(path):
+        raise TableError(
+            f"a {form} file cannot be read row by row from standard input or a pipe: name a file"
+        )
     try:
-        taken = 0
+        taken, lengths = 0, None
         for part in _record_batches(path, form, most):
             passed = min(skip, len(part))
             skip -= passed
             part = part.slice(passed)
             lines = np.arange(taken + passed, taken + passed + len(part)) + 1
             taken += passed + len(part)
-            batch, bad = _arrow_batch(part, lines, columns)
+            if lengths is None:
+                check_names(part.schema.names, path)
+                names = times.moments(part.schema, columns.wanted)
+                lengths = times.lengths(_record_batches(path, form, most, names), names) if names else {}
+            batch, bad = _arrow_batch(path, part, lines, columns, lengths)
             if len(batch):
                 yield batch
             if bad is not None:
@@ -114,14 +155,14 @@ def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int)
         raise TableError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _record_batches(path: str, form: str, most: int) -> Iterator[Any]:
-    """Those of a Parquet file, or of an Arrow file or stream."""
+def _record_batches(path: str, form: str, most: int, names: list[str] | None = None) -> Iterator[Any]:
+    """Those of a Parquet file, of these columns at least, or of an Arrow file or stream."""
     import pyarrow
 
     if form == "parquet":
         from pyarrow import parquet
 
-        yield from parquet.ParquetFile(path).iter_batches(batch_size=most)
+        yield from parquet.ParquetFile(path).iter_batches(batch_size=most, columns=names)
         return
     with pyarrow.memory_map(path) as source:
         try:
@@ -134,12 +175,22 @@ def _record_batches(path: str, form: str, most: int) -> Iterator[Any]:
             yield from (whole.slice(begin, most) for begin in range(0, len(whole), most))
 
 
-def _arrow_batch(part: Any, lines: np.ndarray, columns: CellReader) -> tuple[Batch, TableError | None]:
+def _arrow_batch(
+    path: str, part: Any, lines: np.ndarray, columns: CellReader, lengths: dict[str, int]
+) -> tuple[Batch, TableError | None]:
     """The rows up to the first infinite number, and a sentence about that one."""
     found: dict[str, np.ndarray] = {}
     batch, good, error = Batch(found, lines, unit="row"), len(lines), None
     for name, column in zip(part.schema.names, part.columns, strict=True):
-        found[name] = values = _arrow_column(name, column, columns)
+        if not columns.wanted(name):
+            found[name] = nothing(len(lines))
+            continue
+        if times.holds_times(column.type):
+            column = times.as_words(column, lengths.get(name, times.ALL))
+        found[name], bad = _arrow_column(path, name, column, columns)
+        values = found[name]
+        if bad is not None and bad.row < good:
+            good, error = bad.row, bad.error(name, batch.where(bad.row))
         infinite = np.isinf(values[:good]) if values.dtype == np.float64 else np.zeros(0, dtype=bool)
         if infinite.any():
             good = int(np.argmax(infinite))
@@ -147,27 +198,41 @@ def _arrow_batch(part: Any, lines: np.ndarray, columns: CellReader) -> tuple[Bat
     return batch.head(good), error
 
 
-def _arrow_column(name: str, column: Any, columns: CellReader) -> np.ndarray:
+def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> tuple[np.ndarray, Bad | None]:
     import pyarrow
     from pyarrow import types
 
+    if "string_view" in str(column.type):  # as Polars writes text; pyarrow 16 has no test for it
+        column = _without_views(column)
     coded = types.is_dictionary(column.type)
     kind = column.type.value_type if coded else column.type
     numeric = any(
         test(kind)
         for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     )
-    if not numeric and not (types.is_string(kind) or types.is_large_string(kind)):
-        raise TableError(f"column {name!r} has type {kind}: numbers and text can be read")
+    if not (numeric or types.is_string(kind) or types.is_large_string(kind)):
+        leave = "write it as one of these" if name in columns.kinds else f"--ignore {name} leaves it out"
+        raise TableError(
+            f"column {name!r} of {path} has type {kind}, and numbers, text, dates and times can be read: {leave}"
+        )
     if coded and numeric:
         column = column.dictionary_decode()
     if columns.kinds.setdefault(name, "number" if numeric else "text") == "text":
         if not numeric:
-            return words_of(column)
+            return words_of(column), None
         values = np.empty(len(column), dtype=object)
         values[:] = [None if value is None else str(value) for value in column.to_pylist()]
-        return values
+        return values, None
     if not numeric:
-        raise TableError(f"column {name!r} has type {kind}, and it held numbers so far")
+        return columns.column(name, ["" if word is None else word for word in column.to_pylist()])
     wide = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return wide.astype(np.float64, copy=False)
+    return wide.astype(np.float64, copy=False), None
+
+
+def _without_views(column: Any) -> Any:
+    """Text as other writers have it, coded or not."""
+    import pyarrow
+
+    if not hasattr(column, "dictionary"):
+        return column.cast(pyarrow.string())
+    return pyarrow.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pyarrow.string()))

@@ -9,29 +9,46 @@ import io
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
-from anyboost.cli.rows.cells import Batch, CellReader, TableError, arrow, is_text
+from anyboost.cli.rows.cells import NOT_UTF8, Batch, CellReader, TableError, arrow, check_names, is_text
 
 T = TypeVar("T")
+_PACKED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}  # how what they packed begins
+_NO_TEXT = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+_MAGIC = 6  # bytes, of the longest
 
 
 @contextlib.contextmanager
 def opened_bytes(path: str) -> Iterator[IO[bytes]]:
     """A text file as bytes, unpacked where it is compressed with gzip or zstd; standard input where the path is "-"."""
     try:
-        if path == "-":
-            yield sys.stdin.buffer
-            return
-        if path.endswith(".zst"):
-            with arrow().input_stream(path, compression="zstd") as stream:
-                yield stream
-            return
-        opener: Any = gzip.open if path.endswith(".gz") else open
-        with opener(path, "rb") as file:
-            yield file
+        with contextlib.nullcontext(_standard()) if path == "-" else open(path, "rb") as file:
+            head = file.peek(_MAGIC)
+            form = next((form for magic, form in _NO_TEXT.items() if head.startswith(magic)), None)
+            if form is not None:
+                raise TableError(f"{path} is no text: add --format {form}")
+            packing = packing_of(path, head)
+            if packing == ".gz":
+                yield cast(Any, gzip.GzipFile(fileobj=file))
+            elif packing == ".zst":
+                yield arrow().CompressedInputStream(file, "zstd")
+            else:
+                yield file
     except (OSError, EOFError) as error:
         raise TableError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _standard() -> io.BufferedReader:
+    """Standard input, of which one can see the first bytes before they are read: what a test puts there is no file."""
+    given: Any = sys.stdin.buffer
+    return given if hasattr(given, "peek") else io.BufferedReader(given)
+
+
+def packing_of(path: str, head: bytes) -> str | None:
+    """The ending that files have which are packed like this one, by its name or its first bytes."""
+    begins = next((ending for magic, ending in _PACKED.items() if head.startswith(magic)), None)
+    return next((ending for ending in _PACKED.values() if path.lower().endswith(ending)), begins)
 
 
 def as_text(file: Any) -> IO[str]:
@@ -121,19 +138,14 @@ def heading(path: str, reader: Any) -> list[str]:
         raise TableError(f"{path} is empty: its first line must name the columns")
     for name in names:
         if not is_text(name):
-            raise TableError(
-                f"the heading of {path} is not UTF-8: convert the file, or unpack it, or say what it is by --format"
-            )
+            code = "utf-16" if "\0" in name else "latin1"
+            raise TableError(f"the heading of {path} {NOT_UTF8.replace('latin1', code)}")
     if "" in names:
         place = names.index("") + 1
         raise TableError(
             f"the heading of {path} has no name for column {place}{_nameless(place, len(names))}"
         )
-    for name in names:
-        if names.count(name) > 1:
-            raise TableError(
-                f"the heading of {path} names {name!r} twice: every column needs a name of its own"
-            )
+    check_names(names, f"the heading of {path}")
     return names
 
 

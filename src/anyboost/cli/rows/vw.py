@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from anyboost.cli.rows.cells import TableError, is_text
+from anyboost.cli.rows.cells import NOT_UTF8, TableError, is_text
 from anyboost.cli.rows.tables import ROWS
 from anyboost.cli.rows.text import batches, opened
 
@@ -41,7 +41,7 @@ def parse(line: str, number: int) -> Example:
     if not bar:
         raise TableError(f"line {number} has no '|': features follow one in Vowpal Wabbit's format")
     if not is_text(line):
-        raise TableError(f"line {number} is not UTF-8: convert the file")
+        raise TableError(f"line {number} {NOT_UTF8}")
     words = head.split()
     tag = ""
     # A tag begins with a quote, or touches the bar.

@@ -16,19 +16,22 @@ import numpy as np
 
 from anyboost import saving
 from anyboost.cli.rows import tables
-from anyboost.cli.rows.cells import TableError, arrow
+from anyboost.cli.rows.cells import arrow
 from anyboost.cli.rows.frames import to_arrow
 from anyboost.cli.rows.sources import STANDARD
 from anyboost.cli.shared import paths
 from anyboost.cli.shared.console import say
 
 
-def check(path: str, format: str | None, *read: str | Path) -> None:
-    """A ValueError where no table can be written for `--output`, or it is one of the files that are read."""
-    if tables.format_of(path, format) not in tables.TABLES:
-        raise TableError(f"--output is to be a table: use {', '.join(tables.TABLES)}")
+def check(path: str, format: str | None, *read: str | Path, option: str | None = None) -> None:
+    """A ValueError where no table can be written for `--output`, or it is one of the files that are read.
+
+    option : the one that gives the format, where there is one.
+    """
     if path != STANDARD:
         paths.check("--output", Path(path))
+    tables.format_of(path, format, tables.TABLES, option)
+    if path != STANDARD:
         paths.check_apart({"--output": Path(path)}, *read)
 
 
@@ -47,13 +50,22 @@ class TableWriter:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:
-            self._finish()
-        else:
-            self._give_up()
+        whole = False
+        try:
+            if kind is None:
+                with saving.naming(self.path):
+                    self._finish()
+                whole = True
+        finally:
+            if not whole:
+                self._give_up()
 
     def write(self, columns: Mapping[str, np.ndarray]) -> None:
         """Add rows; the first ones say which columns there are."""
+        with saving.naming(self.path):
+            self._write(columns)
+
+    def _write(self, columns: Mapping[str, np.ndarray]) -> None:
         self.rows += len(next(iter(columns.values())))
         if self._writer is None:
             self._begin(columns)
@@ -83,12 +95,16 @@ class TableWriter:
 
             self._writer = parquet.ParquetWriter(pyarrow.PythonFile(self._raw, "w"), schema)
         else:
-            self._writer = pyarrow.ipc.new_stream(pyarrow.PythonFile(self._raw, "w"), schema)
+            # pandas and polars read files, which end in an index; a pipe is read before there is one
+            streamed = self._direct or self.path.lower().endswith(".arrows")
+            begin = pyarrow.ipc.new_stream if streamed else pyarrow.ipc.new_file
+            self._writer = begin(pyarrow.PythonFile(self._raw, "w"), schema)
 
     def _compressed(self) -> Any:
-        if self.path.endswith(".gz"):
+        ending = Path(self.path).suffix.lower()
+        if ending == ".gz":
             return gzip.GzipFile(fileobj=self._raw, mode="wb", mtime=0)
-        if self.path.endswith(".zst"):
+        if ending == ".zst":
             return arrow().CompressedOutputStream(self._raw, "zstd")
         return self._raw
 
@@ -113,8 +129,11 @@ class TableWriter:
         if self._sink is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._sink.detach()
-        if self._raw is not None and not self._direct:
+        if self._raw is None or self.path == STANDARD:
+            return
+        with contextlib.suppress(OSError):
             self._raw.close()
+        if not self._direct:
             self._part.unlink(missing_ok=True)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+T = TypeVar("T")
 DEBUG = "ANYBOOST_DEBUG"  # set while a command runs with --debug
 Show = Callable[[str, float, int], None]  # takes the piece at work, the pieces done (and a share), and all
 
@@ -70,6 +73,30 @@ def say(sentence: str) -> None:
     typer.echo(sentence, err=True)
 
 
+class Warned:
+    """Has work done whose warnings are said in a sentence each, however often they come."""
+
+    def __init__(self) -> None:
+        self.said: set[str] = set()
+
+    def __call__(self, work: Callable[[], T]) -> T:
+        """What the work gives."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                return work()
+            finally:
+                for sentence in (_spoken(one.message) for one in caught if one.category is UserWarning):
+                    if sentence not in self.said:
+                        self.said.add(sentence)
+                        say(sentence)
+
+
+def _spoken(message: object) -> str:
+    """In one line, and without the name that Python has for the table."""
+    return re.sub(r" of X\b", "", " ".join(str(message).split()))
+
+
 def fail(sentence: str, code: int = 1) -> NoReturn:
     """End the command with a sentence that says why, and with --debug also where."""
     if DEBUG in os.environ and sys.exc_info()[0] is not None:
@@ -87,4 +114,6 @@ def explaining(*kinds: type[Exception]) -> Iterator[None]:
     except BrokenPipeError:  # whoever read the output has seen enough
         raise
     except expected as error:
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            fail(f"{error.filename} cannot be used: {error.strerror}")
         fail(str(error))

@@ -34,6 +34,10 @@ def check(option: str, path: Path | None, endings: tuple[str, ...] = ()) -> None
 def check_page(option: str, path: Path | None) -> None:
     """The same for a page, which must not look like something else."""
     check(option, path)
+    if str(path) == "-":
+        raise ValueError(
+            f"{option} must be a file, such as report.html: a page is not written to standard output"
+        )
     if path is not None and path.suffix.lower() not in _PAGES:
         raise ValueError(f"{option}: a report is a page of HTML: end {path.name!r} in .html")
 
@@ -47,7 +51,9 @@ def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
 
 def check_input(file: str) -> None:
     """A ValueError where there is nothing to read."""
-    if file != "-" and not Path(file).is_file():
+    if file != "-" and Path(file).is_dir():
+        raise ValueError(f"{file} cannot be read: it is a folder, name a file in it")
+    if file != "-" and not Path(file).exists():
         raise ValueError(f"{file} cannot be read: there is no such file")
 
 

@@ -67,4 +67,4 @@ class OneSentence(TyperGroup):
 def _usage(error: Any) -> str:
     command = error.ctx.command_path if error.ctx is not None else "anyboost"
     message = error.format_message().strip().rstrip(".")
-    return f"{message}; {command} --help shows how it is used"
+    return f"{message}{'' if message.endswith('?') else ';'} {command} --help shows how it is used"

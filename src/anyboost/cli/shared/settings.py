@@ -32,6 +32,10 @@ class Asked:
         """The columns that are not there to predict from."""
         return [name for name in (self.target, self.weight, self.groups, *self.ignore) if name is not None]
 
+    def reads(self, name: str) -> bool:
+        """Whether a column is looked into."""
+        return name not in self.ignore or name in (self.target, self.weight, self.groups)
+
 
 def gathered(
     config: Path | None,
