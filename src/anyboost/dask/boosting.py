@@ -14,7 +14,7 @@ from anyboost.dask.collections import Partition, joined, partitions
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Sets, Surroundings
 from anyboost.samples import valid_parts
-from anyboost.trees.parts import circle
+from anyboost.trees.parts import as_others
 
 TIMEOUT = 300.0  # seconds without a sign of life
 
@@ -137,7 +137,10 @@ def _boost(
     empty: Mapping[str, Partition], options: Mapping[str, Any], sets: Sets, here: Surroundings
 ) -> Run | None:
     """The work of one member."""
-    rows = {name: as_numbers(joined(parts, empty[name])) for name, parts in sets.items()}
+    rows = {}
+    for name, parts in sets.items():
+        what = "valid " if name == "valid" else ""
+        rows[name] = _as_numbers(joined(parts, empty[name], what), what)
     given = dict(rows["train"])
     options = {"n_threads": here.n_threads} | {
         name: value for name, value in options.items() if value is not None
@@ -149,11 +152,8 @@ def _boost(
     return resuming.without_rows(run) if here.place == 0 else None
 
 
-def as_numbers(rows: Partition) -> Partition:
-    """Tables as all members have them: of 32 bits where all are."""
+def _as_numbers(rows: Partition, what: str) -> Partition:
+    """Rows as all members have them."""
     found = {name: np.asarray(values) for name, values in rows.items()}
-    table = found["X"]
-    if table.ndim == 2:
-        wide = bool(circle().most(table.dtype != np.float32 and len(table) > 0))
-        found["X"] = table.astype(np.float64 if wide else np.float32, copy=False)
+    found["X"] = as_others(checks.table(found["X"], f"{what}X"), f"{what}X")
     return found

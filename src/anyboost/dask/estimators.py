@@ -23,6 +23,7 @@ from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegr
 from anyboost.estimators.callbacks import Narrator
 from anyboost.estimators.sets import named_sets
 from anyboost.samples import valid_parts
+from anyboost.tables.frames import frame_of, to_frame
 
 T = TypeVar("T")
 _TRAIN = "train"
@@ -122,7 +123,8 @@ def _fit(
     here: Surroundings,
 ) -> Any:
     """The work of one member."""
-    rows = {name: joined(parts, empty[name]) for name, parts in sets.items()}
+    what = {_TRAIN: ""} | {f"valid {name}": f"valid {name!r}: " for name in watched}
+    rows = {name: joined(parts, empty[name], what[name]) for name, parts in sets.items()}
     train = rows[_TRAIN]
     threads = here.n_threads if local.n_jobs is None else local.n_jobs
     local = clone(local).set_params(n_jobs=threads, callbacks=list(here.callbacks), verbose=0)
@@ -189,7 +191,7 @@ def _by_partition(model: Any, name: str, X: Any) -> Any:
         chunks = (whole.chunks[0], (like.shape[1],))
         return whole.map_blocks(partial(_answer, model, name), chunks=chunks, dtype=like.dtype)
     if hasattr(X, "map_partitions"):
-        meta = _answer(model, name, X._meta_nonempty).iloc[:0]
+        meta = _answer(model, name, X._meta)
         return X.map_partitions(partial(_answer, model, name), meta=meta)
     from dask.delayed import delayed
 
@@ -210,12 +212,14 @@ def _answer(model: Any, name: str, part: Any) -> Any:
 
 def _nothing(model: Any, name: str, part: Any) -> np.ndarray:
     """The answer for no rows, of the kind of that for some."""
-    like = np.full((1, model.n_features_in_), np.nan)
-    if hasattr(part, "columns"):
-        import pandas
-
-        like = pandas.DataFrame(like, columns=part.columns)
-    return getattr(model, name)(like)[:0]
+    # A missing word, where the model knows words, is none of a number, and the other way round.
+    cells = [None if number in model._columns.levels else np.nan for number in range(model.n_features_in_)]
+    frame = frame_of(part)
+    if frame is None:
+        return getattr(model, name)(np.array([cells]))[:0]
+    known = dict(zip(getattr(model, "feature_names_in_", frame.columns), cells, strict=False))
+    row: dict[str, Any] = {label: [known.get(label)] for label in frame.columns}
+    return getattr(model, name)(to_frame(row, part, name))[:0]
 
 
 def _told(cls: type, local: Any) -> str:

@@ -23,6 +23,7 @@ from anyboost.trees.parts import Circle
 
 POLL = 100  # milliseconds between looks at whether the fit is called off
 LINGER = 5000  # milliseconds that the last parcels have to leave
+FAREWELL = 300  # and that the word has that the fit has ended: those who have left take it no more
 _KINDS = "biufU"  # of arrays: those without pointers
 _NO_PARCEL = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
@@ -155,7 +156,7 @@ class Mesh(Circle):
         self._door, self._names, self._patience, self._called_off = door, list(names), patience, called_off
         self._out = {other: door.knock(address) for other, address in enumerate(addresses) if other != place}
         self.journal = Journal() if journal is None else journal
-        self._stopped = False
+        self._linger = LINGER
         self._turn = 0
         self._early: dict[tuple[int, int], np.ndarray] = {}
         self.sent = self.messages = 0  # bytes of parcels, and how many
@@ -194,7 +195,7 @@ class Mesh(Circle):
             if not self._door.socket.poll(POLL):
                 self._look()
                 if time.monotonic() - began > self._patience:
-                    self._stopped = True
+                    self._linger = 0
                     raise Stopped(
                         f"the worker {self._names[place]} has not answered for {self._patience:g} seconds: look at its "
                         "log, or give the fit a longer timeout"
@@ -207,7 +208,7 @@ class Mesh(Circle):
         """End where the fit is called off: also members that never have to wait."""
         reason = self._called_off()
         if reason is not None:
-            self._stopped = True
+            self._linger = 0
             raise Stopped(reason)
 
     def _take_in(self, frames: Sequence[Any]) -> None:
@@ -223,7 +224,7 @@ class Mesh(Circle):
         except _NO_PARCEL:
             return  # whoever sent it, nobody waits for it
         if reason:
-            self._stopped = True
+            self._linger = 0
             raise Stopped(reason)
         if awaited:
             self._early[turn, place] = array.astype(object) if words else array
@@ -236,9 +237,10 @@ class Mesh(Circle):
         reason : str
             Why.
         """
+        self._linger = FAREWELL
         for socket in self._out.values():
             socket.send(json.dumps(["stop", reason]).encode())
 
     def close(self) -> None:
         """End the connections, when what was sent last has left; at once where the fit has been stopped."""
-        self._door.close(0 if self._stopped else LINGER)
+        self._door.close(self._linger)

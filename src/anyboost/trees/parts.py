@@ -131,6 +131,17 @@ def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, np.searchsorted(found, values)
 
 
+def as_others(table: np.ndarray, name: str = "X") -> np.ndarray:
+    """A table of numbers as all parts have it: of 32 bits where all rows are; refused where there is no row at all."""
+    if alone():
+        return table
+    rows = len(table) > 0
+    wide, some = circle().most(np.array([rows and table.dtype != np.float32, rows]))
+    if not some:
+        raise ValueError(f"{name} has no rows: give at least one")
+    return table.astype(np.float64 if wide else np.float32, copy=False)
+
+
 class Moved:
     """Rows of all parts that are looked at together: each by the part that its `owner` names.
 
