@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import anyboost as ab
 from models import model_of
@@ -99,6 +100,19 @@ def test_the_client_is_no_part_of_copies_and_files(client):
     local = model.to_local()
     assert type(local) is ab.BoostingRegressor
     np.testing.assert_array_equal(local.predict(FRAME), model.predict(FRAME))
+
+
+def test_files_hold_the_local_estimator(client, tmp_path):
+    """A file that is written without a word must be one that can be read, where there is no cluster."""
+    X, y = spread(FRAME, Y)
+    model = ab.dask.DaskBoostingRegressor(max_iter=3, client=client).fit(X, y)
+    ab.save(model, tmp_path / "model")
+    ab.export.to_json(model, tmp_path / "model.json")
+    for found in (ab.load(tmp_path / "model"), ab.export.from_json(tmp_path / "model.json")):
+        assert type(found) is ab.BoostingRegressor
+        np.testing.assert_array_equal(found.predict(FRAME), model.predict(FRAME))
+    with pytest.raises(NotFittedError, match="DaskBoostingRegressor"):
+        ab.save(ab.dask.DaskBoostingRegressor(), tmp_path / "none")
 
 
 @pytest.mark.parametrize(
