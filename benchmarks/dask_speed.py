@@ -52,7 +52,7 @@ def on_cluster(client: Any, parts: int, rows: int, columns: int, rounds: int) ->
 
     from anyboost.dask import fits
 
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = sorted(client.nthreads())
     places = [
         workers[seed % len(workers)] for seed in range(parts)
     ]  # Dask may put small ones all in one place

@@ -43,7 +43,7 @@ def test_weights_draws_and_a_set_that_is_spread_otherwise(client):
 
 
 def test_a_worker_that_holds_nothing_but_rows_to_watch_takes_part(client):
-    places = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    places = sorted(client.nthreads())
 
     def at(place, values):
         return [client.submit(lambda: values, workers=[places[place]], pure=False)]

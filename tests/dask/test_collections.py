@@ -28,7 +28,7 @@ def split(values, edges=EVEN):
 
 def placed(client, parts, places=PLACES):
     """Parts on chosen workers."""
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = sorted(client.nthreads())
     return [
         client.submit(lambda part=part: part, workers=[workers[place]], pure=False)
         for part, place in zip(parts, places, strict=True)

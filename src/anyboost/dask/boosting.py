@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from distributed import Client, default_client
+from distributed import Client
 
 from anyboost import boosting, checks, weak
 from anyboost.boosting import Run, resuming
@@ -70,7 +70,7 @@ def boost(
         An earlier run on the same data, or its file's, to continue, on any number of workers: one of a cluster, or one
         of `ab.boost` that keeps its trees, `ab.Checkpoint(keep="trees")`.
     timeout : float, default 300.0
-        Seconds to wait for a worker that gives no sign, and for partitions that have to be brought back.
+        Seconds to wait for a worker that gives no sign, and for the next partition to be in memory.
     **options : Any
         The others of `ab.boost`: `patience`, `row_fraction`, `feature_fraction`, `max_bins`, `categorical`,
         `curvature`, `record`, `n_threads` (of each worker; None: as many as Dask gives it) and `random_state`.
@@ -93,7 +93,7 @@ def boost(
     True
     >>> client.close()
     """
-    client = default_client() if client is None else client
+    client = fits.client_of(client)
     admit(learner)
     options["resume"] = admit_resumed(resume)
     checks.positive(timeout, "timeout")

@@ -47,8 +47,9 @@ _GIVEN = {
 def save(model: Any, path: Any) -> None:
     """Write a model to one file. An old file at `path` stays whole until the new one is.
 
-    An estimator of a cluster is written as the local one that it is. A user's own loss or step schedule is saved by name: the model can be used, and training continues once
-    `load` is given them. A learner of the user's own functions or estimators cannot be saved.
+    An estimator of a cluster is written as the local one that it is. A user's own loss or step schedule is saved by
+    name: the model can be used, and training continues once `load` is given them. A learner of the user's own
+    functions or estimators cannot be saved.
 
     Parameters
     ----------
