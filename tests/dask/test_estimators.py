@@ -7,6 +7,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask import delayed
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -122,11 +123,17 @@ def test_files_hold_the_local_estimator(client, tmp_path):
         ({"learner": "linear"}, "learner Linear needs all rows in one place"),
         ({"scoring": "r2"}, 'scoring other than "loss" cannot be used by fits on a cluster'),
         ({"learning_rate": -1.0}, "learning_rate must be positive"),
+        ({"loss": "banana"}, "loss 'banana' is not known"),
+        ({"loss": "absolute", "quantile": 0.3}, "quantile is the level of loss='quantile'"),
+        ({"descent": "banana"}, "descent 'banana' is not known"),
     ],
 )
 def test_what_cannot_be_is_refused_before_any_work(client, given, sentence):
+    computed = []
+    X, y = ([delayed(computed.append)(name)] for name in "Xy")
     with pytest.raises(ValueError, match=sentence):
-        ab.dask.DaskBoostingRegressor(client=client, **given).fit(*spread(FRAME, Y))
+        ab.dask.DaskBoostingRegressor(client=client, **given).fit(X, y)
+    assert computed == []
 
 
 def test_verbose_and_callbacks_tell_of_the_rounds_at_the_client(client, capsys):

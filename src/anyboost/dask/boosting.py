@@ -1,5 +1,6 @@
 """`boost` on a cluster: the Run of `ab.boost`, found where the partitions are."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import numpy as np
 from distributed import Client
 
-from anyboost import boosting, checks, weak
-from anyboost.boosting import Run, resuming
+from anyboost import boosting, checks, keywords, weak
+from anyboost.boosting import Run, asked, resuming
 from anyboost.dask import fits
 from anyboost.dask.collections import Partition, joined, partitions
 from anyboost.dask.reports import Audience
@@ -96,6 +97,8 @@ def boost(
     client = fits.client_of(client)
     admit(learner)
     options["resume"] = admit_resumed(resume)
+    method = {"loss": loss, "learner": learner, "descent": descent, "rounds": rounds}
+    _refuse_slips(method | options, valid is not None)
     checks.positive(timeout, "timeout")
     given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
     if start is not None and np.ndim(start) == 0 and not hasattr(start, "to_delayed"):
@@ -107,9 +110,26 @@ def boost(
         watched = valid_parts(valid, "valid ", ("sample_weight", "groups", "start"))
         sets["valid"] = partitions(watched, "valid ")
     held = fits.hold(client, sets, timeout)
-    method = {"loss": loss, "learner": learner, "descent": descent, "rounds": rounds}
     audience = Audience(callbacks) if callbacks else None
     return fits.run(client, partial(_boost, held.empty, method | options), held, timeout, audience)
+
+
+def _refuse_slips(given: Mapping[str, Any], watches: bool) -> None:
+    """Say what is wrong with options before partitions are computed; the workers look at them with their rows again."""
+    known = inspect.signature(boosting.boost).parameters
+    for name in given:
+        if name not in known:
+            raise TypeError(keywords.refusal(name, "boost", known))
+    resume, curvature = given["resume"], given.get("curvature")
+    method = (given["loss"], given["learner"], given["descent"])
+    boosting.Method.check(*method, "auto" if curvature is None else curvature, resume)
+    checks.count(given["rounds"], "rounds", least=0)
+    checks.workers(given.get("n_threads"))
+    sizes: dict[str, Any] = {name: given.get(name) for name in boosting.Options._fields}
+    sizes["categorical"] = None  # how many columns there are is not known yet
+    asked.options_of(resume, None, 0, **sizes)
+    asked.seed_of(given.get("random_state"), resume)
+    asked.check_patience(given.get("patience"), watches)
 
 
 def admit(learner: Any) -> None:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks
+from anyboost import descent as descents
 from anyboost.boosting import Run
 from anyboost.dask import fits
 from anyboost.dask.boosting import TIMEOUT, admit, admit_resumed
@@ -92,6 +93,9 @@ class OnCluster(BaseEstimator):
         if any(not isinstance(part, str) for _, part in measures.check_scoring(self.scoring)):
             raise ValueError(f'scoring other than "loss" {what}: use "loss"')
         admit(self.learner or "stump")
+        descents.get(self.descent or "residual")
+        automatic = "logistic" if issubclass(self.local, BoostingClassifier) else "squared"
+        parameters.find_loss(parameters.quantile_loss(self.loss, getattr(self, "quantile", None)), automatic)
 
     def _as_local(self) -> Any:
         return self.local(
