@@ -155,6 +155,13 @@ def test_numbers_of_32_bits_on_one_worker_and_of_64_on_another(client):
     assert same(fitted(placed(client, frames), y), pd.concat(frames))
 
 
+def test_futures_are_predicted_as_they_are_fitted(client):
+    X, y = placed(client, split(FRAME)), placed(client, split(Y))
+    model = fitted(X, y)
+    found = np.concatenate([part.compute() for part in model.predict(X)])
+    np.testing.assert_array_equal(found, model.to_local().predict(FRAME))
+
+
 @pytest.mark.parametrize("kind", ["categories", "text", "numbers"])
 @pytest.mark.usefixtures("client")
 def test_partitions_without_rows_are_predicted(kind):

@@ -7,6 +7,7 @@ import numpy as np
 from dask import config
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
+from distributed import Future
 
 Partition = dict[str, Any]
 
@@ -73,7 +74,7 @@ def _pieces(values: Any, name: str) -> list[Any]:
         return list(whole.to_delayed().ravel())
     if hasattr(values, "to_delayed"):
         return _frames(values)
-    if isinstance(values, Sequence) and all(isinstance(part, Delayed) or _is_future(part) for part in values):
+    if isinstance(values, Sequence) and all(isinstance(part, Delayed | Future) for part in values):
         return list(values)
     if is_dask_collection(values):
         return [values]
@@ -91,12 +92,6 @@ def _frames(values: Any) -> list[Delayed]:
     if len(parts) != values.npartitions:  # of a version that takes no notice
         parts = list(values.to_delayed(optimize_graph=False))
     return parts
-
-
-def _is_future(part: Any) -> bool:
-    from distributed import Future
-
-    return isinstance(part, Future)
 
 
 def joined(parts: Sequence[Mapping[str, Any]], empty: Partition, what: str) -> Partition:
@@ -166,5 +161,6 @@ def _joined_pandas(pieces: Sequence[Any]) -> Any:
 def is_spread(values: Any) -> bool:
     """Whether these are partitions, and not data in memory."""
     return is_dask_collection(values) or (
-        isinstance(values, Sequence) and any(map(is_dask_collection, values))
+        isinstance(values, list | tuple)
+        and any(is_dask_collection(part) or isinstance(part, Future) for part in values)
     )

@@ -37,7 +37,7 @@ class Circle(ABC):
 
     @abstractmethod
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Give each member its parcel; what each has given to this one."""
+        """Give each member its parcel; what each has given to this one. Nobody may write into a parcel thereafter."""
 
     def add(self, counts: Any) -> Any:
         """Whole numbers, summed over the members."""
