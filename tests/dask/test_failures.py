@@ -26,6 +26,11 @@ def rows(seed):
     return X, X[:, 0] * X[:, 1] + generator.normal(size=len(X)) / 10
 
 
+def slow_rows(seed):
+    time.sleep(0.4)
+    return rows(seed)
+
+
 def collections():
     """Partitions that a worker can make again."""
     made = [dask.delayed(rows)(seed) for seed in range(PARTS)]
@@ -60,6 +65,38 @@ def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
     run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
     assert model_of(run) == model_of(whole)
     killer.join(30)
+    assert nothing_left(processes, before)
+
+
+@FULL
+@pytest.mark.parametrize("seconds", [0.2, 0.6, 1.0])
+def test_a_worker_killed_while_partitions_load_changes_no_byte(processes, whole, seconds):
+    before = children()
+    made = [dask.delayed(slow_rows)(seed) for seed in range(PARTS)]
+    killer = Killer(processes, seconds, 0)
+    killer.start()
+    run = ab.dask.boost(
+        processes, [part[0] for part in made], [part[1] for part in made], **HOW, timeout=60.0
+    )
+    assert model_of(run) == model_of(whole)
+    killer.join(30)
+    assert nothing_left(processes, before)
+
+
+@FULL
+def test_all_workers_killed_at_once_change_no_byte(processes, whole):
+    """Their journals die with them: the fit begins anew."""
+    before, killed = children(), []
+
+    def kill_all(step, _):
+        if step.round == 20 and not killed:
+            killed.append(step.round)
+            for pid in pids(processes).values():
+                os.kill(pid, signal.SIGKILL)
+
+    run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0, callbacks=[kill_all])
+    assert killed == [20]
+    assert model_of(run) == model_of(whole)
     assert nothing_left(processes, before)
 
 

@@ -118,6 +118,16 @@ def test_a_worker_killed_at_a_kind_of_collective_changes_no_byte(processes, orde
 
 
 @FULL
+def test_a_worker_killed_while_doors_open_changes_no_byte(processes, order):
+    before, name = children(), "cvar"
+    order.with_suffix(".done").unlink(missing_ok=True)
+    order.write_text("a door")
+    assert answer(FITS[name](processes)) == whole(name)
+    assert order.with_suffix(".done").exists()
+    assert nothing_left(processes, before)
+
+
+@FULL
 def test_a_worker_killed_under_two_fits_changes_neither(processes, order):
     from concurrent.futures import ThreadPoolExecutor
 
