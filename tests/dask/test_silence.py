@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import dask
 import numpy as np
@@ -36,27 +37,36 @@ def collections(parts=PARTS, seconds=0.0):
     return [part[0] for part in made], [part[1] for part in made]
 
 
-def spread(client):
-    """Parts on all workers, which have read our code: that alone takes some seconds on a busy machine."""
+def on(client, *places):
+    """A part on each of some workers, which have read our code: that alone takes some seconds on a busy machine."""
     client.run(lambda: __import__("anyboost.dask", fromlist=["_"]).boost)
-    places = sorted(client.nthreads())
-    made = [client.submit(rows, seed, workers=[place], pure=False) for seed, place in enumerate(places)]
-    return tuple([client.submit(lambda part, k=k: part[k], one, pure=False) for one in made] for k in (0, 1))
+    found = [], []
+    for seed, place in enumerate(places):
+        made = client.submit(rows, seed, workers=[place], pure=False)
+        for number, own in enumerate(found):
+            own.append(client.submit(lambda part, k=number: part[k], made, workers=[place], pure=False))
+    return found
 
 
-class Stopper(threading.Thread):
-    """Has a worker stand still once a fit is at work."""
+@contextmanager
+def standing_still(client, pid):
+    """A worker that stands still once a fit is at work."""
+    over = threading.Event()
 
-    def __init__(self, client, pid):
-        super().__init__(daemon=True)
-        self.client, self.pid = client, pid
-        self.start()
-
-    def run(self):
-        while not ports(self.client):
+    def stop():
+        while not ports(client) and not over.is_set():
             time.sleep(0.1)
-        time.sleep(0.7)
-        os.kill(self.pid, signal.SIGSTOP)
+        if not over.wait(0.7):
+            os.kill(pid, signal.SIGSTOP)
+
+    stopper = threading.Thread(target=stop, daemon=True)
+    stopper.start()
+    try:
+        yield
+    finally:
+        over.set()
+        stopper.join()
+        os.kill(pid, signal.SIGCONT)
 
 
 def gone(client, seconds=20.0):
@@ -76,49 +86,64 @@ def test_a_worker_that_stands_still_ends_the_fit_with_its_name(processes, place,
     alive = pids(processes)
     name = sorted(alive)[place]
     callbacks = [lambda step, run: None] if heard else []
-    X, y = spread(processes)
-    Stopper(processes, alive[name])
-    began = time.monotonic()
-    try:
-        with pytest.raises(ab.dask.Lost, match=f"worker {name} has not answered for 3 seconds"):
-            ab.dask.boost(processes, X, y, **HOW, rounds=10**5, timeout=3.0, callbacks=callbacks)
-        assert time.monotonic() - began < 30
-    finally:
-        os.kill(alive[name], signal.SIGCONT)
+    X, y = on(processes, *sorted(alive))
+    began, sentence = time.monotonic(), f"worker {name} has not answered for 3 seconds"
+    with standing_still(processes, alive[name]), pytest.raises(ab.dask.Lost, match=sentence):
+        ab.dask.boost(processes, X, y, **HOW, rounds=10**5, timeout=3.0, callbacks=callbacks)
+    assert time.monotonic() - began < 30
     assert gone(processes)
 
 
 def test_a_worker_alone_that_stands_still_ends_the_fit_with_its_name(processes):
     alive = pids(processes)
     name = sorted(alive)[0]
-    made = processes.submit(rows, 1, workers=[name])
-    X, y = ([processes.submit(lambda part, k=k: part[k], made, workers=[name], pure=False)] for k in (0, 1))
-    Stopper(processes, alive[name])
-    try:
-        with pytest.raises(ab.dask.Lost, match=f"worker {name} has not answered for 2 seconds"):
-            ab.dask.boost(processes, X, y, **HOW, rounds=10**5, timeout=2.0)
-    finally:
-        os.kill(alive[name], signal.SIGCONT)
+    X, y = on(processes, name)
+    sentence = f"worker {name} has not answered for 2 seconds"
+    with standing_still(processes, alive[name]), pytest.raises(ab.dask.Lost, match=sentence):
+        ab.dask.boost(processes, X, y, **HOW, rounds=10**5, timeout=2.0)
     assert gone(processes)
 
 
-def test_a_worker_with_other_work_ends_the_fit_with_its_name(processes, monkeypatch):
+def test_an_interrupt_reaches_a_worker_that_is_alone(processes, monkeypatch):
+    """It asks nobody, and would train to the end."""
+    from anyboost.dask import fits
+
+    began = time.monotonic()
+
+    def interrupt(_):
+        if time.monotonic() - began > 2.0:
+            raise KeyboardInterrupt
+        return False
+
+    monkeypatch.setattr(fits.Attempt, "_look", interrupt)
+    given = on(processes, sorted(processes.nthreads())[0])
+    with pytest.raises(KeyboardInterrupt):
+        ab.dask.boost(processes, *given, **HOW, rounds=10**5, timeout=60.0)
+    assert gone(processes, 10.0)
+
+
+@pytest.mark.parametrize("alone", [False, pytest.param(True, marks=FULL)])
+def test_a_worker_with_other_work_ends_the_fit_with_its_name(processes, monkeypatch, alone):
     from anyboost.dask import fits
 
     name, held, busy = sorted(processes.nthreads())[1], fits.hold, []
 
     def hold(client, *given):
         found = held(client, *given)
-        busy.append(client.submit(time.sleep, 8, workers=[name], pure=False, priority=10))
+        busy.append(client.submit(time.sleep, 6, workers=[name], pure=False, priority=10))
         time.sleep(0.3)
         return found
 
+    X, y = on(processes, *([name] if alone else sorted(processes.nthreads())))
     monkeypatch.setattr(fits, "hold", hold)
     began = time.monotonic()
-    with pytest.raises(ab.dask.Lost, match=f"worker {name} has not answered for 1 seconds: is it busy"):
-        ab.dask.boost(processes, *spread(processes), **HOW, rounds=5, timeout=1.0)
+    sentence = (
+        "has not begun for 2 seconds: is it busy" if alone else "has not answered for 2 seconds: is it busy"
+    )
+    with pytest.raises(ab.dask.Lost, match=f"worker {name} {sentence}"):
+        ab.dask.boost(processes, X, y, **HOW, rounds=5, timeout=2.0)
     assert time.monotonic() - began < 6
-    busy[0].cancel()
+    busy[0].result()
     assert gone(processes)
 
 
@@ -142,7 +167,13 @@ ab.dask.boost(client, X, X[:, 0] * X[:, 1], "absolute", rounds=10**6, timeout=60
 """
 
 
-@pytest.mark.parametrize("callbacks", ["[]", "[lambda step, run: None]"], ids=["unheard", "heard"])
+@pytest.mark.parametrize(
+    "callbacks",
+    [
+        pytest.param("[]", marks=FULL, id="unheard"),
+        pytest.param("[lambda step, run: None]", id="heard"),
+    ],
+)
 def test_a_client_that_is_killed_leaves_no_work_and_no_port(processes, callbacks):
     """Else workers would train for nobody, or keep their ports until they are restarted."""
     code = FIT.format(address=processes.scheduler.address, callbacks=callbacks)
