@@ -18,13 +18,13 @@ test-full: lint
 OLDEST := .venv-oldest
 CORE := $(addprefix tests/,test_import.py test_boosting.py test_certificates.py test_extremes.py \
 	estimators/test_certified.py estimators/test_explained.py estimators/test_constraints.py estimators/test_files.py \
-	estimators/test_intervals.py files/test_round_trip.py cli/test_app.py cli/test_report.py report)
+	estimators/test_intervals.py files/test_round_trip.py cli/test_app.py cli/test_report.py report dask/test_silence.py)
 test-oldest:
 	@$(OLDEST)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(OLDEST)
 	@$(PYTHON) tests/oldest.py cli docs > $(OLDEST)/constraints.txt
 	@echo "installing the oldest versions into $(OLDEST)"
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt \
-		--editable ".[cli]" pandas pytest hypothesis
+		--editable ".[cli,dask]" pandas pytest hypothesis
 	$(OLDEST)/bin/python -m pytest -m "not full" -o filterwarnings=default $(CORE)  # old versions warn of each other
 
 # The same with what is newest, on each later Python that the path has. Asked and not looked up: a shim may run nothing.

@@ -3,6 +3,8 @@
 import warnings
 from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import dask
 import numpy as np
@@ -23,18 +25,39 @@ FRAME = pd.DataFrame(X, columns=list("abc")).assign(city=CITY)
 FRAME.loc[::9, "b"] = np.nan
 
 
-def parts_of(values):
-    return np.array_split(values, PARTS) if isinstance(values, np.ndarray) else _frames(values)
+class Layout(NamedTuple):
+    """Where rows lie on a cluster: in which order, and a part for each worker, of which some may have none."""
+
+    client: Any
+    order: np.ndarray
+    edges: tuple[int, ...]
+
+    def spread(self, values):
+        moved = values.iloc[self.order] if hasattr(values, "iloc") else np.asarray(values)[self.order]
+        places = sorted(self.client.nthreads())
+        return [
+            self.client.submit(lambda part=part: part, workers=[place], pure=False)
+            for place, part in zip(places, _cut(moved, self.edges), strict=True)
+        ]
 
 
-def _frames(values):
-    edges = np.linspace(0, ROWS, PARTS + 1).astype(int)
-    return [values.iloc[begin:end] for begin, end in pairwise(edges)]
+def _cut(values, edges):
+    rows = values.iloc if hasattr(values, "iloc") else values
+    return [rows[begin:end] for begin, end in pairwise(edges)]
 
 
-def spread(client, values):
-    """Parts that a worker can make again, where there is a cluster."""
-    return values if client is None else [dask.delayed(part) for part in parts_of(values)]
+def spread(where, values):
+    """Parts that a worker can make again, or as a layout has them; all in one place where there is no cluster."""
+    if where is None:
+        return values
+    if isinstance(where, Layout):
+        return where.spread(values)
+    edges = np.linspace(0, len(values), PARTS + 1).astype(int)
+    return [dask.delayed(part) for part in _cut(values, edges)]
+
+
+def client_of(where):
+    return where.client if isinstance(where, Layout) else where
 
 
 def boost(client, y, X=X, **options):
@@ -46,7 +69,7 @@ def boost(client, y, X=X, **options):
     given = spread(client, X), spread(client, y)
     if client is None:
         return ab.boost(*given, rounds=4, **rows, **options)
-    return ab.dask.boost(client, *given, rounds=4, timeout=60.0, **rows, **options)
+    return ab.dask.boost(client_of(client), *given, rounds=4, timeout=60.0, **rows, **options)
 
 
 def estimator(name, client, y, X=FRAME, given=(), **parameters):
@@ -54,7 +77,7 @@ def estimator(name, client, y, X=FRAME, given=(), **parameters):
     model = (
         local(**parameters)
         if client is None
-        else getattr(ab.dask, f"DaskBoosting{name}")(**parameters, client=client)
+        else getattr(ab.dask, f"DaskBoosting{name}")(**parameters, client=client_of(client))
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of many levels
@@ -65,14 +88,21 @@ def answer(model):
     """The bytes of a model."""
     if hasattr(model, "steps"):
         return model_of(model), model.floor(2.0)
-    return model.ensemble_.coefficients.tobytes(), model.ensemble_.predict(_table(model)).tobytes()
+    return model_of(SimpleNamespace(ensemble=model.ensemble_)), model.train_score_.tobytes()
 
 
-def _table(model):
-    return np.nan_to_num(np.resize(X, (50, model.ensemble_.n_features)))
+def _log_cosh(score, target):
+    gap = np.abs(score - target)
+    return gap + np.log1p(np.exp(-2.0 * gap))
+
+
+def _slope(score, target):
+    return np.tanh(score - target)
 
 
 LABELS = np.where(Y > 0.2, "high", np.where(Y < -0.3, "low", "middle"))
+SIGNS = np.sign(Y + 0.001)
+COUNTS = np.floor(np.abs(Y) * 3)
 FITS = {
     "weights, draws and a set to watch": partial(
         boost,
@@ -93,6 +123,22 @@ FITS = {
     "ranking": partial(boost, y=np.floor(Y), loss="rank_logistic", groups=GROUPS),
     "survival": partial(boost, y=np.abs(Y) + 0.1, loss="cox"),
     "counts": partial(boost, y=np.floor(np.abs(Y) * 3), loss="poisson"),
+    "huber": partial(boost, y=Y, loss="huber:0.5", learner="tree:4", sample_weight=1.0 + GROUPS % 3),
+    "quantile": partial(boost, y=Y, loss="quantile:0.9", learner="tree:4", feature_fraction=0.5),
+    "expectile": partial(boost, y=Y, loss="expectile:0.8", learner=ab.weak.Tree(4, leaf="exact")),
+    "pointwise": partial(boost, y=Y, loss=ab.losses.pointwise(_log_cosh, _slope, smoothness=1.0)),
+    "hinge": partial(boost, y=SIGNS, loss="hinge", learner="tree:4"),
+    "squared hinge": partial(boost, y=SIGNS, loss="squared_hinge", learner="tree:4"),
+    "exponential": partial(boost, y=SIGNS, loss="exponential", learner="tree:4"),
+    "gamma": partial(boost, y=np.abs(Y) + 0.1, loss="gamma", learner="tree:4"),
+    "tweedie": partial(boost, y=COUNTS, loss="tweedie:1.5", learner="tree:4"),
+    "multiclass hinge": partial(boost, y=COUNTS % 3, loss="multiclass_hinge", learner="tree:4"),
+    "softmax, a tree each": partial(
+        boost, y=COUNTS % 3, loss="softmax", learner=ab.weak.Tree(4, outputs="each")
+    ),
+    "ranking by hinges": partial(boost, y=np.floor(Y), loss="rank_hinge", groups=GROUPS),
+    "atoms": partial(boost, y=Y, loss="absolute", descent="hull"),
+    "kept in order": partial(boost, y=Y, learner=ab.weak.Tree(6, monotone=(1, -1, 0))),
     "linear leaves": partial(boost, y=Y, learner=ab.weak.Tree(4, leaf="linear")),
     "joint quantiles": partial(
         boost, y=Y, loss=ab.losses.MultiQuantile((0.1, 0.9)) + ab.losses.Crossing(0.1)

@@ -23,7 +23,7 @@ def asking():
 
 
 class Assassin(WorkerPlugin):
-    """Kills the first worker that meets the kind whose name is in a file, which is gone then."""
+    """Kills the first worker that meets what a file names, which is gone then: a kind of collective, or "a door"."""
 
     name = "assassin"
 
@@ -31,20 +31,26 @@ class Assassin(WorkerPlugin):
         self.order = str(order)
 
     def setup(self, worker):
-        from anyboost.dask.mesh import Mesh
+        from anyboost.dask.mesh import Door, Mesh
 
-        order, trade = Path(self.order), getattr(Mesh.trade, "__wrapped__", Mesh.trade)
+        _obeying(Mesh, "trade", Path(self.order), asking)
+        _obeying(Door, "_bind", Path(self.order), lambda: "a door")
 
-        @wraps(trade)
-        def obey(mesh, parcels):
-            try:
-                meant = order.read_text() == asking()
-                if meant:
-                    order.rename(order.with_suffix(".done"))
-            except FileNotFoundError:
-                meant = False  # nobody is to be killed, or another worker was first
+
+def _obeying(cls, name, order, met):
+    """Have a method look at the order first."""
+    method = getattr(getattr(cls, name), "__wrapped__", getattr(cls, name))
+
+    @wraps(method)
+    def obey(own, *given):
+        try:
+            meant = order.read_text() == met()
             if meant:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return trade(mesh, parcels)
+                order.rename(order.with_suffix(".done"))
+        except FileNotFoundError:
+            meant = False  # nobody is to be killed, or another worker was first
+        if meant:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(own, *given)
 
-        Mesh.trade = obey
+    setattr(cls, name, obey)

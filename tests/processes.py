@@ -1,8 +1,9 @@
 """Workers in processes of their own, which may be killed, and what is left of a fit in them."""
 
 import os
+import signal
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import dask
 import psutil
@@ -39,6 +40,22 @@ class Processes:
         stack, self.stack, self.client = self.stack, ExitStack(), None
         with suppress(TimeoutError, OSError):
             stack.close()
+
+
+@contextmanager
+def at_most(seconds):
+    """Ends what takes longer with an error, wherever it waits."""
+
+    def end(*_):
+        raise TimeoutError(f"this has taken more than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def pids(client):

@@ -7,7 +7,9 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from processes import Processes
+from processes import Processes, at_most
+
+MOST = 240.0  # seconds that a test of kills may take
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +32,6 @@ def cluster():
 
 @pytest.fixture
 def processes(cluster):
-    """Two workers in processes of their own, which may be killed."""
-    return cluster.ready()
+    """Two workers in processes of their own, which may be killed; a test that hangs fails."""
+    with at_most(MOST):
+        yield cluster.ready()

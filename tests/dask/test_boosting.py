@@ -43,7 +43,7 @@ def test_weights_draws_and_a_set_that_is_spread_otherwise(client):
 
 
 def test_a_worker_that_holds_nothing_but_rows_to_watch_takes_part(client):
-    places = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    places = sorted(client.nthreads())
 
     def at(place, values):
         return [client.submit(lambda: values, workers=[places[place]], pure=False)]
@@ -106,6 +106,34 @@ def test_what_cannot_be_is_refused_in_a_sentence(client, change, sentence):
     given = {"X": dX, "y": dy, "learner": "stump", "rounds": 2} | change
     with pytest.raises((ValueError, TypeError), match=sentence):
         ab.dask.boost(client, given.pop("X"), given.pop("y"), **given)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"banana": 1}, "boost has no argument 'banana'"),
+        ({"max_iter": 5}, "boost has no argument 'max_iter': use rounds"),
+        ({"loss": "banana"}, "loss 'banana' is not known"),
+        ({"descent": "banana"}, "descent 'banana' is not known"),
+        ({"learner": "hull", "descent": "hull"}, "learner 'hull' is not known"),
+        ({"curvature": True, "descent": "hull"}, "descent Hull steps along atoms in the flat metric"),
+        ({"rounds": -1}, "rounds must be .*, got -1"),
+        ({"row_fraction": 2.0}, "row_fraction must be"),
+        ({"max_bins": 1000}, "max_bins must be"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"n_threads": -1}, "n_threads must be"),
+        ({"patience": 0, "valid": True}, "patience must be"),
+        ({"patience": 2}, "patience needs a set to watch"),
+    ],
+)
+def test_slips_are_refused_before_a_partition_is_computed(client, change, sentence):
+    """Hours of reading must not end with the news of a misspelt word."""
+    computed = []
+    X, y = ([dask.delayed(computed.append)(name)] for name in "Xy")
+    change = change | ({"valid": (X, y)} if "valid" in change else {})
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        ab.dask.boost(client, X, y, **{"rounds": 2} | change)
+    assert computed == []
 
 
 def test_callbacks_hear_of_rounds_at_the_client_and_may_stop_the_fit(client):

@@ -7,7 +7,9 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask import delayed
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import anyboost as ab
 from models import model_of
@@ -101,6 +103,19 @@ def test_the_client_is_no_part_of_copies_and_files(client):
     np.testing.assert_array_equal(local.predict(FRAME), model.predict(FRAME))
 
 
+def test_files_hold_the_local_estimator(client, tmp_path):
+    """A file that is written without a word must be one that can be read, where there is no cluster."""
+    X, y = spread(FRAME, Y)
+    model = ab.dask.DaskBoostingRegressor(max_iter=3, client=client).fit(X, y)
+    ab.save(model, tmp_path / "model")
+    ab.export.to_json(model, tmp_path / "model.json")
+    for found in (ab.load(tmp_path / "model"), ab.export.from_json(tmp_path / "model.json")):
+        assert type(found) is ab.BoostingRegressor
+        np.testing.assert_array_equal(found.predict(FRAME), model.predict(FRAME))
+    with pytest.raises(NotFittedError, match="DaskBoostingRegressor"):
+        ab.save(ab.dask.DaskBoostingRegressor(), tmp_path / "none")
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -108,11 +123,17 @@ def test_the_client_is_no_part_of_copies_and_files(client):
         ({"learner": "linear"}, "learner Linear needs all rows in one place"),
         ({"scoring": "r2"}, 'scoring other than "loss" cannot be used by fits on a cluster'),
         ({"learning_rate": -1.0}, "learning_rate must be positive"),
+        ({"loss": "banana"}, "loss 'banana' is not known"),
+        ({"loss": "absolute", "quantile": 0.3}, "quantile is the level of loss='quantile'"),
+        ({"descent": "banana"}, "descent 'banana' is not known"),
     ],
 )
 def test_what_cannot_be_is_refused_before_any_work(client, given, sentence):
+    computed = []
+    X, y = ([delayed(computed.append)(name)] for name in "Xy")
     with pytest.raises(ValueError, match=sentence):
-        ab.dask.DaskBoostingRegressor(client=client, **given).fit(*spread(FRAME, Y))
+        ab.dask.DaskBoostingRegressor(client=client, **given).fit(X, y)
+    assert computed == []
 
 
 def test_verbose_and_callbacks_tell_of_the_rounds_at_the_client(client, capsys):

@@ -26,6 +26,11 @@ def rows(seed):
     return X, X[:, 0] * X[:, 1] + generator.normal(size=len(X)) / 10
 
 
+def slow_rows(seed):
+    time.sleep(0.4)
+    return rows(seed)
+
+
 def collections():
     """Partitions that a worker can make again."""
     made = [dask.delayed(rows)(seed) for seed in range(PARTS)]
@@ -60,6 +65,38 @@ def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
     run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
     assert model_of(run) == model_of(whole)
     killer.join(30)
+    assert nothing_left(processes, before)
+
+
+@FULL
+@pytest.mark.parametrize("seconds", [0.2, 0.6, 1.0])
+def test_a_worker_killed_while_partitions_load_changes_no_byte(processes, whole, seconds):
+    before = children()
+    made = [dask.delayed(slow_rows)(seed) for seed in range(PARTS)]
+    killer = Killer(processes, seconds, 0)
+    killer.start()
+    run = ab.dask.boost(
+        processes, [part[0] for part in made], [part[1] for part in made], **HOW, timeout=60.0
+    )
+    assert model_of(run) == model_of(whole)
+    killer.join(30)
+    assert nothing_left(processes, before)
+
+
+@FULL
+def test_all_workers_killed_at_once_change_no_byte(processes, whole):
+    """Their journals die with them: the fit begins anew."""
+    before, killed = children(), []
+
+    def kill_all(step, _):
+        if step.round == 20 and not killed:
+            killed.append(step.round)
+            for pid in pids(processes).values():
+                os.kill(pid, signal.SIGKILL)
+
+    run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0, callbacks=[kill_all])
+    assert killed == [20]
+    assert model_of(run) == model_of(whole)
     assert nothing_left(processes, before)
 
 
@@ -105,7 +142,9 @@ def test_data_that_cannot_be_made_again_are_refused_in_a_sentence(processes):
     X = processes.scatter([X for X, _ in made], hash=False)
     y = processes.scatter([y for _, y in made], hash=False)
     Killer(processes, 0.7, 1).start()
-    with pytest.raises(ab.dask.Lost, match=r"Dask cannot compute it again|are not in memory after"):
+    with pytest.raises(
+        ab.dask.Lost, match=r"Dask cannot compute it again|are not in memory, and nothing has moved"
+    ):
         ab.dask.boost(processes, X, y, **{**HOW, "rounds": 2000}, timeout=8.0)
 
 
@@ -155,5 +194,7 @@ def test_without_any_worker_the_fit_ends_with_a_sentence():
     ):
         data = da.ones((100, 2), chunks=(50, 2)), da.arange(100, chunks=50)
         threading.Timer(1.0, lambda: cluster.scale(0)).start()
-        with pytest.raises(ab.dask.Lost, match="are not in memory after 3 seconds: is a worker left"):
+        with pytest.raises(
+            ab.dask.Lost, match=r"are not in memory, and nothing has moved for 3 seconds .*: is a worker left"
+        ):
             ab.dask.boost(alone, *data, rounds=10**6, timeout=3.0)

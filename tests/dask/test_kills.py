@@ -19,7 +19,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "backends.sums.leaf_sums": "told to callbacks",
     "backends.sums.sum_at_own_scale": "weights, draws and a set to watch",
     "checks.sample_weight": "weights, draws and a set to watch",
-    "dask.boosting.as_numbers": "weights, draws and a set to watch",
+    "dask.boosting._as_numbers": "weights, draws and a set to watch",
     "dask.reports.__call__": "told to callbacks",
     "draws.__init__": "weights, draws and a set to watch",
     "draws._copies": "weights, draws and a set to watch",
@@ -34,6 +34,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "estimators.encoding._tell": "target statistics",
     "estimators.held_out._joined": "intervals",
     "estimators.ranker._count_parts": "a ranker",
+    "estimators.reading._training_rows": "a regressor",
     "explain.marginals.of": "stumps",
     "losses.base.outputs": "a classifier",
     "losses.combine._descend": "joint quantiles",
@@ -113,6 +114,16 @@ def test_a_worker_killed_at_a_kind_of_collective_changes_no_byte(processes, orde
         assert done.exists()  # somebody was killed
     finally:
         order.unlink(missing_ok=True)
+    assert nothing_left(processes, before)
+
+
+@FULL
+def test_a_worker_killed_while_doors_open_changes_no_byte(processes, order):
+    before, name = children(), "cvar"
+    order.with_suffix(".done").unlink(missing_ok=True)
+    order.write_text("a door")
+    assert answer(FITS[name](processes)) == whole(name)
+    assert order.with_suffix(".done").exists()
     assert nothing_left(processes, before)
 
 

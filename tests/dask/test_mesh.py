@@ -8,11 +8,11 @@ import pytest
 
 zmq = pytest.importorskip("zmq")
 
-from anyboost.dask.mesh import Door, Mesh, Stopped  # noqa: E402
+from anyboost.dask.mesh import Door, Keys, Mesh, Stopped  # noqa: E402
 
 
 def meshes(size, patience=20.0, called_off=lambda: None):
-    keys = zmq.curve_keypair()
+    keys = Keys(*zmq.curve_keypair())
     doors = [Door("127.0.0.1", keys) for _ in range(size)]
     addresses = [door.address for door in doors]
     names = [f"worker {place}" for place in range(size)]
@@ -119,7 +119,7 @@ def test_what_is_no_parcel_is_ignored_whoever_sent_it():
 
 
 def test_who_passes_for_a_member_is_not_sent_anything():
-    keys = zmq.curve_keypair()
+    keys = Keys(*zmq.curve_keypair())
     context = zmq.Context()
     false = context.socket(zmq.PULL)
     false.curve_server, (false.curve_publickey, false.curve_secretkey) = True, zmq.curve_keypair()

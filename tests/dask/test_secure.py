@@ -41,6 +41,6 @@ def test_a_cluster_with_tls_gives_the_same_model(security):
         ) as cluster,
         Client(cluster, security=security) as client,
     ):
-        assert all(worker.startswith("tls://") for worker in client.scheduler_info()["workers"])
+        assert all(worker.startswith("tls://") for worker in client.nthreads())
         run = ab.dask.boost(client, *arrays(X, y), *how, rounds=5, timeout=60.0)
     assert model_of(run) == model_of(ab.boost(X, y, *how, rounds=5))

@@ -139,6 +139,25 @@ def test_a_folder_is_found_again(rows, tmp_path, monkeypatch):
     assert ab.Binned.from_parquet(rows, target="y", weight="w", folder=folder).X[0, 0] == first.X[0, 0] != 7.0
 
 
+def test_a_folder_that_another_process_finishes_first_is_taken(rows, tmp_path, monkeypatch):
+    """Several that begin at once with the same table each go on with it."""
+    folder = tmp_path / "kept"
+    first = ab.Binned.from_parquet(rows, target="y", folder=folder)
+    monkeypatch.setattr("anyboost.on_disk.table.taken", lambda folder: False)
+    found = ab.Binned.from_parquet(rows, target="y", folder=folder)
+    assert np.array_equal(found.X, first.X, equal_nan=True)
+    assert [path.name for path in tmp_path.iterdir() if "building" in path.name] == []
+    refused("cannot be written", rows, target="y", folder=folder, max_bins=16)
+
+
+def test_whole_numbers_that_are_large(tmp_path):
+    """Keys of 60 bits, say: they are rounded as in memory."""
+    large = 2**53 + np.arange(50) * 7
+    pq.write_table(pa.table({"a": large, "y": np.arange(50.0)}), tmp_path / "rows.parquet")
+    table = ab.Binned.from_parquet(tmp_path / "rows.parquet", target="y")
+    np.testing.assert_array_equal(table.X[:, 0], large.astype(np.float64))
+
+
 def test_a_folder_of_something_else_is_refused(rows, tmp_path):
     folder = tmp_path / "kept"
     ab.Binned.from_parquet(rows, target="y", folder=folder)

@@ -34,6 +34,9 @@ def frame():
             "label": generator.choice(["no", "yes", "perhaps"], N),
             "query": generator.integers(0, 40, N),
             "count": generator.poisson(2.0, N),
+            "positive": np.round(np.abs(x[:, 0]) + 0.1, 2),
+            "event": np.round(np.abs(x[:, 0]) + 0.1, 2) * np.where(city == "lima", -1.0, 1.0),
+            "two": np.where(x[:, 0] + x[:, 2] > 0, "yes", "no"),
         }
     )
     return pd.concat([frame, frame[:60]], ignore_index=True)  # copies, which draws have to tell apart
@@ -99,6 +102,11 @@ OPTIONS = {
     "worst group": {"loss": ab.losses.WorstGroup("squared"), "group": "query"},
     "worst rows": {"loss": ab.losses.CVaR("absolute", 0.2)},
     "two targets": {"target": ["y", "a"], "columns": ["b", "c", "city"]},
+    "quantile": {"loss": "quantile:0.9", "weight": "weight"},
+    "gamma": {"loss": "gamma", "target": "positive", "weight": "whole"},
+    "tweedie": {"loss": "tweedie:1.5", "target": "count"},
+    "survival": {"loss": "cox", "target": "event"},
+    "kept in order": {"monotonic_cst": [1, 0, -1, 0], "weight": "weight"},
     "few bins": {"max_bins": 16, "weight": "weight"},
     "stumps": {"learner": "stump"},
 }
@@ -116,6 +124,12 @@ def test_classifiers(weight, frame, files, tmp_path):
     )
     assert model.classes_.tolist() == ["no", "perhaps", "yes"]
     same("classifier", frame, files, tmp_path, target="label", max_iter=8, class_weight="balanced")
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "exponential", "multiclass_hinge"])
+def test_classifiers_of_every_loss(loss, frame, files, tmp_path):
+    target = "label" if loss == "multiclass_hinge" else "two"
+    same("classifier", frame, files, tmp_path, target=target, weight="weight", loss=loss, max_iter=6)
 
 
 def test_rankers(frame, files, tmp_path):

@@ -110,8 +110,13 @@ def watched_set(method: Method, valid: Any, patience: int | None, sample: Sample
     checked = check_valid(method.loss, valid, sample, weak.takes(method.learner).sparse)
     if checked is not None:
         weak.admit_values(method.learner, checked.X, "valid X")
-    if patience is not None:
-        checks.count(patience, "patience", least=1)
-        if checked is None:
-            raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")
+    check_patience(patience, checked is not None)
     return checked
+
+
+def check_patience(patience: int | None, watches: bool) -> None:
+    if patience is None:
+        return
+    checks.count(patience, "patience", least=1)
+    if not watches:
+        raise ValueError("patience needs a set to watch: pass valid=(X, y), or leave patience out")

@@ -1,20 +1,21 @@
 """`boost` on a cluster: the Run of `ab.boost`, found where the partitions are."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from distributed import Client, default_client
+from distributed import Client
 
-from anyboost import boosting, checks, weak
-from anyboost.boosting import Run, resuming
+from anyboost import boosting, checks, keywords, weak
+from anyboost.boosting import Run, asked, resuming
 from anyboost.dask import fits
 from anyboost.dask.collections import Partition, joined, partitions
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Sets, Surroundings
 from anyboost.samples import valid_parts
-from anyboost.trees.parts import circle
+from anyboost.trees.parts import as_others
 
 TIMEOUT = 300.0  # seconds without a sign of life
 
@@ -70,7 +71,7 @@ def boost(
         An earlier run on the same data, or its file's, to continue, on any number of workers: one of a cluster, or one
         of `ab.boost` that keeps its trees, `ab.Checkpoint(keep="trees")`.
     timeout : float, default 300.0
-        Seconds to wait for a worker that gives no sign, and for partitions that have to be brought back.
+        Seconds to wait for a worker that gives no sign, and for the next partition to be in memory.
     **options : Any
         The others of `ab.boost`: `patience`, `row_fraction`, `feature_fraction`, `max_bins`, `categorical`,
         `curvature`, `record`, `n_threads` (of each worker; None: as many as Dask gives it) and `random_state`.
@@ -93,9 +94,11 @@ def boost(
     True
     >>> client.close()
     """
-    client = default_client() if client is None else client
+    client = fits.client_of(client)
     admit(learner)
     options["resume"] = admit_resumed(resume)
+    method = {"loss": loss, "learner": learner, "descent": descent, "rounds": rounds}
+    _refuse_slips(method | options, valid is not None)
     checks.positive(timeout, "timeout")
     given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
     if start is not None and np.ndim(start) == 0 and not hasattr(start, "to_delayed"):
@@ -107,9 +110,26 @@ def boost(
         watched = valid_parts(valid, "valid ", ("sample_weight", "groups", "start"))
         sets["valid"] = partitions(watched, "valid ")
     held = fits.hold(client, sets, timeout)
-    method = {"loss": loss, "learner": learner, "descent": descent, "rounds": rounds}
     audience = Audience(callbacks) if callbacks else None
     return fits.run(client, partial(_boost, held.empty, method | options), held, timeout, audience)
+
+
+def _refuse_slips(given: Mapping[str, Any], watches: bool) -> None:
+    """Say what is wrong with options before partitions are computed; the workers look at them with their rows again."""
+    known = inspect.signature(boosting.boost).parameters
+    for name in given:
+        if name not in known:
+            raise TypeError(keywords.refusal(name, "boost", known))
+    resume, curvature = given["resume"], given.get("curvature")
+    method = (given["loss"], given["learner"], given["descent"])
+    boosting.Method.check(*method, "auto" if curvature is None else curvature, resume)
+    checks.count(given["rounds"], "rounds", least=0)
+    checks.workers(given.get("n_threads"))
+    sizes: dict[str, Any] = {name: given.get(name) for name in boosting.Options._fields}
+    sizes["categorical"] = None  # how many columns there are is not known yet
+    asked.options_of(resume, None, 0, **sizes)
+    asked.seed_of(given.get("random_state"), resume)
+    asked.check_patience(given.get("patience"), watches)
 
 
 def admit(learner: Any) -> None:
@@ -137,7 +157,10 @@ def _boost(
     empty: Mapping[str, Partition], options: Mapping[str, Any], sets: Sets, here: Surroundings
 ) -> Run | None:
     """The work of one member."""
-    rows = {name: as_numbers(joined(parts, empty[name])) for name, parts in sets.items()}
+    rows = {}
+    for name, parts in sets.items():
+        what = "valid " if name == "valid" else ""
+        rows[name] = _as_numbers(joined(parts, empty[name], what), what)
     given = dict(rows["train"])
     options = {"n_threads": here.n_threads} | {
         name: value for name, value in options.items() if value is not None
@@ -149,11 +172,8 @@ def _boost(
     return resuming.without_rows(run) if here.place == 0 else None
 
 
-def as_numbers(rows: Partition) -> Partition:
-    """Tables as all members have them: of 32 bits where all are."""
+def _as_numbers(rows: Partition, what: str) -> Partition:
+    """Rows as all members have them."""
     found = {name: np.asarray(values) for name, values in rows.items()}
-    table = found["X"]
-    if table.ndim == 2:
-        wide = bool(circle().most(table.dtype != np.float32 and len(table) > 0))
-        found["X"] = table.astype(np.float64 if wide else np.float32, copy=False)
+    found["X"] = as_others(checks.table(found["X"], f"{what}X"), f"{what}X")
     return found

@@ -9,10 +9,12 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from distributed import Client, default_client
+from distributed import Client
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from anyboost import checks
+from anyboost import descent as descents
 from anyboost.boosting import Run
 from anyboost.dask import fits
 from anyboost.dask.boosting import TIMEOUT, admit, admit_resumed
@@ -23,11 +25,15 @@ from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegr
 from anyboost.estimators.callbacks import Narrator
 from anyboost.estimators.sets import named_sets
 from anyboost.samples import valid_parts
+from anyboost.tables.frames import frame_of, to_frame
 
 T = TypeVar("T")
 _TRAIN = "train"
-_CLIENT = """client : Client or None, default None
-    The cluster's; None for the current one. It is dropped when the estimator is pickled."""
+_OWN = ("client", "timeout")  # parameters that the local estimator has not
+_TOLD = """client : Client or None, default None
+    The cluster's; None for the current one. It is dropped when the estimator is pickled.
+timeout : float, default 300.0
+    Seconds to wait for a worker that gives no sign, and for the next partition to be in memory."""
 
 
 class OnCluster(BaseEstimator):
@@ -35,14 +41,18 @@ class OnCluster(BaseEstimator):
 
     local: ClassVar[Any]  # the estimator of rows in one place
     client: Client | None
+    timeout: float
 
     if TYPE_CHECKING:  # `_on_cluster` makes it
 
-        def __init__(self, *args: Any, client: Client | None = None, **given: Any) -> None: ...
+        def __init__(
+            self, *args: Any, client: Client | None = None, timeout: float = TIMEOUT, **given: Any
+        ) -> None: ...
 
     def _fit_on_cluster(self, given: Mapping[str, Any]) -> Self:
         """Fit to what the `fit` of the local estimator is given, in dask collections."""
         self._refuse()
+        client = fits.client_of(self.client)
         resume = admit_resumed(given.get("resume"))
         groups = self.local._groups_name
         rows = ("X", "y", "sample_weight", groups, "offset")
@@ -54,11 +64,10 @@ class OnCluster(BaseEstimator):
         for name, parts in watched.items():
             own = valid_parts(parts, f"valid {name!r}: ", ("sample_weight", groups, "offset"))
             sets[f"valid {name}"] = partitions(own, f"valid {name!r}: ")
-        client = default_client() if self.client is None else self.client
-        held = fits.hold(client, sets, TIMEOUT)
+        held = fits.hold(client, sets, self.timeout)
         local = self._as_local().set_params(callbacks=None)  # they stay here
         work = partial(_fit, local, held.empty, tuple(watched), resume)
-        fitted = fits.run(client, work, held, TIMEOUT, self._audience())
+        fitted = fits.run(client, work, held, self.timeout, self._audience())
         known = self.get_params(deep=False)
         for name in [name for name in vars(self) if name.endswith("_") and name not in known]:
             delattr(self, name)
@@ -75,6 +84,7 @@ class OnCluster(BaseEstimator):
     def _refuse(self) -> None:
         """Say, before any work, what a fit on a cluster cannot do."""
         parameters.check(self)
+        checks.positive(self.timeout, "timeout")
         what = "cannot be used by fits on a cluster"
         if self.warm_start:
             raise ValueError(f"warm_start {what}: leave it out")
@@ -83,10 +93,13 @@ class OnCluster(BaseEstimator):
         if any(not isinstance(part, str) for _, part in measures.check_scoring(self.scoring)):
             raise ValueError(f'scoring other than "loss" {what}: use "loss"')
         admit(self.learner or "stump")
+        descents.get(self.descent or "residual")
+        automatic = "logistic" if issubclass(self.local, BoostingClassifier) else "squared"
+        parameters.find_loss(parameters.quantile_loss(self.loss, getattr(self, "quantile", None)), automatic)
 
     def _as_local(self) -> Any:
         return self.local(
-            **{name: value for name, value in self.get_params(deep=False).items() if name != "client"}
+            **{name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         )
 
     def to_local(self) -> Any:
@@ -122,7 +135,8 @@ def _fit(
     here: Surroundings,
 ) -> Any:
     """The work of one member."""
-    rows = {name: joined(parts, empty[name]) for name, parts in sets.items()}
+    what = {_TRAIN: ""} | {f"valid {name}": f"valid {name!r}: " for name in watched}
+    rows = {name: joined(parts, empty[name], what[name]) for name, parts in sets.items()}
     train = rows[_TRAIN]
     threads = here.n_threads if local.n_jobs is None else local.n_jobs
     local = clone(local).set_params(n_jobs=threads, callbacks=list(here.callbacks), verbose=0)
@@ -136,16 +150,20 @@ def _on_cluster(local: Any) -> Callable[[type[T]], type[T]]:
 
     def dress(cls: type[T]) -> type[T]:
         own = inspect.signature(local.__init__)
-        client = inspect.Parameter(
-            "client", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Client | None
-        )
+        kind = inspect.Parameter.KEYWORD_ONLY
+        more = [
+            inspect.Parameter("client", kind, default=None, annotation=Client | None),
+            inspect.Parameter("timeout", kind, default=TIMEOUT, annotation=float),
+        ]
 
         @wraps(local.__init__)
-        def __init__(self: Any, *args: Any, client: Client | None = None, **given: Any) -> None:
+        def __init__(
+            self: Any, *args: Any, client: Client | None = None, timeout: float = TIMEOUT, **given: Any
+        ) -> None:
             local.__init__(self, *args, **given)
-            self.client = client
+            self.client, self.timeout = client, timeout
 
-        told = own.replace(parameters=[*own.parameters.values(), client])
+        told = own.replace(parameters=[*own.parameters.values(), *more])
         setattr(__init__, "__signature__", told)  # noqa: B010 - what scikit-learn asks for parameters
 
         @wraps(local.fit)
@@ -189,7 +207,7 @@ def _by_partition(model: Any, name: str, X: Any) -> Any:
         chunks = (whole.chunks[0], (like.shape[1],))
         return whole.map_blocks(partial(_answer, model, name), chunks=chunks, dtype=like.dtype)
     if hasattr(X, "map_partitions"):
-        meta = _answer(model, name, X._meta_nonempty).iloc[:0]
+        meta = _answer(model, name, X._meta)
         return X.map_partitions(partial(_answer, model, name), meta=meta)
     from dask.delayed import delayed
 
@@ -210,12 +228,14 @@ def _answer(model: Any, name: str, part: Any) -> Any:
 
 def _nothing(model: Any, name: str, part: Any) -> np.ndarray:
     """The answer for no rows, of the kind of that for some."""
-    like = np.full((1, model.n_features_in_), np.nan)
-    if hasattr(part, "columns"):
-        import pandas
-
-        like = pandas.DataFrame(like, columns=part.columns)
-    return getattr(model, name)(like)[:0]
+    # A missing word, where the model knows words, is none of a number, and the other way round.
+    cells = [None if number in model._columns.levels else np.nan for number in range(model.n_features_in_)]
+    frame = frame_of(part)
+    if frame is None:
+        return getattr(model, name)(np.array([cells]))[:0]
+    known = dict(zip(getattr(model, "feature_names_in_", frame.columns), cells, strict=False))
+    row: dict[str, Any] = {label: [known.get(label)] for label in frame.columns}
+    return getattr(model, name)(to_frame(row, part, name))[:0]
 
 
 def _told(cls: type, local: Any) -> str:
@@ -226,7 +246,7 @@ def _told(cls: type, local: Any) -> str:
     own, _, example = inspect.cleandoc(cls.__doc__ or "").partition("\nExamples\n--------\n")
     parts = [
         own.strip(),
-        f"Parameters\n----------\n{told.rstrip()}\n{_CLIENT}",
+        f"Parameters\n----------\n{told.rstrip()}\n{_TOLD}",
         f"Attributes\n----------\n{attributes.rstrip()}",
         f"Examples\n--------\n{example.rstrip()}",
     ]

@@ -2,8 +2,11 @@
 
 Every worker that holds rows runs the same work on them, as a member of a circle. Where a worker is lost, the others are
 called off; Dask brings its partitions back on other workers, and the next attempt goes on from the journal of the last.
+
+Nothing is waited for without a limit: members notice one that is silent, and the client looks after the first of them.
 """
 
+import asyncio
 import math
 import pickle
 import time
@@ -13,16 +16,21 @@ from concurrent.futures import CancelledError
 from typing import Any, NamedTuple
 
 import zmq
-from distributed import Client, Future, wait
+from distributed import Client, Future, default_client, wait
 from distributed.scheduler import KilledWorker
 
 from anyboost.dask import workers
 from anyboost.dask.collections import Partition
+from anyboost.dask.mesh import Keys, silence
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Answer, Fit, Work
 
 LOOK = 0.5  # seconds between looks at whether all workers are there
+SIGN = 5.0  # and between signs of life of the first member
+BRIEF = 5.0  # seconds that a worker has for a short answer, which its members' threads do not delay
+GRACE = 30.0  # and that members have to come back once they are called off
 MOST_ATTEMPTS = 1000
+MOST_DOUBTS = 10  # attempts in a row that end as if a worker were lost, and all are there
 
 
 _GONE = (
@@ -53,26 +61,45 @@ class Held(NamedTuple):
     empty: dict[str, Partition]
 
 
+def client_of(client: Any) -> Client:
+    """The client that is given, else the current one; refused where it cannot be waited for."""
+    if client is None:
+        return default_client()
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a distributed.Client, or None for the current one, got {type(client).__name__}: for an "
+            "address, Client(address)"
+        )
+    if client.asynchronous:
+        raise TypeError("client is asynchronous: give a fit one of its own, Client(address), in a thread")
+    return client
+
+
 def hold(client: Client, sets: Mapping[str, Sequence[Any]], timeout: float) -> Held:
     """Have the partitions computed, and kept where they are."""
     found = {name: client.compute(list(parts)) for name, parts in sets.items()}
     _bring([future for futures in found.values() for future in futures], timeout)
-    empty = {
-        name: client.submit(workers.without_rows, futures[0], pure=False).result()
-        for name, futures in found.items()
+    first = {
+        name: client.submit(workers.without_rows, futures[0], pure=False) for name, futures in found.items()
     }
-    return Held(found, empty)
+    _bring(list(first.values()), timeout)
+    try:
+        return Held(found, {name: future.result(timeout) for name, future in first.items()})
+    except (CancelledError, TimeoutError):
+        raise Lost(_GONE) from None
 
 
 def run(client: Client, work: Work, held: Held, timeout: float, audience: Audience | None = None) -> Any:
     """What the work gives at the first place, done by all workers that hold partitions."""
     futures = [future for own in held.sets.values() for future in own]
     journal: tuple[Any, ...] = ()
+    doubts = 0
     for _ in range(MOST_ATTEMPTS):
         _bring(futures, timeout)
         shares = _shares(client, held)
         if shares is None:
-            continue  # a partition was lost since: it is waited for again
+            time.sleep(LOOK)  # a partition was lost since: it is waited for again
+            continue
         attempt = Attempt(client, shares, timeout, audience)
         try:
             answers = attempt.run(work, journal)
@@ -85,18 +112,21 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
         if 0 in answers and answers[0].stopped is None:
             return answers[0].result
         journal = max((journal, *(answer.journal for answer in answers.values())), key=len)
-        if not attempt.lost():
-            reasons = [answer.stopped for answer in answers.values() if answer.stopped]
-            raise Lost(reasons[0] if reasons else "the fit has ended without a result on some workers")
+        doubts = 0 if attempt.lost() else doubts + 1
+        if doubts and not (attempt.doubtful and doubts < MOST_DOUBTS):
+            raise Lost(attempt.reason or "the fit has ended without a result on some workers")
+        if doubts:
+            time.sleep(LOOK)  # the scheduler may not have noticed yet
     raise Lost(f"workers were lost in {MOST_ATTEMPTS} attempts")
 
 
 def _bring(futures: Sequence[Future], timeout: float) -> None:
-    """Wait until all partitions are in memory; a sentence where one cannot be."""
-    deadline = time.monotonic() + timeout
+    """Wait until all partitions are in memory; a sentence where one cannot be, or nothing moves for too long."""
+    moved = looked = time.monotonic()
+    before: Any = None
     while any(future.status != "finished" for future in futures):
         try:
-            wait(futures, max(0.1, deadline - time.monotonic()))
+            wait(futures, min(LOOK, timeout))
         except CancelledError:
             raise Lost(_GONE) from None
         except TimeoutError:
@@ -106,10 +136,19 @@ def _bring(futures: Sequence[Future], timeout: float) -> None:
                 raise future.exception()
             if future.status == "cancelled":
                 raise Lost(_GONE)
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now - looked > min(SIGN, timeout / 4):
+            # What partitions are made of comes first, files that are read, say: that is a sign of life, too.
+            at_work = {worker: tasks for worker, tasks in futures[0].client.processing().items() if tasks}
+            came = sum(future.status == "finished" for future in futures)
+            looked, moved = now, now if (came, at_work) != before else moved
+            before = came, at_work
+        if now - moved > timeout:
             raise Lost(
-                f"partitions are not in memory after {timeout:g} seconds: is a worker left, and can Dask compute them? "
-                "Data scattered from the client die with their worker: use collections that read files"
+                f"{len(futures) - before[0]} of {len(futures)} partitions are not in memory, and nothing has moved for "
+                f"{timeout:g} seconds (at work: {', '.join(before[1]) or 'no worker'}): is a worker left that "
+                "is neither paused nor stopped? Give the fit a longer timeout where a partition takes longer; data "
+                "scattered from the client do not come back"
             )
         time.sleep(0.02)  # one that is lost with its worker is computed again, and waited for again
 
@@ -120,10 +159,15 @@ class Attempt:
     def __init__(self, client: Client, shares: Shares, timeout: float, audience: Audience | None) -> None:
         self.client, self.name, self.timeout = client, f"anyboost-{uuid.uuid4().hex[:12]}", timeout
         self.shares, self.workers = shares, tuple(sorted(shares))
+        self.reason: str | None = None  # why it has ended without a result
+        self.doubtful = False  # whether it has ended as if a worker were lost
+        self._brief = min(BRIEF, timeout)
         self._tasks: list[Future] = []
         self._audience = audience
         self._heard = 0
         self._answer: tuple[int, bool] | None = None
+        self._silent: set[str] = set()
+        self._looked = self._listened = 0.0
 
     def run(self, work: Work, journal: tuple[Any, ...]) -> dict[int, Answer]:
         """The answers of those who gave one, by place."""
@@ -151,36 +195,77 @@ class Attempt:
         return self._answers()
 
     def _open(self) -> tuple[str, ...] | None:
-        """The doors of all members; None where one of these is lost."""
-        keys = zmq.curve_keypair()
-        try:
-            found = self.client.run(
-                workers.open_door, self.name, keys, workers=list(self.workers), on_error="return"
-            )
-        except (OSError, TimeoutError, ValueError, KeyError):
-            return None
-        if set(found) != set(self.workers) or any(not isinstance(door, str) for door in found.values()):
-            return None
-        return tuple(found[worker] for worker in self.workers)
+        """The doors of all members; None where one of these cannot open its own."""
+        keys, doors = Keys(*zmq.curve_keypair()), []
+        given = (self.name, keys, len(self.workers), self.timeout)
+        for worker, found in self._each(self.workers, self.timeout, workers.open_door, *given).items():
+            if isinstance(found, TimeoutError):
+                self.reason = silence(worker, self.timeout)
+                return None
+            if not isinstance(found, workers.Opened):
+                self.doubtful, self.reason = True, f"the worker {worker} cannot be reached: {found}"
+                return None
+            if found.refusal is not None:
+                self.reason = f"the worker {worker} cannot take part, as it cannot listen: {found.refusal}"
+                return None
+            doors.append(found.address)
+        return tuple(doors)
 
     def _answers(self) -> dict[int, Answer]:
         found: dict[int, Answer] = {}
         waiting, deadline = set(range(len(self._tasks))), math.inf
+        self._began = self._sign = time.monotonic()
         while waiting and time.monotonic() < deadline:
             done = [place for place in waiting if self._tasks[place].done()]
             waiting -= set(done)
             taken = {place: self._fetch(self._tasks[place]) for place in done}
             found |= {place: answer for place, answer in taken.items() if answer is not None}
-            called_off = math.isfinite(deadline)
+            if self.reason is None:
+                self.reason = self._ended(taken, waiting)
+                if waiting and self.reason is not None:
+                    self.call_off(self.reason)
+                if self.reason is not None or 0 in found:  # the others come back now, or are not needed
+                    deadline = min(deadline, time.monotonic() + min(self.timeout, GRACE))
+            elif self._looks_again():
+                out = self._silent.union(self.lost())
+                waiting = {place for place in waiting if self.workers[place] not in out}
             if waiting and not done:
-                self._rest(called_off)
-            if waiting and not called_off and (None in taken.values() or self._look()):
-                self.call_off(f"the worker {', '.join(self.lost()) or 'of another part'} is lost")
-                deadline = time.monotonic() + self.timeout
-            if called_off:
-                alive = self._alive()
-                waiting = {place for place in waiting if self.workers[place] in alive}
+                self._rest(listens=0 in waiting and self.reason is None)
         return found
+
+    def _ended(self, taken: Mapping[int, Answer | None], waiting: set[int]) -> str | None:
+        """Why those who are still at work need not go on; None where they shall."""
+        for place, answer in taken.items():
+            if answer is None:
+                self.doubtful = True
+                return f"the worker {self.workers[place]} is lost"
+            if answer.error is not None:
+                return f"the worker {self.workers[place]} has failed: {answer.error}"
+            if answer.stopped is not None:
+                return answer.stopped
+        if waiting and self._look():
+            return f"the worker {', '.join(self.lost()) or 'of another part'} is lost"
+        return self._silence_of_the_first() if 0 in waiting else None
+
+    def _silence_of_the_first(self) -> str | None:
+        """Why nothing is to be expected of the first member. It looks after the others, and nobody after it alone."""
+        now, first = time.monotonic(), self.workers[0]
+        if now - self._listened < min(SIGN, self.timeout / 4):
+            return None
+        found = self._each([first], self._brief, workers.has_begun, self.name)[first]
+        self._listened = now = time.monotonic()
+        if found is True:
+            self._began = math.inf
+        if not isinstance(found, BaseException):
+            self._sign = now
+        if now - self._sign > self.timeout:
+            return silence(first, self.timeout)
+        if now - self._began > self.timeout:
+            return (
+                f"the worker {first} has not begun for {self.timeout:g} seconds: is it busy with other tasks, or "
+                "paused for want of memory? Free it, or give the fit a longer timeout"
+            )
+        return None
 
     def _fetch(self, task: Future) -> Answer | None:
         """What a member has come back with; None where it is lost with its worker."""
@@ -190,18 +275,14 @@ class Attempt:
             return None
         return answer
 
-    def _rest(self, called_off: bool) -> None:
+    def _rest(self, listens: bool) -> None:
         """Let some time pass: with what the audience is told, where there is one."""
-        if self._audience is None or called_off:
+        if self._audience is None or not listens:
             time.sleep(0.02)
             return
-        given = (self.name, self._heard, self._answer)
-        try:
-            found = self.client.run(workers.news, *given, workers=[self.workers[0]], on_error="ignore")
-        except (OSError, ValueError, KeyError, TimeoutError):
-            found = {}
-        told = found.get(self.workers[0])
-        if told is None:
+        first = self.workers[0]
+        told = self._each([first], self._brief, workers.news, self.name, self._heard, self._answer)[first]
+        if isinstance(told, BaseException):
             time.sleep(0.02)
             return
         self._answer = None
@@ -209,22 +290,20 @@ class Attempt:
             self._answer = (self._heard, self._audience.hear(one))
             self._heard += 1
 
-    _looked = 0.0
-
     def _look(self) -> bool:
         """Whether a worker is lost, as far as was looked at lately."""
+        return self._looks_again() and bool(self.lost())
+
+    def _looks_again(self) -> bool:
         now = time.monotonic()
         if now - self._looked < LOOK:
             return False
         self._looked = now
-        return bool(self.lost())
-
-    def _alive(self) -> set[str]:
-        return set(self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"])
+        return True
 
     def lost(self) -> list[str]:
         """The members that are not there any more."""
-        alive = self._alive()
+        alive = self.client.nthreads()
         return [worker for worker in self.workers if worker not in alive]
 
     def call_off(self, reason: str) -> None:
@@ -235,14 +314,28 @@ class Attempt:
         """Leave nothing behind: no task, no seat."""
         unfinished = [task for task in self._tasks if not task.done()]
         if unfinished:
-            self.call_off("the fit was interrupted at the client")
+            self.call_off(self.reason or "the fit was interrupted at the client")
             self.client.cancel(unfinished, force=True)
         self._tell(workers.close_door, self.name)
 
     def _tell(self, what: Any, *given: Any) -> None:
-        alive = [worker for worker in self.workers if worker in self._alive()]
-        if alive:
-            self.client.run(what, *given, workers=alive, on_error="ignore")
+        lost = self.lost()
+        able = [worker for worker in self.workers if worker not in lost and worker not in self._silent]
+        for worker, found in self._each(able, self._brief, what, *given).items():
+            if isinstance(found, TimeoutError):  # it is not waited for twice
+                self._silent.add(worker)
+
+    def _each(self, who: Sequence[str], seconds: float, what: Any, *given: Any) -> dict[str, Any]:
+        """What a call gives on each worker, or the error it ends with, after so many seconds at most."""
+
+        async def ask(worker: str) -> Any:
+            answer = self.client.run(what, *given, workers=[worker], on_error="return")
+            return (await asyncio.wait_for(answer, seconds))[worker]
+
+        async def everyone() -> list[Any]:
+            return await asyncio.gather(*map(ask, who), return_exceptions=True)
+
+        return dict(zip(who, self.client.sync(everyone), strict=True))
 
 
 def _shares(client: Client, held: Held) -> Shares | None:

@@ -8,10 +8,11 @@ unpickled.
 Members swap parcels in one order. A parcel has a number, so that one from a member that is ahead waits for its turn.
 """
 
+import errno
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import zmq
@@ -23,12 +24,35 @@ from anyboost.trees.parts import Circle
 
 POLL = 100  # milliseconds between looks at whether the fit is called off
 LINGER = 5000  # milliseconds that the last parcels have to leave
+FAREWELL = 300  # and that the word has that the fit has ended: those who have left take it no more
 _KINDS = "biufU"  # of arrays: those without pointers
 _NO_PARCEL = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
 
+_OTHERS = 64  # sockets that a door has beside those to other members
+_USUAL = 1023  # sockets that a context has room for
+
+
+class Keys(NamedTuple):
+    """The key pair of a fit, which does not show itself in logs."""
+
+    public: bytes
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return "Keys()"
+
+
 class Stopped(RuntimeError):
     """Another member has ended the fit, or a member is lost."""
+
+
+def silence(worker: str, seconds: float) -> str:
+    """The sentence about a worker that gives no sign."""
+    return (
+        f"the worker {worker} has not answered for {seconds:g} seconds: is it busy, paused or stopped? Look at its "
+        "log, or give the fit a longer timeout"
+    )
 
 
 class _OfTheFit:
@@ -48,32 +72,48 @@ class Door:
     ----------
     host : str
         The address that others reach this machine by.
-    keys : tuple of (bytes, bytes)
+    keys : Keys
         The public and the secret key of the fit.
+    members : int, default 1
+        How many there are to knock at, with this one.
 
     Examples
     --------
     >>> import zmq
-    >>> from anyboost.dask.mesh import Door
-    >>> door = Door("127.0.0.1", zmq.curve_keypair())
+    >>> from anyboost.dask.mesh import Door, Keys
+    >>> door = Door("127.0.0.1", Keys(*zmq.curve_keypair()))
     >>> door.address.startswith("tcp://127.0.0.1:")
     True
     >>> door.close()
     """
 
-    def __init__(self, host: str, keys: tuple[bytes, bytes]) -> None:
+    def __init__(self, host: str, keys: Keys, members: int = 1) -> None:
         self.keys = keys
         self.context = zmq.Context()
+        self.context.set(zmq.MAX_SOCKETS, max(_USUAL, members + _OTHERS))
         self._guard = ThreadAuthenticator(self.context)
         self._guard.start()
-        self._guard.configure_curve_callback("*", _OfTheFit(keys[0]))
+        self._guard.configure_curve_callback("*", _OfTheFit(keys.public))
         self.socket = self.context.socket(zmq.PULL)
         self.socket.ipv6 = ":" in host
         self.socket.curve_server = True
         self.socket.curve_publickey, self.socket.curve_secretkey = keys
         host = f"[{host}]" if ":" in host else host
-        port = self.socket.bind_to_random_port(f"tcp://{host}")
+        try:
+            port = self._bind(host)
+        except zmq.ZMQError:
+            self.close()
+            raise
         self.address = f"tcp://{host}:{port}"
+
+    def _bind(self, host: str) -> int:
+        """A free port of the machine, at one address of it or, where others reach it by another's, at all."""
+        try:
+            return int(self.socket.bind_to_random_port(f"tcp://{host}"))
+        except zmq.ZMQError as error:
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.ENODEV):
+                raise
+            return int(self.socket.bind_to_random_port("tcp://*"))
 
     def knock(self, address: str) -> Any:
         """A socket to another member's door.
@@ -90,7 +130,7 @@ class Door:
         """
         socket = self.context.socket(zmq.PUSH)
         socket.ipv6 = "[" in address
-        socket.curve_serverkey = self.keys[0]
+        socket.curve_serverkey = self.keys.public
         socket.curve_publickey, socket.curve_secretkey = self.keys
         socket.sndhwm = 0
         socket.connect(address)
@@ -133,8 +173,8 @@ class Mesh(Circle):
     --------
     >>> import numpy as np
     >>> import zmq
-    >>> from anyboost.dask.mesh import Door, Mesh
-    >>> door = Door("127.0.0.1", zmq.curve_keypair())
+    >>> from anyboost.dask.mesh import Door, Keys, Mesh
+    >>> door = Door("127.0.0.1", Keys(*zmq.curve_keypair()))
     >>> mesh = Mesh(door, 0, [door.address], ["me"], 10.0, lambda: None)
     >>> mesh.add(np.arange(3))
     array([0, 1, 2])
@@ -155,13 +195,13 @@ class Mesh(Circle):
         self._door, self._names, self._patience, self._called_off = door, list(names), patience, called_off
         self._out = {other: door.knock(address) for other, address in enumerate(addresses) if other != place}
         self.journal = Journal() if journal is None else journal
-        self._stopped = False
+        self._linger = LINGER
         self._turn = 0
         self._early: dict[tuple[int, int], np.ndarray] = {}
         self.sent = self.messages = 0  # bytes of parcels, and how many
 
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
-        self._look()
+        self.look()
         self._turn += 1
         letters: dict[int, tuple[bytes, memoryview]] = {}  # most often all are given the same
         for other, socket in self._out.items():
@@ -192,22 +232,19 @@ class Mesh(Circle):
         began, wanted = time.monotonic(), (self._turn, place)
         while wanted not in self._early:
             if not self._door.socket.poll(POLL):
-                self._look()
+                self.look()
                 if time.monotonic() - began > self._patience:
-                    self._stopped = True
-                    raise Stopped(
-                        f"the worker {self._names[place]} has not answered for {self._patience:g} seconds: look at its "
-                        "log, or give the fit a longer timeout"
-                    )
+                    self._linger = 0
+                    raise Stopped(silence(self._names[place], self._patience))
                 continue
             self._take_in(self._door.socket.recv_multipart(copy=False))
         return self._early.pop(wanted)
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """End where the fit is called off: also members that never have to wait."""
         reason = self._called_off()
         if reason is not None:
-            self._stopped = True
+            self._linger = 0
             raise Stopped(reason)
 
     def _take_in(self, frames: Sequence[Any]) -> None:
@@ -223,7 +260,7 @@ class Mesh(Circle):
         except _NO_PARCEL:
             return  # whoever sent it, nobody waits for it
         if reason:
-            self._stopped = True
+            self._linger = 0
             raise Stopped(reason)
         if awaited:
             self._early[turn, place] = array.astype(object) if words else array
@@ -236,9 +273,10 @@ class Mesh(Circle):
         reason : str
             Why.
         """
+        self._linger = FAREWELL
         for socket in self._out.values():
             socket.send(json.dumps(["stop", reason]).encode())
 
     def close(self) -> None:
         """End the connections, when what was sent last has left; at once where the fit has been stopped."""
-        self._door.close(0 if self._stopped else LINGER)
+        self._door.close(self._linger)

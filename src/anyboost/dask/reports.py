@@ -106,13 +106,14 @@ class Audience:
     def __init__(self, callbacks: Sequence[Callable[[Step, Run], object]]) -> None:
         self._callbacks = list(callbacks)
         self._run: Run | None = None
+        self._stopped_at: int | None = None
 
     def hear(self, told: bytes) -> bool:
         """Take in a round; whether to stop. Rounds of an attempt before, which come again, are known."""
         found: Told = pickle.loads(told)
         run = self._run
         if run is not None and found.step.round <= len(run.steps):
-            return False
+            return found.step.round == self._stopped_at  # the attempt that was to stop may have died of it
         if run is None:
             assert found.run is not None
             run = found.run
@@ -120,6 +121,8 @@ class Audience:
             run = _with(run, found)
         self._run = run
         answers = [callback(found.step, run) for callback in self._callbacks]
+        if any(answers):
+            self._stopped_at = found.step.round
         return any(answers)
 
 

@@ -10,15 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import zmq
 from distributed import Worker, get_worker, secede
 from distributed.comm.addressing import get_address_host
 
-from anyboost.dask.mesh import Door, Mesh, Stopped
+from anyboost.dask.mesh import Door, Keys, Mesh, Stopped
 from anyboost.dask.reports import Post, Reporter, fresh
+from anyboost.trees.grown import Grown
 from anyboost.trees.journal import Journal, Kept
 from anyboost.trees.parts import within
 
 LISTEN = 0.5  # seconds that a question for news waits for some
+UNUSED = 60.0  # and that a seat is kept for longer than anybody would wait for its member
 Sets = Mapping[str, Sequence[Mapping[str, Any]]]  # by name of the set: what its partitions hold, by name
 Work = Callable[[Sets, "Surroundings"], Any]
 
@@ -58,10 +61,32 @@ class Seat:
     door: Door
     taken: bool = False
     reasons: list[str] = field(default_factory=list)  # why the fit is called off
+    wanted: Callable[[], bool] = lambda: True  # whether Dask still wants what is done here
     post: Post = field(default_factory=Post)
 
     def called_off(self) -> str | None:
+        if not self.reasons and not self.wanted():
+            self.reasons.append("the client is gone")
         return self.reasons[0] if self.reasons else None
+
+
+class Opened(NamedTuple):
+    """Where a door is, or why there is none."""
+
+    address: str = ""
+    refusal: str | None = None
+
+
+class _Followed(Journal):
+    """Looks before each tree whether the fit goes on: a member that is alone asks nobody, and would not find out."""
+
+    def __init__(self, known: Sequence[Kept], look: Callable[[], None]) -> None:
+        super().__init__(known)
+        self._look = look
+
+    def recall(self) -> Grown | None:
+        self._look()
+        return super().recall()
 
 
 _seats: dict[tuple[str, str], Seat] = {}  # by attempt and worker: several workers may share a process
@@ -70,12 +95,22 @@ _seats: dict[tuple[str, str], Seat] = {}  # by attempt and worker: several worke
 _one_at_a_time = threading.Lock()  # of those who take a seat and those who give it up
 
 
-def open_door(name: str, keys: tuple[bytes, bytes], dask_worker: Worker) -> str:
-    """Take a seat in an attempt; where its door is."""
+def open_door(name: str, keys: Keys, members: int, seconds: float, dask_worker: Worker) -> Opened:
+    """Take a seat in an attempt; where its door is. It closes by itself where nobody comes."""
     host = get_address_host(dask_worker.address)
-    door = Door("127.0.0.1" if dask_worker.address.startswith("inproc") else host, keys)
+    try:
+        door = Door("127.0.0.1" if dask_worker.address.startswith("inproc") else host, keys, members)
+    except (zmq.ZMQError, OSError) as error:  # Dask would log the call
+        return Opened(refusal=f"{host}: {error}")
     _seats[name, dask_worker.address] = Seat(door)
-    return door.address
+    dask_worker.loop.call_later(2 * seconds + UNUSED, close_door, name, dask_worker)
+    return Opened(door.address)
+
+
+def has_begun(name: str, dask_worker: Worker) -> bool:
+    """Whether the member is at work: a sign of life."""
+    seat = _seats.get((name, dask_worker.address))
+    return seat is None or seat.taken
 
 
 def call_off(name: str, reason: str, dask_worker: Worker) -> None:
@@ -113,8 +148,9 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
         if seat is None:
             return Answer(stopped=f"the worker {worker.address} has no seat in this fit")
         seat.taken = True
-    journal = Journal(pickle.loads(known))
-    mesh = Mesh(seat.door, place, fit.addresses, fit.workers, fit.patience, seat.called_off, journal)
+    seat.wanted = _wanted(worker)
+    mesh = Mesh(seat.door, place, fit.addresses, fit.workers, fit.patience, seat.called_off)
+    journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
     try:
         with within(mesh):
             reporters = (Reporter(seat.post, place, True, seat.called_off),) if fit.heard else ()
@@ -127,6 +163,17 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
     finally:
         mesh.close()
         _seats.pop((fit.name, worker.address), None)
+
+
+def _wanted(worker: Worker) -> Callable[[], bool]:
+    """Says whether Dask wants the task of this thread: no longer where its client is gone, however it went."""
+    key = worker.get_current_task()
+
+    def wanted() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state not in ("cancelled", "released", "forgotten")
+
+    return wanted
 
 
 def without_rows(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from anyboost.estimators.rows import Labelled, Targets
 from anyboost.samples import valid_parts, with_own
 from anyboost.space import Binned
 from anyboost.tables import Columns
+from anyboost.trees.parts import as_others
 from anyboost.watching import Monitor
 
 
@@ -122,7 +123,7 @@ def _training_rows(
         sample_weight=weights,
         sparse=parameters.abilities(model).sparse,
     )
-    return _rows(model, X, table, labels, weights, groups, offset, ""), columns
+    return _rows(model, X, as_others(table), labels, weights, groups, offset, ""), columns
 
 
 def _rows(

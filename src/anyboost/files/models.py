@@ -43,8 +43,9 @@ _GIVEN = {
 def save(model: Any, path: Any) -> None:
     """Write a model to one file. An old file at `path` stays whole until the new one is.
 
-    A user's own loss or step schedule is saved by name: the model can be used, and training continues once
-    `load` is given them. A learner of the user's own functions or estimators cannot be saved.
+    An estimator of a cluster is written as the local one that it is. A user's own loss or step schedule is saved by
+    name: the model can be used, and training continues once `load` is given them. A learner of the user's own
+    functions or estimators cannot be saved.
 
     Parameters
     ----------
@@ -85,6 +86,8 @@ def packed(model: Any) -> Packed:
     >>> header["kind"], tensors["added"].shape
     ('ensemble', (1,))
     """
+    if hasattr(model, "to_local"):  # of a cluster, which is no part of a file
+        model = model.to_local()
     kind = _kind_of(model)
     head = entries(format=FORMAT, kind=kind, library=__version__)
     return head | _module(kind).pack(model).within("model")

@@ -79,7 +79,9 @@ class Builder:
                 self.folder.rmdir()  # an empty one
             self._place.rename(self.folder)
         except OSError as error:
-            raise ValueError(f"folder {self.folder} cannot be written: {error.strerror}") from None
+            if not _holds(self.folder, facts):  # else another process was first, with the same table
+                raise ValueError(f"folder {self.folder} cannot be written: {error.strerror}") from None
+            shutil.rmtree(self._place, ignore_errors=True)
 
     def _file(self, name: str) -> Path:
         return self._place / f"{name}.npy"
@@ -109,6 +111,14 @@ def facts_of(folder: Path) -> dict[str, Any]:
         what = f"{bad[0]}.npy" if bad else MANIFEST
         raise ValueError(f"folder {folder} is damaged, {what} is not what was written: {advice}")
     return facts
+
+
+def _holds(folder: Path, facts: dict[str, Any]) -> bool:
+    """Whether a folder is complete, and has these facts."""
+    try:
+        return _digest_of(facts_of(folder)) == _digest_of(facts)
+    except ValueError:
+        return False
 
 
 def arrays_of(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:

@@ -72,7 +72,10 @@ class FrameColumn(Column):
         if self.kind == "numbers":
             if self.values.dtype == nw.Float32:
                 return self.values.to_numpy()
-            return np.asarray(self.values.cast(nw.Float64).to_numpy(), dtype=np.float64)
+            values = self.values
+            if not values.dtype.is_integer() or values.null_count():
+                values = values.cast(nw.Float64)  # which of Arrow's whole numbers refuses those beyond 2^53
+            return np.asarray(values.to_numpy(), dtype=np.float64)
         if self.kind == "nothing":
             return np.full(len(self), np.nan)
         if self.kind == "objects":

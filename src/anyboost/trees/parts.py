@@ -38,7 +38,7 @@ class Circle(ABC):
 
     @abstractmethod
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Give each member its parcel; what each has given to this one."""
+        """Give each member its parcel; what each has given to this one. Nobody may write into a parcel thereafter."""
 
     def add(self, counts: Any) -> Any:
         """Whole numbers, summed over the members."""
@@ -121,6 +121,17 @@ def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The values that rows of any part have, in order, and the place among them of each value here."""
     found = np.unique(circle().gather(np.unique(values)))
     return found, np.searchsorted(found, values)
+
+
+def as_others(table: np.ndarray, name: str = "X") -> np.ndarray:
+    """A table of numbers as all parts have it: of 32 bits where all rows are; refused where there is no row at all."""
+    if alone():
+        return table
+    rows = len(table) > 0
+    wide, some = circle().most(np.array([rows and table.dtype != np.float32, rows]))
+    if not some:
+        raise ValueError(f"{name} has no rows: give at least one")
+    return table.astype(np.float64 if wide else np.float32, copy=False)
 
 
 class Moved:
