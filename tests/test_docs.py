@@ -50,11 +50,12 @@ def test_no_internal_link_is_dead(page):
 
 
 def listed(page):
-    """The pages that a page's tables of contents name."""
+    """The pages that a page's tables of contents name, as `page` or as `Title <page>`."""
     for block in TOC.findall(page.read_text(encoding="utf-8")):
         for line in block.splitlines():
             if line and not line.startswith(":"):
-                yield (page.parent / f"{line}.md").resolve()
+                name = line.rpartition("<")[2].rstrip(">")
+                yield (page.parent / f"{name}.md").resolve()
 
 
 def test_every_page_is_found_from_the_first():
