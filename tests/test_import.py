@@ -31,6 +31,13 @@ def test_every_public_name_resolves(name):
     assert name in dir(anyboost)
 
 
+def test_a_new_process_reaches_files_through_the_package():
+    # In this one, another test may have imported the room, by which it is there for all.
+    code = "import anyboost as ab\nprint(ab.files.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "anyboost.files", done.stderr
+
+
 def test_clusters_say_what_they_need():
     code = "import sys\nsys.modules['distributed'] = None\nimport anyboost\nanyboost.dask"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
