@@ -67,7 +67,7 @@ def test_numbers_stay_those_of_older_files():
 
 @pytest.mark.parametrize("loss", SCALAR, ids=str)
 def test_batch_streams_and_averaging_agree_to_the_bit(loss):
-    from anyboost.backends import numbered
+    from anyboost.losses import numbered
 
     f, y = points(loss)
     value, slope = losses.get(loss).on(y, Space(f[:, None])).at(f)
@@ -84,7 +84,7 @@ def test_batch_streams_and_averaging_agree_to_the_bit(loss):
 
 @pytest.mark.parametrize("loss", VECTOR, ids=str)
 def test_losses_of_several_scores_agree_to_the_bit(loss):
-    from anyboost.backends import numbered
+    from anyboost.losses import numbered
 
     f, y = vectors(loss)
     _, slope = loss.on(y, Space(f), outputs=3).at(f)

@@ -237,7 +237,7 @@ def test_losses_of_several_outputs_share_one_weight_an_expert(loss):
 @given(st.integers(0, 2**31), st.sampled_from(ROWWISE[:-1]))
 @settings(max_examples=30, deadline=None)
 def test_compiled_slopes_are_the_losses_own(seed, loss):
-    from anyboost.backends.numbered import slope_of_sum
+    from anyboost.losses.numbered import slope_of_sum
     from anyboost.mirror import slopes
 
     random = np.random.default_rng(seed)

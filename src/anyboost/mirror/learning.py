@@ -13,8 +13,8 @@ import numpy as np
 from anyboost.backends.compiler import kernel
 from anyboost.backends.elementary import exp, exp_down, log
 from anyboost.backends.forms import borrowed
-from anyboost.backends.numbered import slope_of_sum, slopes_of_sum
 from anyboost.backends.reductions import dot, largest_size
+from anyboost.losses.numbered import slope_of_sum, slopes_of_sum
 from anyboost.mirror.proximal import prox
 from anyboost.mirror.state import (
     ADAPTIVE,

@@ -16,9 +16,9 @@ import numpy as np
 
 from anyboost.backends.compiler import bare, inlined, inner, kernel
 from anyboost.backends.elementary import exp, log, log1p
-from anyboost.backends.numbered import slope_of_sum
 from anyboost.backends.reductions import sum_between
 from anyboost.backends.simd import apart, beside, select
+from anyboost.losses.numbered import slope_of_sum
 from anyboost.mirror.learning import LONGEST, add, descend, scaling, temperature
 from anyboost.mirror.state import DOUBLING
 

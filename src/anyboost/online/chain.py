@@ -17,7 +17,7 @@ import numpy as np
 
 from anyboost.backends.compiler import bare, inlined, kernel
 from anyboost.backends.forms import borrowed, described, in_kernels
-from anyboost.backends.numbered import SQUARED
+from anyboost.losses.numbered import SQUARED
 from anyboost.online import labels, learners, scores
 from anyboost.online.learners import Aim, Row
 from anyboost.online.one_score import OneScore

@@ -6,10 +6,10 @@ The formulas come first, for numbers and for vectors of numbers, with `hull` 1.0
 from typing import NamedTuple
 
 from anyboost.backends.compiler import inlined
-from anyboost.backends.numbered import by_number
-from anyboost.backends.numbered import slope as slope_of
-from anyboost.backends.numbered import value as value_of
 from anyboost.backends.simd import every, select
+from anyboost.losses.numbered import by_number
+from anyboost.losses.numbered import slope as slope_of
+from anyboost.losses.numbered import value as value_of
 from anyboost.online.region import Region, bounds_now, center_of, room
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from anyboost.backends.compiler import inlined
 from anyboost.backends.definitions import LOG_SHARES
 from anyboost.backends.elementary import log
-from anyboost.backends.numbered import value_and_slopes
+from anyboost.losses.numbered import value_and_slopes
 from anyboost.online.one_score import Goal, counted, kept
 from anyboost.online.region import Region, bounds_now, center_of, room
 

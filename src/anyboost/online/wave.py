@@ -17,8 +17,8 @@ from anyboost.backends import pipeline, threads
 from anyboost.backends.atomics import rest
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.forms import borrowed
-from anyboost.backends.numbered import SQUARED, squared
 from anyboost.backends.simd import WIDTH, load, select, store
+from anyboost.losses.numbered import SQUARED, squared
 from anyboost.online import linear, one_score
 from anyboost.online import wave_blocks as block
 from anyboost.online.chain import with_lines

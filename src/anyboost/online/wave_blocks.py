@@ -6,8 +6,8 @@ further on.
 """
 
 from anyboost.backends.compiler import inlined
-from anyboost.backends.numbered import squared
 from anyboost.backends.simd import WIDTH, fill, load, load_some, load_upwards, store
+from anyboost.losses.numbered import squared
 from anyboost.online import labels, linear, one_score, scales
 from anyboost.online.region import see_label, unit_of
 from anyboost.online.scales import Scale

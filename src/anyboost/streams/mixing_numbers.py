@@ -5,7 +5,7 @@ import numpy as np
 from anyboost.backends.compiler import kernel
 from anyboost.backends.elementary import exp, log
 from anyboost.backends.forms import borrowed
-from anyboost.backends.numbered import SQUARED, slope, value
+from anyboost.losses.numbered import SQUARED, slope, value
 from anyboost.online import labels as stream_labels
 from anyboost.streams.mixing import (
     CLOSED,

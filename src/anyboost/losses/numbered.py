@@ -5,7 +5,6 @@ value_and_slopes(code, parameters, f, y, slopes)                several scores
 """
 
 from functools import partial
-from importlib import import_module
 from types import FunctionType
 
 import numpy as np
@@ -13,11 +12,10 @@ import numpy as np
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.definitions import ROWS
 from anyboost.backends.rowwise import scalar
+from anyboost.losses.regression import Squared
 
-if not ROWS:  # who imports kernels by themselves has not met the list, which fills it in
-    import_module("anyboost.losses")
-SQUARED = 0
-squared = scalar(ROWS[SQUARED])
+SQUARED = ROWS.index(Squared.row)
+squared = scalar(Squared.row)
 
 
 def by_number(function=None, *, several=False):
