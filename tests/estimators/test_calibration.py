@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 
 import anyboost as ab
 from anyboost.draws import Units
-from anyboost.estimators.held_out import FOLDS
+from anyboost.estimators.dials import FOLDS
 from anyboost.explain import calibration
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import anyboost as ab
-from anyboost.estimators.held_out import FOLDS
+from anyboost.estimators.dials import FOLDS
 
 QUANTILES = "multi_quantile:0.05,0.5,0.95"
 

@@ -22,10 +22,10 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import marginals, parameters, reading
 from anyboost.estimators.callbacks import CallbackSupportMixin, Rounds, with_callbacks
 from anyboost.estimators.certified import Certified
-from anyboost.estimators.dials import Circumstances, Dials, choose
+from anyboost.estimators.dials import FOLDS, Circumstances, Dials, choose
 from anyboost.estimators.explained import Explained
 from anyboost.estimators.fitting import Fitting, without_sample
-from anyboost.estimators.held_out import CV, FOLDS, SHARE, SPLIT, FoldRun, HeldOut, held_out
+from anyboost.estimators.held_out import CV, SHARE, SPLIT, FoldRun, HeldOut, held_out
 from anyboost.estimators.rounds import Sets, fit_parts, search
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets

@@ -15,7 +15,7 @@ from anyboost.weak import Learner
 
 FEW = 500  # units under which rounds are found by folds, and not on one part that is held out
 FEWEST = 20  # under which they are not looked for
-FOLDS = 5
+FOLDS = 5  # of units, that find rounds and that calibrate
 SEARCHED = 2000  # rounds at most, where rows held out say when to stop
 PLAIN_ROUNDS = 100
 MOST_EACH = 10  # outputs up to which "auto" grows a tree for each, where leaf steps are exact

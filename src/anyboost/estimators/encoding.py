@@ -34,7 +34,7 @@ from anyboost.tables import MOST_LEVELS, Columns
 from anyboost.trees.parts import circle
 
 AUTO, SUBSET, TARGET = WAYS = ("auto", "subset", "target")
-FOLDS = 5
+FOLDS = 5  # that rows are told levels by, whichever find rounds
 SMOOTHING = 10.0  # units of the overall statistic that each level begins with
 MOST_CLASSES = 10  # the heaviest, whose shares are told
 MOST_QUANTILES = 3  # of those fitted together: the lowest, the middle one and the highest

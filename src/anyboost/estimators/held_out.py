@@ -18,7 +18,6 @@ from anyboost.trees.parts import circle
 from anyboost.watching import Watch
 
 CV, SPLIT = "cv", "split"
-FOLDS = 5
 SHARE = 0.2  # of the units that "split" sets apart
 
 

@@ -16,7 +16,7 @@ from anyboost import files, saving
 from anyboost.export import json_trees
 from anyboost.files import container
 from anyboost.files.container import DTYPES, Contents
-from anyboost.files.fields import Fault, Fields, choice, count, items, make, record, refusal
+from anyboost.files.fields import MOST_PARTS, Fault, Fields, choice, count, items, make, record, refusal
 
 _MOST_DIMENSIONS = 2
 
@@ -131,7 +131,7 @@ def spelled(value: Any) -> Any:
 
 
 _TENSOR = record(
-    dtype=choice(*DTYPES), shape=items(_MOST_DIMENSIONS, count(0, 2**31 - 1)), values=items(2**40)
+    dtype=choice(*DTYPES), shape=items(_MOST_DIMENSIONS, count(0, MOST_PARTS)), values=items(2**40)
 )
 
 

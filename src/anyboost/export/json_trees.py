@@ -9,7 +9,7 @@ import numpy as np
 from anyboost.checks import MOST_CODES
 from anyboost.files import container
 from anyboost.files import trees as tree_files
-from anyboost.files.fields import Fault, Fields, choice, count, flag, items, real, record, refusal
+from anyboost.files.fields import MOST_PARTS, Fault, Fields, choice, count, flag, items, real, record, refusal
 from anyboost.files.tensors import Tensors
 from anyboost.trees.inclined import Slopes
 from anyboost.trees.table import BINS, MISSING, Categories
@@ -17,7 +17,6 @@ from anyboost.weak.functions import TreeFunction, shared_categories
 
 _FORMS = {"trees": False, "trees an output": True}  # how a header names them, and whether each has one output
 _PREFIXES = ("tree.", "node.", "split.", "leaf.", "set.", "category.", "slope.")
-_MOST = 2**31 - 1
 _STRANGE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 Arrays = dict[str, np.ndarray]
 
@@ -95,8 +94,8 @@ def number(value: Any, name: str) -> float:
 
 
 _numbers = items(each=number)
-_SLOPE = record(column=count(0, _MOST), slope=_numbers, center=_numbers, low=real, width=real)
-_CATEGORIES = record(column=count(0, _MOST), bins=items(each=count(0, BINS - 1)))
+_SLOPE = record(column=count(0, MOST_PARTS), slope=_numbers, center=_numbers, low=real, width=real)
+_CATEGORIES = record(column=count(0, MOST_PARTS), bins=items(each=count(0, BINS - 1)))
 
 
 def joined(trees: list[Any], categories: list[Any]) -> Arrays:
@@ -146,7 +145,7 @@ class _Nodes:
         self.slopes: list[tuple[int, dict[str, Any]]] = []
 
     def split(self, node: Fields) -> None:
-        column, missing, number_of_set, threshold = node.take("column", count(0, _MOST)), False, -1, 0.0
+        column, missing, number_of_set, threshold = node.take("column", count(0, MOST_PARTS)), False, -1, 0.0
         if node.has("bins_left"):
             bits = np.zeros(BINS, dtype=np.uint8)
             bits[node.take("bins_left", items(BINS, count(0, BINS - 1)))] = 1
@@ -155,7 +154,7 @@ class _Nodes:
         else:
             threshold = node.take("threshold", number)
             missing = node.take("missing", choice("left", "right")) == "left"
-        left, right = (node.take(side, count(1, _MOST)) for side in ("left", "right"))
+        left, right = (node.take(side, count(1, MOST_PARTS)) for side in ("left", "right"))
         self.rows.append((column, threshold, left, right, missing, number_of_set))
         self.values.append([])
         self._history(node, "gain", self.gains)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.files.codec import Codec, Record
-from anyboost.files.fields import Fault, Fields, choice, flag, items, make, number, real, refuse
+from anyboost.files.fields import MOST_PARTS, Fault, Fields, choice, flag, items, make, number, real, refuse
 from anyboost.files.parts import LOSSES, loss_of
 from anyboost.files.tensors import Floats, Packed, Whole, entries
 from anyboost.mirror import domains, proxies, schedules
@@ -21,7 +21,6 @@ def lipschitz(value: Any, name: str) -> float | str:
     return real(value, name) or "running"
 
 
-MOST_EXPERTS = 2**31 - 1
 MOST_GRID = 100
 _NOT_NEGATIVE = ("clock", "squared_norms", "typical_norm", "norms_seen", "beta")
 RULES = {
@@ -46,7 +45,7 @@ _SETTINGS = {
         max_thresholds=number,
     ),
 }
-_STUMPS = Record(thresholds=Floats("stumps", infinite=True), counts=Whole("columns", most=MOST_EXPERTS))
+_STUMPS = Record(thresholds=Floats("stumps", infinite=True), counts=Whole("columns", most=MOST_PARTS))
 
 
 def _weights(prefix: str) -> Record:
@@ -127,7 +126,7 @@ def unpack_states(averagers: list[Any], part: Fields) -> None:
         found = _weights(prefix).take(part, averagers=len(group), rows=len(group) * rule.arrays)
         theta, total, memory, numbers = found.values()
         experts = theta.shape[1]
-        refuse(not 1 <= experts <= MOST_EXPERTS, "it is an averager of nothing")
+        refuse(not 1 <= experts <= MOST_PARTS, "it is an averager of nothing")
         if memory.shape[1] != (domain.vertices(experts) if rule.by_vertex else experts):
             raise Fault("its memory is not that of its experts")
         rows = _as_numbers(numbers).reshape(-1, 1)

@@ -9,8 +9,7 @@ from anyboost import online
 from anyboost.backends.definitions import OTHER
 from anyboost.files import fields, labels
 from anyboost.files.codec import Codec, Place, Record
-from anyboost.files.ensembles import MOST_FEATURES
-from anyboost.files.fields import Fault, Fields, count, make, number, refuse, text
+from anyboost.files.fields import MOST_PARTS, Fault, Fields, count, make, number, refuse, text
 from anyboost.files.parts import LOSSES, is_yours, loss_of
 from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
 from anyboost.online.base import Arrays
@@ -43,7 +42,7 @@ _GIVEN = {
     "SpanBooster": Record(**_ARGUMENTS, step=fields.real, **_MORE),
     "HullBooster": Record(**_ARGUMENTS, **_MORE),
 }
-_SIZES = Record(features=Place(count(0, MOST_FEATURES), "n_features"), outputs=count(), hash_bits=number)
+_SIZES = Record(features=Place(count(0, MOST_PARTS), "n_features"), outputs=count(), hash_bits=number)
 _SETTINGS = Record(
     **dict.fromkeys(Settings._fields, fields.real)
     | dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag)

@@ -9,7 +9,7 @@ import numpy as np
 from anyboost.ensemble import Ensemble
 from anyboost.files import trees
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, count, flag, refuse, text
+from anyboost.files.fields import MOST_PARTS, Fault, Fields, count, flag, refuse, text
 from anyboost.files.tensors import Floats, Packed, Whole, entries
 from anyboost.weak.dictionary import ColumnFunction
 from anyboost.weak.each import EachFunction
@@ -17,9 +17,8 @@ from anyboost.weak.functions import TreeFunction
 from anyboost.weak.linear import LinearFunction
 from anyboost.weak.net import NetFunction
 
-MOST_FEATURES = 2**31 - 1
 _SUM = Record(
-    features=Place(count(1, MOST_FEATURES), "n_features"),
+    features=Place(count(1, MOST_PARTS), "n_features"),
     outputs=count(1),
     needs_offset=flag,
     start=Floats("outputs", what="start scores"),

@@ -6,6 +6,7 @@ from typing import Any
 
 Check = Callable[[Any, str], Any]  # of a value of JSON and its name: the value, or a Fault
 MOST_ITEMS = 2**20
+MOST_PARTS = 2**31 - 1  # columns, nodes or experts: what 32 bits can number
 
 
 class Fault(Exception):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields
+from anyboost.files.fields import MOST_PARTS, Fault, Fields
 from anyboost.files.tensors import Bits, Floats, Kind, Packed, Tensors, Whole
-from anyboost.files.trees import MOST_NODES, joined, spread
+from anyboost.files.trees import joined, spread
 from anyboost.trees.journal import Kept
 from anyboost.trees.table import BINS, MISSING
 
@@ -31,7 +31,7 @@ class Wide(Kind):
         return tensors.take(name, (2 * count,), "U32").view("<i8").astype(np.int64)
 
 
-_NODES = Record("grown.", nodes=Whole("trees", least=1, most=MOST_NODES))
+_NODES = Record("grown.", nodes=Whole("trees", least=1, most=MOST_PARTS))
 _TREES = Record(
     "grown.",
     outputs=Whole("trees", least=1, most=_MOST_OUTPUTS),
@@ -43,7 +43,7 @@ _SPLITS = Record(
     "grown.split.",
     feature=Whole("splits", below="features"),
     bin=Whole("splits", most=MISSING),  # one more than it is
-    left=Whole("splits", least=1, most=MOST_NODES),
+    left=Whole("splits", least=1, most=MOST_PARTS),
     order=Whole("splits", most=2),  # one more than it is
     goes_left=Whole("bytes", most=255),
     gain=Floats("splits", what="gains"),
@@ -51,7 +51,7 @@ _SPLITS = Record(
 _SUMS = Record("grown.node.", mass=Place(Wide("nodes"), "masses"), cover=Wide("nodes"))
 _LEAVES = Record(
     "grown.leaf.",
-    node=Place(Whole("leaves", most=MOST_NODES), "leaf_nodes"),
+    node=Place(Whole("leaves", most=MOST_PARTS), "leaf_nodes"),
     sums=Wide("sums"),
     weights=Wide("weights"),
     masses=Place(Wide("leaves"), "leaf_masses"),

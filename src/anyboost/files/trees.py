@@ -12,21 +12,20 @@ import numpy as np
 
 from anyboost.checks import MOST_CODES
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, refuse
+from anyboost.files.fields import MOST_PARTS, Fault, Fields, refuse
 from anyboost.files.tensors import POSITIVE, Bits, Counts, Floats, Packed, Whole
 from anyboost.trees.inclined import Slopes
 from anyboost.trees.table import Categories
 from anyboost.weak.functions import TreeFunction, numbered_sets, shared_categories
 
-MOST_NODES = 2**31 - 1
-_TREES = Record("tree.", nodes=Whole("trees", least=1, most=MOST_NODES))
+_TREES = Record("tree.", nodes=Whole("trees", least=1, most=MOST_PARTS))
 _NODES = Record("node.", split=Bits("nodes"))
 _SPLITS = Record(
     "split.",
     feature=Whole("splits", below="features"),
     threshold=Floats("splits", infinite=True, what="thresholds"),
-    left=Whole("splits", least=1, most=MOST_NODES),
-    right=Place(Whole("splits", least=1, most=MOST_NODES), default=None),
+    left=Whole("splits", least=1, most=MOST_PARTS),
+    right=Place(Whole("splits", least=1, most=MOST_PARTS), default=None),
     missing_left=Bits("splits", sparse=True),
     gain=Place(Floats("splits"), default=None),
     on_set=Place(Bits("splits"), default=None),

@@ -23,7 +23,7 @@ from anyboost.on_disk.files import Source
 from anyboost.on_disk.folder import Builder, arrays_of, facts_of, taken
 from anyboost.tables import FROM_DTYPE, Column, Columns, Levels
 from anyboost.tables.levels import in_order
-from anyboost.trees.table import Bins, Categories
+from anyboost.trees.table import MOST_BINS, Bins, Categories
 
 SMALL = ("thresholds", "n_thresholds", "n_cuts")
 
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     weight: str | None = None
     group: str | None = None
     categorical: Any = FROM_DTYPE
-    max_bins: int = 255
+    max_bins: int = MOST_BINS
 
 
 class Roles(NamedTuple):

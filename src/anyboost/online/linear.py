@@ -103,7 +103,8 @@ class LinearLearner:
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
         main = (n_features + 1, stages * outputs)
         extra = main if self.update == "adaptive" else (1, 0)
-        return main, extra, (n_features + 1, 7), (3, stages * outputs), (3,)
+        scale, seen = scales.shape(scales.SCALE, n_features + 1), scales.shape(scales.SEEN)
+        return main, extra, scale, (3, stages * outputs), seen
 
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
         dtype = np.float64 if self.precision == "double" else np.float32

@@ -81,7 +81,8 @@ class NetLearner:
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
         rows, units = n_features + 1, stages * self.units
-        return (rows, units), (self.units + 1, stages * outputs), (rows, 7), (2, units), (3,)
+        scale, seen = scales.shape(scales.SCALE, rows), scales.shape(scales.SEEN)
+        return (rows, units), (self.units + 1, stages * outputs), scale, (2, units), seen
 
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
         shapes = self.shapes(n_features, stages, outputs)

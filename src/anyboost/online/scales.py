@@ -45,6 +45,11 @@ def named(array: np.ndarray, kind: np.dtype) -> np.ndarray:
     return array.view(kind).reshape(-1)
 
 
+def shape(kind: np.dtype, *rows: int) -> tuple[int, ...]:
+    """That of the numbers of so many records, or of one."""
+    return (*rows, len(kind.names or ()))
+
+
 @inlined
 def scaled(scale, value):
     """The value as learners see it: one that has no scale yet is its own."""

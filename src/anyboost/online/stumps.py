@@ -26,7 +26,7 @@ from anyboost.online.centered_stumps import (
     score_of,
 )
 from anyboost.online.scales import feature_of
-from anyboost.online.spreads import SPREAD, Spread
+from anyboost.online.spreads import SPREAD
 
 
 class Stumps(NamedTuple):
@@ -97,9 +97,9 @@ class FeatureStumpLearner:
 
     def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
         rows, columns = n_features + 1, stages * outputs
-        numbers = len((Spread if self.centered else scales.Scale)._fields)
+        known = scales.shape(SPREAD if self.centered else scales.SCALE, rows)
         main = (rows, columns * (1 + self.centered))
-        return main, (rows, 2 * stages), (rows, numbers), (1, columns + rows), (3,)
+        return main, (rows, 2 * stages), known, (1, columns + rows), scales.shape(scales.SEEN)
 
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:
         return Arrays(*(np.zeros(shape) for shape in self.shapes(n_features, stages, outputs)))

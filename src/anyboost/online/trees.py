@@ -111,7 +111,7 @@ class TreeLearner:
             (stages * self.max_leaves, (n_features + 1) * self.bins * channels),
             (n_features + 1, FIRST),
             (4, max(stages, outputs)),
-            (3,),
+            scales.shape(scales.SEEN),
         )
 
     def arrays(self, n_features: int, stages: int, outputs: int, random: np.random.Generator) -> Arrays:

@@ -12,8 +12,9 @@ import numpy as np
 from anyboost.backends import mapped
 from anyboost.tables.column import Column
 from anyboost.trees.parts import alone, circle, rows_of
+from anyboost.trees.table import MOST_BINS
 
-MOST_LEVELS = 254  # a column of trees has 255 bins: levels beyond the heaviest 254 share the last
+MOST_LEVELS = MOST_BINS - 1  # of a column of trees: levels beyond the heaviest share the last bin
 
 
 @dataclass(frozen=True)

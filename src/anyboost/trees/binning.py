@@ -138,7 +138,7 @@ def _encode(column, thresholds, out):
         low += 4 * (thresholds[low + 3] < x)
         low += 2 * (thresholds[low + 1] < x)
         low += 1 * (thresholds[low] < x)
-        out[i] = low if x == x else 255
+        out[i] = low if x == x else MISSING
 
 
 def _bin_numbers(

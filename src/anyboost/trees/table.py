@@ -12,8 +12,8 @@ import numpy as np
 from anyboost.backends import mapped
 
 BINS = 256
-MISSING = 255
-MOST_BINS = 255  # 0 .. 254: one code is left for missing values
+MISSING = BINS - 1
+MOST_BINS = MISSING  # 0 .. 254: one code is left for missing values
 GROUP = 8
 
 

@@ -26,8 +26,8 @@ from anyboost.cli.shared.settings import Asked
 from anyboost.on_disk import Asked as Columns
 from anyboost.on_disk import stamp, unchanged
 from anyboost.space import binned_files
+from anyboost.trees.table import MOST_BINS
 
-MOST_BINS = 255  # as estimators have it
 _CELL = 24  # bytes that a cell takes in memory, while a table is read and fitted
 _CELL_ON_DISK = 9
 _HEAD = 1 << 16

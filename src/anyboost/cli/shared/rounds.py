@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 from anyboost.cli.shared.console import bars_on, say
-from anyboost.estimators.held_out import FOLDS
+from anyboost.estimators.dials import FOLDS
 from anyboost.estimators.rounds import mean_curve
 
 
