@@ -16,7 +16,7 @@ from anyboost.online.spreads import Spread
 from anyboost.streams.experts import ClassChains, NumberChain, Refit, Refitted
 from anyboost.streams.kinds import ClassTeam, NumberTeam
 from anyboost.streams.layout import Layout
-from anyboost.streams.mixing import MOST_SWITCHES, MixtureState, Parts
+from anyboost.streams.mixing import MOST_SWITCHES, TOTALS, MixtureState, Parts, Totals
 from anyboost.streams.mixture import MOST_MOVES, Mixture, Move
 from anyboost.streams.rows_kept import Packed as Rows
 from anyboost.streams.rows_kept import RowsKept
@@ -63,6 +63,7 @@ def _mixture(mixture: Mixture) -> Record:
     kinds = {name: Floats(*array.shape, what="weights") for name, array in mixture.state._asdict().items()}
     own = {
         "weights": Floats("parts", len(mixture.names), least=0.0, what="weights"),
+        "totals": Floats(len(Totals._fields), what="weights"),
         "past": Floats("answers", what="losses"),
         "rates": Floats("parts", what="rates"),
         "shares": Floats("parts", least=POSITIVE, most=float(np.nextafter(1.0, 0.0))),
@@ -76,7 +77,8 @@ def _mixture(mixture: Mixture) -> Record:
 def pack(team: Team) -> Packed:
     """Entries and tensors of a team; fits of the background are waited for."""
     team.await_refits()
-    kept, mixture = team.kept, team.mixture.state._asdict() | team.mixture.parts._asdict()
+    kept, state = team.kept, team.mixture.state
+    mixture = state._asdict() | team.mixture.parts._asdict() | {"totals": state.totals.view(np.float64)}
     found = entries(named=team.features is not None) | _TEAM.pack(team) | _pack_kept(kept).within("kept")
     experts = [
         _pack_refitted(each) if isinstance(each, Refitted) else _pack_chain(each) for each in team.experts
@@ -115,6 +117,7 @@ def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     mixture.parts = Parts(**{name: found.pop(name) for name in Parts._fields})
     if found["paths"] is None:
         found["paths"] = np.tile(found["own"] - found["beside"], (MOST_SWITCHES, 1))  # nobody switched yet
+    found["totals"] = found["totals"].view(TOTALS)
     mixture.state = MixtureState(**found)
     shares, priors = mixture.parts.shares, mixture.parts.priors
     if not len(shares) or len(priors) != len(shares) + 1 or (priors[:-1] <= 0).any():

@@ -43,7 +43,7 @@ class MixtureState(NamedTuple):
     slopes: np.ndarray  # (M,) sums of <gradient, weights> - gradient_j
     calm: np.ndarray  # (M,) smoothed weights
     labels: np.ndarray  # see `online.labels`
-    totals: np.ndarray  # see `Totals`
+    totals: np.ndarray  # one record of `TOTALS`
     coefficients: np.ndarray  # see `stacking.Stack`
     inverse: np.ndarray
     steepness: np.ndarray
@@ -67,9 +67,7 @@ class Totals(NamedTuple):
     heaviest: float  # the largest weight of a row
 
 
-ROWS, WEIGHT, LOSS, MEAN, SPREAD, CLOSED, PRICE, TAMED, LEADER, LARGEST, ENTRY, HEAVIEST = range(
-    len(Totals._fields)
-)
+TOTALS = np.dtype([(name, np.float64) for name in Totals._fields], align=True)
 
 
 @kernel
@@ -146,11 +144,11 @@ def _follow(state, losses, answer_loss, weight):
 def account(state, losses, answer_loss, mean_slope, slopes, weight):
     """Losses and slopes of one row."""
     _follow(state, losses, answer_loss, weight)
-    totals = state.totals
-    totals[ROWS] += 1.0
-    totals[WEIGHT] += weight
-    totals[LOSS] += weight * answer_loss
-    totals[HEAVIEST] = max(totals[HEAVIEST], weight)
+    totals = state.totals[0]
+    totals.rows += 1.0
+    totals.weight += weight
+    totals.loss += weight * answer_loss
+    totals.heaviest = max(totals.heaviest, weight)
     for j in range(len(losses)):
         if not np.isnan(losses[j]) and state.joined[j] > 0.0:
             state.own[j] += weight * losses[j]
@@ -169,7 +167,8 @@ def lead(state, u):
         state.calm[j] += SMOOTHING * (now - state.calm[j])
         if state.calm[j] > state.calm[best]:
             best = j
-    leader = int(state.totals[LEADER])
+    totals = state.totals[0]
+    leader = int(totals.leader)
     if leader < 0 or state.calm[best] > state.calm[leader] + LEAD:
-        state.totals[LEADER] = leader = best
+        totals.leader = leader = best
     return leader

@@ -8,13 +8,6 @@ from anyboost.backends.forms import borrowed
 from anyboost.losses.numbered import SQUARED, slope, value
 from anyboost.online import labels as stream_labels
 from anyboost.streams.mixing import (
-    CLOSED,
-    LARGEST,
-    MEAN,
-    PRICE,
-    ROWS,
-    SPREAD,
-    TAMED,
     MixtureState,
     Parts,
     account,
@@ -67,25 +60,26 @@ def _range(values):
 @kernel
 def _cautious_rate(state, convex, members):
     """1 / range^2 of half squared errors; sqrt(8 ln M / t) / range for losses that are convex only; 0: no range yet."""
-    spread = state.totals[SPREAD]
+    totals = state.totals[0]
+    spread = totals.spread
     if spread <= 1e-150:
         return 0.0
     if not convex:
         return 1.0 / (spread * spread)
-    return np.sqrt(8.0 * log(max(members, 2.0)) / max(state.totals[ROWS], 1.0)) / spread
+    return np.sqrt(8.0 * log(max(members, 2.0)) / max(totals.rows, 1.0)) / spread
 
 
 @kernel
 def _see_spread(state, before, after, convex, losses):
     """The range by which rates are set; where the labels' begins again, so does it, and the parts' past."""
-    totals = state.totals
+    totals = state.totals[0]
     if convex:
-        totals[SPREAD] = max(totals[SPREAD], _range(losses))
+        totals.spread = max(totals.spread, _range(losses))
         return
     if after.low > before.low or after.high < before.high:
-        totals[CLOSED] += totals[SPREAD] * totals[SPREAD]
+        totals.closed += totals.spread * totals.spread
         state.past[:] = 0.0
-    totals[SPREAD] = after.high - after.low
+    totals.spread = after.high - after.low
 
 
 @kernel
@@ -130,7 +124,7 @@ def _least(code, parameter, located, y):
 @kernel
 def _learn_number(state, parts, code, parameter, located, rate, heard, points, answer, y, weight, scratch):
     losses, own, slopes, part_losses, differs, moves = scratch
-    totals, convex = state.totals, code != SQUARED
+    totals, convex = state.totals[0], code != SQUARED
     before, after = _see_label(state, y, weight)
     answer_loss = value(code, parameter, answer, y)
     if before.rows == 0.0:  # the first label says where labels lie, and nothing of the experts
@@ -147,25 +141,25 @@ def _learn_number(state, parts, code, parameter, located, rate, heard, points, a
             slopes[j] = steepness * heard[j]
             wild = max(wild, (answer_loss - calm_loss) - (own[j] - losses[j]))
     account(state, own, answer_loss, steepness * answer, slopes, weight)
-    totals[TAMED] += weight * wild
+    totals.tamed += weight * wild
     # Rates are by what is lost needlessly: losses of counts and amounts change with the unit, and may be below 0.
     needless = max(calm_loss - _least(code, parameter, located, calm), 0.0)
-    totals[MEAN] += (needless - totals[MEAN]) / min(totals[ROWS], MEMORY)
+    totals.mean += (needless - totals.mean) / min(totals.rows, MEMORY)
     members = members_of(state.joined)
     for g in range(len(points)):
         part_losses[g] = value(code, parameter, points[g], calm)
         state.past[g] += weight * part_losses[g]
     for g in range(len(parts.shares)):
-        bold = 0.5 * parts.boldness[g] / max(totals[MEAN], 1e-150)
+        bold = 0.5 * parts.boldness[g] / max(totals.mean, 1e-150)
         reweigh(state, g, losses, weight * (max(rate, bold) if parts.boldness[g] > 0.0 else rate))
         share(state, parts, g, members)
     at_stack = slope(code, parameter, points[-1], calm)
-    learn_number(stack_of(state), differs, at_stack, totals[ROWS], MEMORY, weight, moves[0], moves[1])
+    learn_number(stack_of(state), differs, at_stack, totals.rows, MEMORY, weight, moves[0], moves[1])
     if rate > 0.0:
-        totals[LARGEST] = max(totals[LARGEST], 1.0 / rate)
+        totals.largest = max(totals.largest, 1.0 / rate)
     if convex:
         widths = _range(losses), _range(part_losses[: len(points)])
-        totals[PRICE] += weight * rate * (widths[0] * widths[0] + widths[1] * widths[1]) / 8.0
+        totals.price += weight * rate * (widths[0] * widths[0] + widths[1] * widths[1]) / 8.0
     _see_spread(state, before, after, convex, losses)
     _flatten(state, parts, _cautious_rate(state, convex, members))
 
@@ -188,7 +182,7 @@ def mix_numbers(state, parts, code, parameter, located, forecasts, y, weights, l
         u = top_weights(parts, state.past, rate)
         average = _number_answer(state, u, heard, points)
         points[last] = stack_number(
-            stack_of(state), state.joined, average, heard, state.totals[MEAN], differs
+            stack_of(state), state.joined, average, heard, state.totals[0].mean, differs
         )
         if located:
             points[last] = min(max(points[last], labels.low), labels.high)

@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import labels
-from anyboost.streams.mixing import MOST_SWITCHES, MixtureState, Parts, Totals, top_weights
+from anyboost.streams.mixing import MOST_SWITCHES, TOTALS, MixtureState, Parts, Totals, top_weights
 from anyboost.streams.mixing_classes import mix_classes
 from anyboost.streams.mixing_numbers import mix_numbers
 from anyboost.streams.stacking import new_stack
@@ -116,10 +116,11 @@ class Mixture:
             slopes=np.zeros(experts),
             calm=np.zeros(experts),
             labels=np.zeros(labels.SIZE),
-            totals=np.array(Totals(*[0.0] * len(Totals._fields))._replace(leader=-1.0)),
+            totals=np.zeros(1, TOTALS),
             **stack._asdict(),
             paths=np.zeros((MOST_SWITCHES, experts)),
         )
+        self.state.totals["leader"] = -1.0
         self.moves: list[Move] = []
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -131,7 +132,7 @@ class Mixture:
     @property
     def totals(self) -> Totals:
         """The sums so far, by name."""
-        return Totals(*self.state.totals.tolist())
+        return Totals(*self.state.totals.item())
 
     @property
     def rows(self) -> int:
@@ -156,7 +157,7 @@ class Mixture:
         self.state.weights[:] *= 1.0 - 1.0 / members
         self.state.weights[:, expert] = 1.0 / members
         self.state.joined[expert] = 1.0
-        self.state.totals[Totals._fields.index("entry")] += math.log(members / max(members - 1.0, 1.0))
+        self.state.totals["entry"] += math.log(members / max(members - 1.0, 1.0))
 
     def leave(self, expert: int) -> None:
         """Let one go: the others have its weight."""

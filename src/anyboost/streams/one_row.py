@@ -17,7 +17,6 @@ from anyboost.online.scales import named
 from anyboost.online.spreads import SPREAD
 from anyboost.streams.batch_row import BatchRow
 from anyboost.streams.experts import Refitted
-from anyboost.streams.mixing import LEADER
 from anyboost.streams.standardizing import standardize
 
 if TYPE_CHECKING:
@@ -79,6 +78,7 @@ class TeamRow:
         self.y, self.weight = np.zeros(1, dtype=np.int64 if team.classifies else np.float64), np.ones(1)
         self.spreads = named(team.standard.spreads, SPREAD)
         mix, kind = team.mixture.kernel()
+        self.leader = team.mixture.state.totals["leader"]  # of the rows so far
         given = (*kind, self.forecasts, self.y, self.weight)
         self.asking, self.learning = ((*given, learn, self.answers, self.leaders) for learn in (False, True))
         self.mix = entry(mix, self.asking)
@@ -93,7 +93,7 @@ class TeamRow:
 
     def learn(self, columns: np.ndarray, values: Floats, y: Any, weight: float) -> Any:
         """Learn the row; returns the team's answer from before."""
-        team, state = self.team, self.team.mixture.state
+        team = self.team
         self.y[0], self.weight[0] = y, weight
         self._put(columns, values, True)
         for number, (_, chain) in enumerate(self.chains):
@@ -103,7 +103,7 @@ class TeamRow:
             self._gather()
         else:
             self.forecasts[:] = team.heard_earlier(y)
-        before = state.totals[LEADER]
+        before = self.leader[0]
         self.mix(*self.learning)
         if self.leaders[0] != before:
             team.mixture.note_moves(int(before), team.mixture.rows - 1, self.leaders)
