@@ -127,18 +127,10 @@ def _distinct(ordered, out):
 
 @kernel
 def _encode(column, thresholds, out):
-    # How many of 255 thresholds, padded with +inf, are below x: eight halvings, none of them a branch.
+    # Of 255 thresholds in order, padded with +inf.
     for i in range(column.shape[0]):
         x = np.float64(column[i])
-        low = 128 * (thresholds[127] < x)
-        low += 64 * (thresholds[low + 63] < x)
-        low += 32 * (thresholds[low + 31] < x)
-        low += 16 * (thresholds[low + 15] < x)
-        low += 8 * (thresholds[low + 7] < x)
-        low += 4 * (thresholds[low + 3] < x)
-        low += 2 * (thresholds[low + 1] < x)
-        low += 1 * (thresholds[low] < x)
-        out[i] = low if x == x else MISSING
+        out[i] = cuts.below(thresholds, x) if x == x else MISSING
 
 
 def _bin_numbers(

@@ -170,6 +170,20 @@ def _count(values, masses, drop, width, left, prefixes, begins, counts):
     return missing
 
 
+@inlined(early=True)
+def below(ordered, x):
+    """How many of 255 numbers in order, the largest as padding, are below x: eight halvings, none of them a branch."""
+    low = 128 * (ordered[127] < x)
+    low += 64 * (ordered[low + 63] < x)
+    low += 32 * (ordered[low + 31] < x)
+    low += 16 * (ordered[low + 15] < x)
+    low += 8 * (ordered[low + 7] < x)
+    low += 4 * (ordered[low + 3] < x)
+    low += 2 * (ordered[low + 1] < x)
+    low += 1 * (ordered[low] < x)
+    return low
+
+
 @kernel
 def _follow(values, drop, keys, beyond):
     # Of 255 keys in order, padded: beyond[b] becomes the smallest value that lies above b of them, and not above more.
@@ -178,15 +192,8 @@ def _follow(values, drop, keys, beyond):
         if x != x:
             continue
         key = _key(x, drop)
-        low = 128 * (keys[127] < key)
-        low += 64 * (keys[low + 63] < key)
-        low += 32 * (keys[low + 31] < key)
-        low += 16 * (keys[low + 15] < key)
-        low += 8 * (keys[low + 7] < key)
-        low += 4 * (keys[low + 3] < key)
-        low += 2 * (keys[low + 1] < key)
-        low += 1 * (keys[low] < key)
-        beyond[low] = min(beyond[low], key)
+        place = below(keys, key)
+        beyond[place] = min(beyond[place], key)
 
 
 def _distinct(portions: Portions, most: int, dtype: Any) -> tuple[np.ndarray, bool]:
