@@ -158,13 +158,14 @@ def _unpack_arrays(part: Fields, booster: OnlineBooster, outputs: int) -> Arrays
 
 def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray, table: np.ndarray) -> None:
     """A Fault unless kernels that follow the trees stay inside their arrays and come to an end."""
-    nodes = 2 * learner.max_leaves - 1
-    links = main[:, [TreeArrays._fields.index(name) for name in ("feature", "bin", "left", "slot", "used")]]
-    own = np.arange(len(main)) % nodes
-    most = (n_features, learner.bins - 1, np.inf, learner.max_leaves - 1, learner.max_leaves - 1)
-    split, left = links[:, 0] > 0, links[:, 2]
-    inside = (links == np.floor(links)).all() and ((links >= 0) & (links <= most)).all()
-    inside = inside and ((left[split] > own[split]) & (left[split] < nodes - 1)).all()
+    nodes, leaves = 2 * learner.max_leaves - 1, learner.max_leaves - 1
+    most = {"feature": n_features, "bin": learner.bins - 1, "left": np.inf, "slot": leaves, "used": leaves}
+    links = {name: main[:, TreeArrays._fields.index(name)] for name in most}
+    whole = all(
+        ((own == np.floor(own)) & (own >= 0) & (own <= most[name])).all() for name, own in links.items()
+    )
+    place, split, left = np.arange(len(main)) % nodes, links["feature"] > 0, links["left"]
+    inside = whole and ((left[split] > place[split]) & (left[split] < nodes - 1)).all()
     first = float(table[0, 0])
     refuse(not inside or not (0 <= first <= FIRST and first == int(first)), "its trees lead nowhere")
 

@@ -11,6 +11,7 @@ from anyboost.backends.compiler import bare, inlined
 from anyboost.trees.table import BINS, GROUP, MISSING
 
 COUNTERS = GROUP * BINS  # of a group of columns, a channel
+TARGET, CURVATURE, MASS = range(3)  # the channels of `count_pairs`
 
 # Indices are unsigned: for signed ones every access would first ask whether it counts from the end.
 
@@ -147,13 +148,14 @@ def _pair_some(words, pairs, rows, first, last, counters):
 def _unpack_pairs(counters, n_cuts, width, shift, out, fresh):
     # As `_unpack` does.
     keep, mask = 0 if fresh else 1, (1 << shift) - 1
-    for entry in range(BINS * width):
-        b = entry & 255
-        if b <= n_cuts[entry >> 8] or b == MISSING:
-            target, other = counters[2 * entry], counters[2 * entry + 1]
-            out[entry, 0] = keep * out[entry, 0] + target
-            out[entry, 1] = keep * out[entry, 1] + (other >> shift)
-            out[entry, 2] = keep * out[entry, 2] + (other & mask)
+    for column in range(width):
+        for b in range(BINS):
+            if b <= n_cuts[column] or b == MISSING:
+                entry = BINS * column + b
+                target, other = counters[2 * entry], counters[2 * entry + 1]
+                out[entry, TARGET] = keep * out[entry, TARGET] + target
+                out[entry, CURVATURE] = keep * out[entry, CURVATURE] + (other >> shift)
+                out[entry, MASS] = keep * out[entry, MASS] + (other & mask)
     for entry in range(2 * BINS * width):
         counters[entry] = 0
 

@@ -31,6 +31,9 @@ class Slopes(NamedTuple):
         return float(reach.max(initial=0.0))
 
 
+LOW, HIGH, SLOPES = range(3)  # columns of `Inclined.terms`: the first of the slopes; as many means follow
+
+
 class Inclined(NamedTuple):
     """Slopes as kernels take them, those of node v from first[v] to end[v].
 
@@ -43,7 +46,7 @@ class Inclined(NamedTuple):
     end: np.ndarray
     least: np.ndarray
     feature: np.ndarray
-    terms: np.ndarray  # (m, 2 + 2 k)
+    terms: np.ndarray  # (m, SLOPES + 2 k)
 
 
 def incline(
@@ -68,7 +71,8 @@ def incline(
     places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(len(node))
     given = np.concatenate([_terms(own, c) for own, c, _ in found])[order]
     feature, terms = np.zeros(room.sum(), dtype=np.uint32), np.zeros((room.sum(), given.shape[1]))
-    terms[:, 2 : 1 + given.shape[1] // 2] = -0.0  # adding it changes nothing, not the sign of a zero
+    means = (SLOPES + given.shape[1]) // 2
+    terms[:, SLOPES:means] = -0.0  # adding it changes nothing, not the sign of a zero
     feature[places] = np.concatenate([own.feature for own, _, _ in found])[order]
     terms[places] = given
     ends = [part.astype(np.uint64) for part in (first, first + counts, least)]
@@ -104,7 +108,7 @@ def _add_numbers(X, nodes, value, first, end, least, feature, terms, out):
         while e < stop:
             x = np.float64(X[r, feature[e]])
             if x == x:
-                total += terms[e, 2] * (_within(x, terms[e, 0], terms[e, 1]) - terms[e, 3])
+                total += terms[e, SLOPES] * (_within(x, terms[e, LOW], terms[e, HIGH]) - terms[e, SLOPES + 1])
             e += np.uint64(1)
         out[r, 0] = total
 
@@ -113,6 +117,7 @@ def _add_numbers(X, nodes, value, first, end, least, feature, terms, out):
 def add_terms(X, nodes, value, first, end, least, feature, terms, out):
     # Arrays one by one: those of a tuple are counted as used in every row.
     outputs = out.shape[1]
+    means = SLOPES + outputs
     if outputs == 1:
         _add_numbers(X, nodes, value, first, end, least, feature, terms, out)
         return
@@ -125,9 +130,9 @@ def add_terms(X, nodes, value, first, end, least, feature, terms, out):
         while e < stop:
             x = np.float64(X[r, feature[e]])
             if x == x:
-                x = _within(x, terms[e, 0], terms[e, 1])
+                x = _within(x, terms[e, LOW], terms[e, HIGH])
                 for j in range(outputs):
-                    out[r, j] += terms[e, 2 + j] * (x - terms[e, 2 + outputs + j])
+                    out[r, j] += terms[e, SLOPES + j] * (x - terms[e, means + j])
             e += np.uint64(1)
 
 
