@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import gmean
 
 from anyboost.datasets import Dataset
-from anyboost.streams.mixing import Parts
+from anyboost.streams.mixing import Averages
 from anyboost.streams.mixture import Mixture
 from benchmarks import accuracy, processes, stream_learners, stream_sets, streams
 from benchmarks.accuracy_report import table
@@ -81,7 +81,7 @@ class Watched(Mixture):
         return super().learn(forecasts, y, weights)
 
 
-def _averages_only(parts: Parts) -> Parts:
+def _averages_only(parts: Averages) -> Averages:
     """Without the stack, whose prior is the last."""
     priors = np.append(parts.priors[:-1], 0.0)
     return parts._replace(priors=priors / priors.sum())

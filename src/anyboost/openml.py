@@ -37,7 +37,7 @@ def words(text: str, between: str | None = None) -> tuple[str, ...]:
     return tuple(text.split(between))
 
 
-class Source(NamedTuple):
+class Listing(NamedTuple):
     """A data set at OpenML: its number there, its size, and what its columns and labels are called here."""
 
     number: int
@@ -52,13 +52,13 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "abalone": Source(
+    "abalone": Listing(
         183,
         4177,
         words("sex length diameter height whole_weight shucked_weight viscera_weight shell_weight"),
         categorical=("sex",),
     ),
-    "adult": Source(
+    "adult": Listing(
         1590,
         48842,
         words(ADULT),
@@ -67,15 +67,15 @@ SOURCES = {
         ),
         classes=("<=50K", ">50K"),
     ),
-    "bank": Source(
+    "bank": Listing(
         1461,
         45211,
         words(BANK),
         categorical=words("job marital education default housing loan contact month poutcome"),
         classes=("no", "yes"),
     ),
-    "cal_housing": Source(537, 20640, words(HOUSES), same_order=False),
-    "connect4": Source(
+    "cal_housing": Listing(537, 20640, words(HOUSES), same_order=False),
+    "connect4": Listing(
         40668,
         67557,
         BOARD,
@@ -83,7 +83,7 @@ SOURCES = {
         classes=("draw", "loss", "win"),
         levels={"all": ("b", "o", "x")},
     ),
-    "covtype": Source(
+    "covtype": Listing(
         1596,
         581012,
         (
@@ -93,7 +93,7 @@ SOURCES = {
         ),
         classes=words(COVERS, ", "),
     ),
-    "diamonds": Source(
+    "diamonds": Listing(
         42225,
         53940,
         words("carat cut color clarity depth table x y z"),
@@ -104,23 +104,23 @@ SOURCES = {
             "clarity": words("I1 SI2 SI1 VS2 VS1 VVS2 VVS1 IF"),
         },
     ),
-    "elec2": Source(
+    "elec2": Listing(
         151,
         45312,
         words("date day period nswprice nswdemand vicprice vicdemand transfer"),
         classes=("DOWN", "UP"),
     ),
-    "letter": Source(6, 20000, words(LETTER), classes=tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")),
-    "pendigits": Source(
+    "letter": Listing(6, 20000, words(LETTER), classes=tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")),
+    "pendigits": Listing(
         32, 10992, tuple(f"{axis}{i}" for i in range(1, 9) for axis in "xy"), classes=tuple("0123456789")
     ),
-    "satimage": Source(
+    "satimage": Listing(
         182,
         6430,  # 5 fewer than UCI has
         tuple(f"px{pixel}_band{band}" for pixel in range(1, 10) for band in range(1, 5)),
         classes=words(SOILS, ", "),
     ),
-    "shuttle": Source(
+    "shuttle": Listing(
         40685,
         58000,
         tuple(f"V{i}" for i in range(1, 10)),
@@ -140,7 +140,7 @@ def fetch(name: str) -> dict[str, Any]:
     return arrange(found.data, found.target, source)
 
 
-def arrange(table: Any, target: Any, source: Source) -> dict[str, Any]:
+def arrange(table: Any, target: Any, source: Listing) -> dict[str, Any]:
     """A frame and its target in our layout; ValueError where they are not what we know."""
     expected = (source.rows, len(source.features))
     if table.shape != expected:
@@ -176,7 +176,7 @@ def _codes(column: Any, order: tuple[str, ...] | None) -> tuple[np.ndarray, list
     return np.array([place[word] for word in words.tolist()]), levels
 
 
-def _labels(target: Any, source: Source) -> np.ndarray:
+def _labels(target: Any, source: Listing) -> np.ndarray:
     """Labels as class numbers: numbers by their size, words by the alphabet."""
     assert source.classes is not None
     words = np.asarray(target, dtype=object).astype(str)

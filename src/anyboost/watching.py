@@ -95,7 +95,7 @@ def best_round(losses: Iterable[float]) -> int:
     return Patience().see(-loss for loss in losses).best_round
 
 
-class Measure(NamedTuple):
+class WatchedMeasure(NamedTuple):
     """What is measured on a set after each round, and whether more (1) or less (-1) of it is better."""
 
     name: str
@@ -103,7 +103,7 @@ class Measure(NamedTuple):
     sign: float
 
 
-LOSS = Measure("loss", lambda watch, _: watch.losses[-1], -1.0)
+LOSS = WatchedMeasure("loss", lambda watch, _: watch.losses[-1], -1.0)
 
 
 @dataclass(eq=False)
@@ -113,7 +113,7 @@ class Monitor:
     sets: Sequence[Watch]
     n_threads: int
     patience: Patience = field(default_factory=Patience)
-    measures: Sequence[Measure] = (LOSS,)
+    measures: Sequence[WatchedMeasure] = (LOSS,)
     history: dict[str, dict[str, list[float]]] = field(init=False)
 
     def __post_init__(self) -> None:

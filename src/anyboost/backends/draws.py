@@ -14,7 +14,7 @@ import numpy as np
 from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.backends.compiler import inlined, kernel
-from anyboost.backends.sums import Parts
+from anyboost.backends.sums import PartedRows
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -204,7 +204,7 @@ def _count_up_to(keys, owners, stratum, limits, wanted, counts):
 
 
 def count_smallest(
-    keys: np.ndarray, owners: np.ndarray, stratum: np.ndarray, wanted: np.ndarray, n: int, rows: Parts
+    keys: np.ndarray, owners: np.ndarray, stratum: np.ndarray, wanted: np.ndarray, n: int, rows: PartedRows
 ) -> np.ndarray:
     """How many units of each of n rows are among those of smallest key, `wanted` of each stratum over all parts.
 

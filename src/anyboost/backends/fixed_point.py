@@ -14,7 +14,7 @@ from anyboost.backends.sums import (
     ROUNDER,
     ROUNDER_BITS,
     SMALLEST,
-    Parts,
+    PartedRows,
     as_int,
     largest,
     spread,
@@ -112,7 +112,7 @@ def _fix_channels(a, kappa, mass, fixed_mass, scale, kappa_scale, start, stop, o
         out[i, out.shape[1] - 1] = fixed_mass[i]
 
 
-def fixed_mass(mass: np.ndarray, whole: bool, rows: Parts) -> tuple[np.ndarray, float]:
+def fixed_mass(mass: np.ndarray, whole: bool, rows: PartedRows) -> tuple[np.ndarray, float]:
     """mass_n as (n,) integers times a unit."""
     if whole:
         return mass.astype(np.int64), 1.0
@@ -128,7 +128,7 @@ def fixed(
     masses: np.ndarray,
     total: float,
     tops: tuple[float | None, float | None],
-    rows: Parts,
+    rows: PartedRows,
     arrays: ArrayPool | None = None,
 ) -> Fixed:
     """Targets and curvatures (n, k) in fixed point; `masses` are those of `fixed_mass`, `total` their sum if whole.
@@ -193,7 +193,7 @@ def _packed(
 
 
 def _scaled(
-    a: np.ndarray, mass: np.ndarray | None, top: float | None, held: int, rows: Parts
+    a: np.ndarray, mass: np.ndarray | None, top: float | None, held: int, rows: PartedRows
 ) -> tuple[float, float]:
     """By what (n, k) numbers, times a mass, are multiplied before they are rounded, and what a unit is then worth."""
     if top is None or mass is not None:

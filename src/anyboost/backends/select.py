@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from anyboost.backends.compiler import inlined, kernel
-from anyboost.backends.sums import Parts, sum_bits
+from anyboost.backends.sums import PartedRows, sum_bits
 
 _TIE = 1e-12
 _MOST_COUNTERS = 2**17  # a megabyte: what the second cache holds
@@ -120,7 +120,7 @@ def quantiles(
     group: np.ndarray,
     n_groups: int,
     level: float | np.ndarray,
-    rows: Parts,
+    rows: PartedRows,
 ) -> np.ndarray:
     """Where each group's cumulated weight passes `level` times its total; 0 for groups without weight.
 
@@ -195,7 +195,7 @@ def _list(
     passed: np.ndarray,
     found: np.ndarray,
     beyond: np.ndarray,
-    rows: Parts,
+    rows: PartedRows,
 ) -> None:
     """Find the quantiles among the few numbers left, and what follows them."""
     some = np.flatnonzero(masses)

@@ -112,7 +112,7 @@ def as_float(bits: int) -> float:
     return _FLOAT.unpack(_INTEGER.pack(bits))[0]
 
 
-class Parts(Protocol):
+class PartedRows(Protocol):
     """Rows whose parts agree on whole numbers and on extremes (see `trees.rows`)."""
 
     @property
@@ -145,7 +145,7 @@ def from_pairs(sums: np.ndarray, exponent: int) -> np.ndarray:
 
 
 def sum_at_own_scale(
-    block: Block, n_terms: int, n_here: int, rows: Parts, guess: int, smallest: int = threads.SMALLEST
+    block: Block, n_terms: int, n_here: int, rows: PartedRows, guess: int, smallest: int = threads.SMALLEST
 ) -> tuple[float, int, list[float]]:
     """The sum that `block` takes of `n_here` terms, at the scale that the largest asks for, and that scale's exponent.
 
@@ -179,7 +179,7 @@ def dot(
     a: np.ndarray,
     b: np.ndarray | None,
     mass: np.ndarray | None,
-    rows: Parts,
+    rows: PartedRows,
     guess: int = 0,
     less: np.ndarray | None = None,
 ) -> tuple[float, int]:
@@ -249,7 +249,7 @@ def _leaf_results(sums, scales, room, out):
 
 
 def leaf_sums(
-    leaf: np.ndarray, values: np.ndarray, n_leaves: int, rows: Parts, n_terms: int | None = None
+    leaf: np.ndarray, values: np.ndarray, n_leaves: int, rows: PartedRows, n_terms: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """sum of `values` in each leaf, whatever the order of the rows; NaN or infinite where a value of the leaf is.
 
@@ -271,7 +271,7 @@ def leaf_sums(
 
 
 def _leaf_sums_beyond(
-    leaf: np.ndarray, values: np.ndarray, n_leaves: int, rows: Parts, n_terms: int | None
+    leaf: np.ndarray, values: np.ndarray, n_leaves: int, rows: PartedRows, n_terms: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """`leaf_sums` where not all values are finite: those that are not are counted."""
     finite, sizes = leaf_sums(leaf, np.where(np.isfinite(values), values, 0.0), n_leaves, rows, n_terms)
@@ -280,7 +280,7 @@ def _leaf_sums_beyond(
     return np.select([nan | (up & down), up, down], [np.nan, np.inf, -np.inf], finite), sizes
 
 
-def largest(a: np.ndarray, rows: Parts) -> float:
+def largest(a: np.ndarray, rows: PartedRows) -> float:
     """max |a|; NaN or infinite where any is."""
     flat = a.reshape(-1)
     found = threads.over_blocks(partial(_largest, flat), len(flat), rows.n_threads)

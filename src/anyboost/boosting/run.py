@@ -12,7 +12,7 @@ from anyboost.descent import Descent, State, Step
 from anyboost.ensemble import Ensemble
 from anyboost.losses import Functional, Loss
 from anyboost.space import Space
-from anyboost.trees.journal import Kept
+from anyboost.trees.journal import KeptTree
 from anyboost.watching import Watch, best_round
 from anyboost.weak import Learner
 
@@ -62,7 +62,7 @@ class Run:
         What projections see of the sample, and what is recorded.
     infimum : float
         What no scores have a smaller loss than on the sample; -inf where nothing is known.
-    trees : list of Kept or None
+    trees : list of KeptTree or None
         As they were grown, where a run keeps them: it can then be resumed wherever its rows lie.
     ensemble : Ensemble
         The model after the last round.
@@ -102,7 +102,7 @@ class Run:
     steps: list[Step] = field(default_factory=list, repr=False)
     options: Options = field(default_factory=Options)
     infimum: float = -math.inf  # of the loss on the sample: what no scores are under
-    trees: list[Kept] | None = field(default=None, repr=False)
+    trees: list[KeptTree] | None = field(default=None, repr=False)
 
     @property
     def ensemble(self) -> Ensemble:

@@ -15,7 +15,7 @@ from anyboost.boosting import Run
 from anyboost.boosting.resuming import without_rows
 from anyboost.certificates import Witness
 from anyboost.descent import Geometry, Step
-from anyboost.trees.journal import Kept
+from anyboost.trees.journal import KeptTree
 from anyboost.trees.parts import circle
 
 _LOOK = 0.1  # seconds between looks at whether the fit is called off
@@ -54,7 +54,7 @@ class Told(NamedTuple):
     run: Run | None
     shrink: float
     pieces: list[tuple[float, Any]]
-    trees: list[Kept]
+    trees: list[KeptTree]
     norm: float
     geometry: Geometry | None
     witnesses: list[Witness]

@@ -17,7 +17,7 @@ from distributed.comm.addressing import get_address_host
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped
 from anyboost.dask.reports import Post, Reporter, fresh
 from anyboost.trees.grown import Grown
-from anyboost.trees.journal import Journal, Kept
+from anyboost.trees.journal import Journal, KeptTree
 from anyboost.trees.parts import within
 
 LISTEN = 0.5  # seconds that a question for news waits for some
@@ -51,7 +51,7 @@ class Answer(NamedTuple):
     result: Any = None
     error: BaseException | None = None
     stopped: str | None = None
-    journal: tuple[Kept, ...] = ()
+    journal: tuple[KeptTree, ...] = ()
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Opened(NamedTuple):
 class _Followed(Journal):
     """Looks before each tree whether the fit goes on: a member that is alone asks nobody, and would not find out."""
 
-    def __init__(self, known: Sequence[Kept], look: Callable[[], None]) -> None:
+    def __init__(self, known: Sequence[KeptTree], look: Callable[[], None]) -> None:
         super().__init__(known)
         self._look = look
 

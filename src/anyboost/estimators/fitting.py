@@ -23,7 +23,7 @@ from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.space import Space
 from anyboost.tables import Columns
-from anyboost.watching import LOSS, Measure, Monitor, Patience
+from anyboost.watching import LOSS, Monitor, Patience, WatchedMeasure
 
 # Fields of a tree that are the same in all rounds, and the parameters they come from
 OF_TREES = {
@@ -129,7 +129,7 @@ class Fitting:
         def stage(watched: WatchedSet, ensemble: Ensemble) -> Any:
             return estimator._stage(fitted | {"ensemble_": self.model(ensemble, watched.rounds)}, watched)
 
-        def measure(name: str, what: Any) -> Measure:
+        def measure(name: str, what: Any) -> WatchedMeasure:
             if isinstance(what, str):
                 return LOSS
             if isinstance(what, metrics.Metric):

@@ -9,7 +9,7 @@ import numpy as np
 
 from anyboost import metrics
 from anyboost.ensemble import Ensemble
-from anyboost.watching import Measure, Watch
+from anyboost.watching import Watch, WatchedMeasure
 
 
 @dataclass(eq=False)
@@ -22,13 +22,13 @@ class WatchedSet(Watch):
     groups: np.ndarray | None = None
 
 
-def of_metric(name: str, metric: metrics.Metric) -> Measure:
+def of_metric(name: str, metric: metrics.Metric) -> WatchedMeasure:
     """A metric of `anyboost.metrics`."""
 
     def value(watched: WatchedSet, _: Ensemble) -> float:
         return metric.value(watched.labels, watched.shaped(), watched.groups)
 
-    return Measure(name, value, 1.0 if metric.greater_is_better else -1.0)
+    return WatchedMeasure(name, value, 1.0 if metric.greater_is_better else -1.0)
 
 
 def of_scorer(
@@ -37,7 +37,7 @@ def of_scorer(
     sets: Sequence[WatchedSet],
     stage: Callable[[WatchedSet, Ensemble], Any],
     queries: str | None,
-) -> Measure:
+) -> WatchedMeasure:
     """A scorer of scikit-learn: a function of (estimator, X, y), more is better; `queries` is what it calls groups."""
     if any(watched.sample_weight is not None for watched in sets) and not _takes_weights(scorer):
         raise ValueError(
@@ -52,7 +52,7 @@ def of_scorer(
             given[queries] = np.zeros(len(watched.scores)) if watched.groups is None else watched.groups
         return float(scorer(stage(watched, ensemble), watched.given, watched.labels, **given))
 
-    return Measure(name, value, 1.0)
+    return WatchedMeasure(name, value, 1.0)
 
 
 def _takes_weights(scorer: Any) -> bool:

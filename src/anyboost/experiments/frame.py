@@ -125,8 +125,8 @@ def check_data(name: str, quick: bool, output: Path, fresh: bool) -> None:
     datasets.require(each for each in wanted if each is not None)
 
 
-def _kept(name: str, quick: bool, output: Path) -> Kept:
-    return Kept(output / f"{name}.part", [name, quick, __version__, named(name).cases(quick)])
+def _kept(name: str, quick: bool, output: Path) -> KeptResults:
+    return KeptResults(output / f"{name}.part", [name, quick, __version__, named(name).cases(quick)])
 
 
 def found(name: str, output: Path) -> dict[str, Any] | None:
@@ -182,7 +182,7 @@ def _save(figure: Any, stem: Path) -> None:
             style.save(figure, stem.with_suffix(f".{ending}"), metadata=undated)
 
 
-class Kept:
+class KeptResults:
     """The results so far, in a file that says what they belong to."""
 
     def __init__(self, path: Path, belongs: Any) -> None:

@@ -16,7 +16,7 @@ from anyboost.explain import calibration
 from anyboost.export import onnx_graph
 from anyboost.export.edges import Edges
 from anyboost.export.onnx_trees import Places
-from anyboost.export.parts import Parts
+from anyboost.export.parts import ModelParts
 from anyboost.losses import links
 
 ROWS = 4_000  # about so many edges are tried
@@ -28,7 +28,7 @@ class Found(Exception):
     """What is different, in words that follow "the ONNX file is not the model: "."""
 
 
-def check(model: Any, parts: Parts, places: Places, dtype: Any, rows: int = ROWS) -> int:
+def check(model: Any, parts: ModelParts, places: Places, dtype: Any, rows: int = ROWS) -> int:
     """How many decisions were the same; Found where one is not, or a result is further off than rounding explains."""
     draw = np.random.default_rng(0)
     edges = Edges([term.tree for term in parts.terms], len(parts.encoding.sources), _known(parts), dtype)
@@ -53,7 +53,7 @@ def opened(model: Any) -> Any:
     )
 
 
-def _known(parts: Parts) -> dict[int, np.ndarray]:
+def _known(parts: ModelParts) -> dict[int, np.ndarray]:
     """The values of columns of categories, as the sum sees them."""
     found: dict[int, np.ndarray] = {}
     for place, source in enumerate(parts.encoding.sources.tolist()):
@@ -71,7 +71,7 @@ def _known(parts: Parts) -> dict[int, np.ndarray]:
     return found
 
 
-def _same_leaves(session: Any, parts: Parts, places: Places, table: np.ndarray, dtype: Any) -> int:
+def _same_leaves(session: Any, parts: ModelParts, places: Places, table: np.ndarray, dtype: Any) -> int:
     (leaves,) = session.run(None, {"X": places.table(table).astype(dtype)})
     for number, term in enumerate(parts.terms):
         order = np.cumsum(term.tree.feature < 0) - 1
@@ -82,7 +82,9 @@ def _same_leaves(session: Any, parts: Parts, places: Places, table: np.ndarray, 
     return leaves.size
 
 
-def _same_results(session: Any, parts: Parts, edges: Edges, dtype: Any, draw: np.random.Generator) -> None:
+def _same_results(
+    session: Any, parts: ModelParts, edges: Edges, dtype: Any, draw: np.random.Generator
+) -> None:
     given, table = _rows(parts, edges, dtype, draw)
     names = [output.name for output in session.get_outputs()]
     results = dict(zip(names, session.run(None, given), strict=True))
@@ -95,7 +97,7 @@ def _same_results(session: Any, parts: Parts, edges: Edges, dtype: Any, draw: np
             raise Found(f"{name} is {got[far][0]!r} where the model has {wanted[far][0]!r}")
 
 
-def expected(parts: Parts, table: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+def expected(parts: ModelParts, table: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """Raw scores (n, k) of a table as the sum sees it, and how far off those of the file may be."""
     scores = np.tile(parts.start, (len(table), 1))
     size, terms = np.tile(parts.size(), (len(table), 1)), len(parts.terms) + 4
@@ -113,7 +115,7 @@ def expected(parts: Parts, table: np.ndarray, dtype: Any) -> tuple[np.ndarray, n
 
 
 def _rows(
-    parts: Parts, edges: Edges, dtype: Any, draw: np.random.Generator, count: int = 500
+    parts: ModelParts, edges: Edges, dtype: Any, draw: np.random.Generator, count: int = 500
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Inputs of the file, and the table that the model makes of them."""
     n = parts.columns.n
@@ -151,7 +153,7 @@ def _rows(
 
 
 def _wanted(
-    parts: Parts, scores: np.ndarray, off: np.ndarray, unit: float
+    parts: ModelParts, scores: np.ndarray, off: np.ndarray, unit: float
 ) -> list[tuple[str, np.ndarray, np.ndarray]]:
     """The outputs that are numbers, what the model has there, and how far off they may be."""
     one = parts.outputs == 1

@@ -13,7 +13,7 @@ import numpy as np
 from anyboost._version import __version__
 from anyboost.explain.calibration import Temperature
 from anyboost.export.onnx_trees import Places, Weighted, attributes
-from anyboost.export.parts import INSTEAD, Parts
+from anyboost.export.parts import INSTEAD, ModelParts
 from anyboost.losses import links
 from anyboost.tables import Levels
 
@@ -82,7 +82,7 @@ class Graph:
         return model
 
 
-def whole(parts: Parts, dtype: Any) -> tuple[Any, Places]:
+def whole(parts: ModelParts, dtype: Any) -> tuple[Any, Places]:
     """The model, and how its trees are told the values of encoded columns."""
     parts.refuse_slopes()
     graph = Graph(dtype)
@@ -96,7 +96,7 @@ def whole(parts: Parts, dtype: Any) -> tuple[Any, Places]:
     return graph.model(_metadata(parts)), places
 
 
-def places_of(parts: Parts) -> Places:
+def places_of(parts: ModelParts) -> Places:
     """Those of the columns that are encoded, which have no values but the statistics of their levels."""
     encoded = [
         j for j, source in enumerate(parts.encoding.sources.tolist()) if source in parts.encoding.values
@@ -111,7 +111,7 @@ def places_of(parts: Parts) -> Places:
     return Places([term.tree for term in parts.terms], encoded)
 
 
-def decisions(parts: Parts, places: Places, dtype: Any) -> Any:
+def decisions(parts: ModelParts, places: Places, dtype: Any) -> Any:
     """A model of the same trees whose outputs, one a tree, are the numbers of leaves instead of their values."""
     graph = Graph(dtype)
     trees = [
@@ -127,7 +127,7 @@ def decisions(parts: Parts, places: Places, dtype: Any) -> Any:
 # --- columns to a table
 
 
-def _table(graph: Graph, parts: Parts, places: Places) -> str:
+def _table(graph: Graph, parts: ModelParts, places: Places) -> str:
     columns = parts.columns
     if not columns.levels:
         return graph.input("X", columns.n)
@@ -153,7 +153,7 @@ def _table(graph: Graph, parts: Parts, places: Places) -> str:
     return graph.node("Concat", *found, axis=1)
 
 
-def _told(parts: Parts, column: int, levels: Levels) -> np.ndarray:
+def _told(parts: ModelParts, column: int, levels: Levels) -> np.ndarray:
     """What each level of a column becomes, (levels + 1, statistics), and at last one that is not known."""
     if column in parts.encoding.values:
         return parts.encoding.values[column]
@@ -195,7 +195,7 @@ def _looked_up(graph: Graph, given: str, levels: Levels, values: np.ndarray) -> 
 # --- the sum
 
 
-def _scores(graph: Graph, parts: Parts, places: Places, table: str) -> str:
+def _scores(graph: Graph, parts: ModelParts, places: Places, table: str) -> str:
     """(rows, outputs)."""
     outputs = range(parts.outputs)
     trees = [
@@ -217,14 +217,14 @@ def _scores(graph: Graph, parts: Parts, places: Places, table: str) -> str:
 # --- the link
 
 
-def _one_column(graph: Graph, parts: Parts, value: str) -> tuple[str, list[Any]]:
+def _one_column(graph: Graph, parts: ModelParts, value: str) -> tuple[str, list[Any]]:
     """(rows,) for one output, as the model gives it."""
     if parts.outputs > 1:
         return value, [parts.outputs]
     return graph.node("Squeeze", value, graph.constant([1], np.int64)), []
 
 
-def _predictions(graph: Graph, parts: Parts, scores: str) -> None:
+def _predictions(graph: Graph, parts: ModelParts, scores: str) -> None:
     made = _linked(graph, parts, scores)
     if parts.link.predict is links.largest:
         graph.output(made, "prediction", [], np.int64)
@@ -233,7 +233,7 @@ def _predictions(graph: Graph, parts: Parts, scores: str) -> None:
     graph.output(made, "prediction", shape)
 
 
-def _linked(graph: Graph, parts: Parts, scores: str) -> str:
+def _linked(graph: Graph, parts: ModelParts, scores: str) -> str:
     predict = parts.link.predict
     if predict is links.exponential:
         return graph.node("Exp", scores)
@@ -254,7 +254,7 @@ def _increasing(graph: Graph, scores: str, outputs: int) -> str:
     return names[0]
 
 
-def _classes(graph: Graph, parts: Parts, scores: str) -> None:
+def _classes(graph: Graph, parts: ModelParts, scores: str) -> None:
     assert parts.classes is not None
     chances = _probabilities(graph, parts, scores)
     if parts.calibration is not None and chances is not None:
@@ -275,7 +275,7 @@ def _classes(graph: Graph, parts: Parts, scores: str) -> None:
     graph.output(raw, "scores", shape)
 
 
-def _probabilities(graph: Graph, parts: Parts, scores: str) -> str | None:
+def _probabilities(graph: Graph, parts: ModelParts, scores: str) -> str | None:
     """(rows, classes); None where the loss has none."""
     if parts.calibration is not None:
         if not isinstance(parts.calibration, Temperature):
@@ -317,7 +317,7 @@ _CHANCES: dict[Any, Callable[[Graph, str], str]] = {
 }
 
 
-def _metadata(parts: Parts) -> dict[str, str]:
+def _metadata(parts: ModelParts) -> dict[str, str]:
     import json
 
     found = {"anyboost.version": __version__, "anyboost.kind": parts.kind, "anyboost.loss": parts.loss}

@@ -40,7 +40,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ModelParts:
     """What an exporter needs of a model.
 
     `columns`, `encoding` and `names` are those of an estimator; a sum or a run takes a table of numbers as it is.
@@ -79,13 +79,13 @@ class Parts:
         return total
 
 
-def parts_of(model: Any) -> Parts:
+def parts_of(model: Any) -> ModelParts:
     """The parts of a fitted estimator, a run or a sum; a sentence for what has none."""
     if isinstance(model, Ensemble):
-        return Parts("ensemble", "", links.IDENTITY, *_sum(model), *_bare(model))
+        return ModelParts("ensemble", "", links.IDENTITY, *_sum(model), *_bare(model))
     if isinstance(model, Run):
         ensemble = model.ensemble
-        return Parts("run", str(model.loss), link_of(model.loss), *_sum(ensemble), *_bare(ensemble))
+        return ModelParts("run", str(model.loss), link_of(model.loss), *_sum(ensemble), *_bare(ensemble))
     for kind, cls in (
         ("regressor", BoostingRegressor),
         ("classifier", BoostingClassifier),
@@ -103,7 +103,7 @@ def _bare(ensemble: Ensemble) -> tuple[Columns, Encoding, None]:
     return Columns(ensemble.n_features), Encoding(ensemble.n_features), None
 
 
-def _of_estimator(kind: str, model: Any) -> Parts:
+def _of_estimator(kind: str, model: Any) -> ModelParts:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
@@ -113,7 +113,7 @@ def _of_estimator(kind: str, model: Any) -> Parts:
             "beside a model that is fitted with offset=..., and add them up"
         )
     names = getattr(model, "feature_names_in_", None)
-    return Parts(
+    return ModelParts(
         kind,
         str(model.loss_),
         links.IDENTITY if kind == "ranker" else link_of(model.loss_),

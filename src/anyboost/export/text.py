@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.export.onnx_trees import codes_apart
-from anyboost.export.parts import Parts, Term, parts_of
+from anyboost.export.parts import ModelParts, Term, parts_of
 
 
 def to_text(model: Any) -> str:
@@ -41,7 +41,7 @@ def to_text(model: Any) -> str:
     return "\n".join(_lines(parts, names))
 
 
-def _lines(parts: Parts, names: list[str]) -> Iterator[str]:
+def _lines(parts: ModelParts, names: list[str]) -> Iterator[str]:
     columns = f"{parts.columns.n} column{'s' if parts.columns.n != 1 else ''}"
     yield ", ".join(
         part for part in (parts.kind, f"{parts.loss} loss" if parts.loss else "", columns) if part
@@ -61,7 +61,7 @@ def _lines(parts: Parts, names: list[str]) -> Iterator[str]:
         yield from _tree(parts, term, names)
 
 
-def _tree(parts: Parts, term: Term, names: list[str]) -> Iterator[str]:
+def _tree(parts: ModelParts, term: Term, names: list[str]) -> Iterator[str]:
     """The nodes, a left child before its sibling; without recursion, for trees may be deep."""
     tree, waiting = term.tree, [(0, 1, "")]
     while waiting:
@@ -76,7 +76,7 @@ def _tree(parts: Parts, term: Term, names: list[str]) -> Iterator[str]:
         waiting.append((int(tree.left[node]), depth + 1, ""))
 
 
-def _question(parts: Parts, term: Term, node: int, names: list[str]) -> str:
+def _question(parts: ModelParts, term: Term, node: int, names: list[str]) -> str:
     tree = term.tree
     column, name = int(tree.feature[node]), names[int(tree.feature[node])]
     if tree.category_set[node] < 0:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from anyboost.export.onnx_trees import codes_apart
-from anyboost.export.parts import INSTEAD, Parts, Term, parts_of
+from anyboost.export.parts import INSTEAD, ModelParts, Term, parts_of
 from anyboost.losses import links
 
 
@@ -72,7 +72,7 @@ def to_treelite(model: Any) -> Any:
     return builder.commit()
 
 
-def _refuse(parts: Parts) -> None:
+def _refuse(parts: ModelParts) -> None:
     parts.refuse_slopes()
     what = None
     if parts.linear is not None:
@@ -89,13 +89,13 @@ def _refuse(parts: Parts) -> None:
         raise ValueError(f"model cannot be exported to treelite: it has {what}; or {INSTEAD}")
 
 
-def _task(parts: Parts) -> str:
+def _task(parts: ModelParts) -> str:
     if parts.kind == "classifier":
         return "kBinaryClf" if parts.outputs == 1 else "kMultiClf"
     return "kLearningToRank" if parts.kind == "ranker" else "kRegressor"
 
 
-def _postprocessor(parts: Parts) -> dict[str, Any]:
+def _postprocessor(parts: ModelParts) -> dict[str, Any]:
     if parts.kind != "classifier":
         return {"name": "exponential" if parts.link.predict is links.exponential else "identity"}
     chances = parts.link.probabilities

@@ -18,7 +18,7 @@ from anyboost.online.features import MOST_BITS, Features
 from anyboost.online.labels import SIZE
 from anyboost.online.one_vs_rest import Member, OneVsRest
 from anyboost.online.regret import Sketch
-from anyboost.online.settings import Chain, Settings, Totals, compiled_loss
+from anyboost.online.settings import Chain, ChainSettings, ChainTotals, compiled_loss
 from anyboost.online.state import ChainState, CompiledState, InterpretedState
 from anyboost.online.trees import FIRST, TreeArrays
 
@@ -44,7 +44,7 @@ _GIVEN = {
 }
 _SIZES = Record(features=Place(count(0, MOST_PARTS), "n_features"), outputs=count(), hash_bits=number)
 _SETTINGS = Record(
-    **dict.fromkeys(Settings._fields, fields.real)
+    **dict.fromkeys(ChainSettings._fields, fields.real)
     | dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag)
     | dict.fromkeys(("code", "center"), count())
 )
@@ -52,7 +52,7 @@ _SUMS = Record(
     chain=Floats(len(KEPT), "prefixes", what="losses"),
     labels=Floats(SIZE),
     shares=Floats("outputs"),
-    totals=Floats(len(Totals._fields)),
+    totals=Floats(len(ChainTotals._fields)),
     sketch=Place(Floats(2, None, what="labels"), "sketch.points"),
 )
 _NAMES = Record(features=Place(labels.NAMES, "names"))
@@ -140,7 +140,7 @@ def _unpack_state(part: Fields, booster: OnlineBooster, outputs: int) -> ChainSt
     state.chain[KEPT], state.sketch = chain, Sketch(sketch)
     state.labels, state.shares, state.totals = sums
     # The settings as they were, which a later version may derive otherwise
-    settings = Settings(**part.part("settings", _SETTINGS.take))
+    settings = ChainSettings(**part.part("settings", _SETTINGS.take))
     if settings.code != state.settings.code and state.settings.code != OTHER:
         raise Fault("its loss and its settings do not belong together")
     state.settings = settings

@@ -11,7 +11,7 @@ from anyboost.files.codec import Place, Record
 from anyboost.files.fields import MOST_PARTS, Fault, Fields
 from anyboost.files.tensors import Bits, Floats, Kind, Packed, Tensors, Whole
 from anyboost.files.trees import joined, spread
-from anyboost.trees.journal import Kept
+from anyboost.trees.journal import KeptTree
 from anyboost.trees.table import BINS, MISSING
 
 _MOST_OUTPUTS = 2**16
@@ -59,7 +59,7 @@ _LEAVES = Record(
 )
 
 
-def pack(trees: list[Kept]) -> Packed:
+def pack(trees: list[KeptTree]) -> Packed:
     """The tensors of these trees."""
     found = _NODES.pack(nodes=[len(tree.feature) for tree in trees])
     if not trees:
@@ -85,7 +85,7 @@ def pack(trees: list[Kept]) -> Packed:
     )
 
 
-def unpack(part: Fields, n_features: int) -> list[Kept]:
+def unpack(part: Fields, n_features: int) -> list[KeptTree]:
     """The trees; a Fault unless each is one whole tree on these features."""
     sizes = _NODES.take(part)["nodes"]
     count, total = len(sizes), int(sizes.sum())
@@ -120,7 +120,7 @@ def unpack(part: Fields, n_features: int) -> list[Kept]:
     flat = zip(_cut(leaves["bounds"], lengths["bounds"]), outputs.tolist(), strict=True)
     bounds = [values.reshape(-1, 2, k) for values, k in flat]
     parts["bounds"] = [own if has else None for own, has in zip(bounds, bounded, strict=True)]
-    return [Kept(**{name: each[tree] for name, each in parts.items()}) for tree in range(count)]
+    return [KeptTree(**{name: each[tree] for name, each in parts.items()}) for tree in range(count)]
 
 
 def _check(

@@ -16,11 +16,10 @@ from anyboost.online.spreads import Spread
 from anyboost.streams.experts import ClassChains, NumberChain, Refit, Refitted
 from anyboost.streams.kinds import ClassTeam, NumberTeam
 from anyboost.streams.layout import Layout
-from anyboost.streams.mixing import MOST_SWITCHES, TOTALS, MixtureState, Parts, Totals
+from anyboost.streams.mixing import MOST_SWITCHES, TOTALS, Averages, MixtureState, TeamTotals
 from anyboost.streams.mixture import MOST_MOVES, Mixture, Move
-from anyboost.streams.rows_kept import Packed as Rows
-from anyboost.streams.rows_kept import RowsKept
-from anyboost.streams.schedules import Schedule
+from anyboost.streams.rows_kept import RowArrays, RowsKept
+from anyboost.streams.schedules import RefitSchedule
 from anyboost.streams.team import REFITS, Team
 
 MOST_EXPERTS = 100
@@ -56,34 +55,39 @@ _REFITTED = Record(
 _LAYOUT = Record(
     width=count(1), missing=flag, places=Whole("columns", most="width"), texts=Whole("columns", most=1)
 )
+_NAMED = {"smoothed": "calm"}  # in files
 
 
 def _mixture(mixture: Mixture) -> Record:
     """What an average of experts remembers, and the averages under it."""
     kinds = {name: Floats(*array.shape, what="weights") for name, array in mixture.state._asdict().items()}
-    own = {
+    kinds |= {
+        "totals": Floats(len(TeamTotals._fields), what="weights"),
         "weights": Floats("parts", len(mixture.names), least=0.0, what="weights"),
-        "totals": Floats(len(Totals._fields), what="weights"),
         "past": Floats("answers", what="losses"),
         "rates": Floats("parts", what="rates"),
-        "shares": Floats("parts", least=POSITIVE, most=float(np.nextafter(1.0, 0.0))),
-        "boldness": Floats("parts"),
-        "priors": Floats("answers", least=0.0),
     }
-    paths = Place(kinds["paths"], default=None)  # older files have none
-    return Record("mixture.", **kinds | own | {"paths": paths})
+    places = {_NAMED.get(name, name): Place(kind, f"state.{name}") for name, kind in kinds.items()}
+    places["paths"] = places["paths"]._replace(default=None)  # older files have none
+    return Record(
+        "mixture.",
+        **places,
+        shares=Place(Floats("parts", least=POSITIVE, most=float(np.nextafter(1.0, 0.0))), "parts.shares"),
+        boldness=Place(Floats("parts"), "parts.boldness"),
+        priors=Place(Floats("answers", least=0.0), "parts.priors"),
+    )
 
 
 def pack(team: Team) -> Packed:
     """Entries and tensors of a team; fits of the background are waited for."""
     team.await_refits()
-    kept, state = team.kept, team.mixture.state
-    mixture = state._asdict() | team.mixture.parts._asdict() | {"totals": state.totals.view(np.float64)}
+    kept, mixture = team.kept, team.mixture
     found = entries(named=team.features is not None) | _TEAM.pack(team) | _pack_kept(kept).within("kept")
     experts = [
         _pack_refitted(each) if isinstance(each, Refitted) else _pack_chain(each) for each in team.experts
     ]
-    found |= listed("experts", experts) | _mixture(team.mixture).pack(**mixture) | _SEEN.pack(team)
+    totals = mixture.state.totals.view(np.float64)
+    found |= listed("experts", experts) | _mixture(mixture).pack(mixture, totals=totals) | _SEEN.pack(team)
     if team.classifies:
         found |= _CLASSES.pack(team)
     return found | entries(loss=LOSSES.encode(team.loss))
@@ -114,7 +118,7 @@ def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     refuse(len(set(names)) != len(names), "it names an expert twice")
     mixture = Mixture(names, None if team.classifies else team.loss)
     found = _mixture(mixture).take(part)
-    mixture.parts = Parts(**{name: found.pop(name) for name in Parts._fields})
+    mixture.parts = Averages(**{name: found.pop(name) for name in Averages._fields})
     if found["paths"] is None:
         found["paths"] = np.tile(found["own"] - found["beside"], (MOST_SWITCHES, 1))  # nobody switched yet
     found["totals"] = found["totals"].view(TOTALS)
@@ -151,7 +155,7 @@ def _unpack_kept(part: Fields, classes: int | None) -> RowsKept:
     kept = RowsKept(most, recent, found["seed"])
     kept.n, kept.seen, kept.width = n, seen, found["width"]
     columns = found["columns"].astype(np.int32)
-    kept.packed = Rows(columns, found["values"], starts, found["y"], found["weights"], found["numbers"])
+    kept.packed = RowArrays(columns, found["values"], starts, found["y"], found["weights"], found["numbers"])
     return kept
 
 
@@ -196,7 +200,7 @@ def _pack_refitted(expert: Refitted) -> Packed:
 
 def _unpack_refitted(part: Fields, team: Team) -> Refitted:
     name, due, schedule, options = _REFITTED.take(part).values()
-    expert = Refitted(name, Schedule(*schedule), dict(options), None if team.classifies else team.loss)
+    expert = Refitted(name, RefitSchedule(*schedule), dict(options), None if team.classifies else team.loss)
     expert.due = due
     expert.layout, expert.model = _unpack_model(part, team)
     expert.pending = part.part("pending", _unpack_pending, team, under="pending.", later=True)

@@ -10,7 +10,7 @@ from anyboost.files.fields import Fields, count, items, optional, refusal, row, 
 from anyboost.files.parameters import simple
 from anyboost.files.tensors import Floats, Json, Packed
 from anyboost.streams.team import Team
-from anyboost.streams.waiting import Asked, Waiting
+from anyboost.streams.waiting import AskedExample, Waiting
 
 _KEY = where(lambda value: isinstance(value, str | int | float))
 _NAME = where(lambda value: type(value) in (str, int))
@@ -49,7 +49,7 @@ def unpack(part: Fields, most: int, team: Team | None) -> Waiting:
         if not _fits(sizes, team) or taken > len(heard):
             raise refusal("waiting")
         said = None if sizes is None else heard[begin:taken].reshape(sizes)
-        waiting.asked[key] = Asked({name: value for name, value in cells if value is not None}, said)
+        waiting.asked[key] = AskedExample({name: value for name, value in cells if value is not None}, said)
     if taken != len(heard):
         raise refusal("waiting")
     return waiting

@@ -15,9 +15,9 @@ from anyboost.losses import Loss
 from anyboost.mirror import domains, proxies, schedules, slopes, uncompiled
 from anyboost.mirror.combining import Combining
 from anyboost.mirror.domains import Domain, Simplex
-from anyboost.mirror.proxies import Proxy, Shape
+from anyboost.mirror.proxies import Proxy, ProxyShape
 from anyboost.mirror.schedules import Schedule
-from anyboost.mirror.state import NUMBERS, AveragerState, Settings
+from anyboost.mirror.state import NUMBERS, AveragerSettings, AveragerState
 
 MOST_WEIGHT = 1e6
 
@@ -192,7 +192,7 @@ class MirrorAverager(Combining):
         state = self._fresh(table.shape[1]) if self._state is None else self._state
         if self._terms is None:
             state = state.copy()  # a user's loss may raise in the middle of a batch
-            settings = Settings.of(self, table.shape[1])
+            settings = AveragerSettings.of(self, table.shape[1])
             scores = uncompiled.learn(self.loss, table, targets, weights, settings, state)
         else:
             scores = self._learn(table, targets.astype(np.float64), weights, state)
@@ -258,7 +258,7 @@ class MirrorAverager(Combining):
             )
         return self._state
 
-    def _shape(self, count: int) -> Shape:
+    def _shape(self, count: int) -> ProxyShape:
         return self.proxy.shape(count, self.domain)
 
     def _fresh(self, count: int) -> AveragerState:
@@ -278,7 +278,15 @@ class MirrorAverager(Combining):
         table = np.require(table, requirements="W")  # kernels are compiled for memory that can be written
         learn = learning.learn if table.ndim == 2 else learning.learn_outputs
         scores = np.empty((len(y), *table.shape[2:]))
-        learn(table, y, weights, self._terms, tuple(Settings.of(self, table.shape[1])), tuple(state), scores)
+        learn(
+            table,
+            y,
+            weights,
+            self._terms,
+            tuple(AveragerSettings.of(self, table.shape[1])),
+            tuple(state),
+            scores,
+        )
         return scores
 
     def _check_forecasts(self, forecasts: Any, n_rows: int | None = None) -> Floats:

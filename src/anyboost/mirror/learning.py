@@ -26,8 +26,8 @@ from anyboost.mirror.state import (
     SECOND_ORDER,
     SHARE,
     SIMPLEX,
+    AveragerSettings,
     AveragerState,
-    Settings,
 )
 
 FAR = 10.0  # a running scale is this many times the typical subgradient
@@ -40,7 +40,7 @@ def _named(settings, state):
     """The tuples with their names, which would take long on their way in from Python; callers keep the arrays."""
     memory, theta, total, numbers = state
     lent = AveragerState(borrowed(memory), borrowed(theta), borrowed(total), borrowed(numbers))
-    return Settings(*settings), lent
+    return AveragerSettings(*settings), lent
 
 
 # Scores of a row ------------------------------------------------------------------------------------------------

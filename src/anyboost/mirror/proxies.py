@@ -25,7 +25,7 @@ from anyboost.mirror.domains import Domain, Simplex
 from anyboost.mirror.state import ENTROPY, P_NORM, POWER
 
 
-class Shape(NamedTuple):
+class ProxyShape(NamedTuple):
     """A proxy on one set in M dimensions."""
 
     alpha: float
@@ -53,7 +53,7 @@ class Proxy:
             The set.
         """
 
-    def shape(self, count: int, domain: Domain) -> Shape:
+    def shape(self, count: int, domain: Domain) -> ProxyShape:
         """The constants for `count` functions.
 
         Parameters
@@ -65,7 +65,7 @@ class Proxy:
 
         Returns
         -------
-        Shape
+        ProxyShape
             alpha, height and exponent.
         """
         raise NotImplementedError
@@ -111,8 +111,8 @@ class Entropy(Proxy):
 
     code = ENTROPY
 
-    def shape(self, count: int, domain: Domain) -> Shape:
-        return Shape(1.0 / domain.radius, domain.radius * math.log(domain.vertices(count)), 0.0)
+    def shape(self, count: int, domain: Domain) -> ProxyShape:
+        return ProxyShape(1.0 / domain.radius, domain.radius * math.log(domain.vertices(count)), 0.0)
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,10 @@ class PNorm(Proxy):
                 f"p must be above 1 and at most 2, got {self.p}: the norm would not be strongly convex"
             )
 
-    def shape(self, count: int, domain: Domain) -> Shape:
+    def shape(self, count: int, domain: Domain) -> ProxyShape:
         p = self.p if self.p is not None else 1.0 + min(1.0, _inverse_log(count))
         alpha = (p - 1.0) * count ** (2.0 / p - 2.0) / domain.radius**2
-        return Shape(alpha, 0.5, p / (p - 1.0))
+        return ProxyShape(alpha, 0.5, p / (p - 1.0))
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,10 @@ class PowerDivergence(Proxy):
                 "use Simplex, or the proxy Entropy or PNorm"
             )
 
-    def shape(self, count: int, domain: Domain) -> Shape:
+    def shape(self, count: int, domain: Domain) -> ProxyShape:
         s = self.s if self.s is not None else min(1.0, _inverse_log(count))
         height = domain.radius**2 * (1.0 - count**-s) / (s * (s + 1.0))
-        return Shape(count**-s, height, s)
+        return ProxyShape(count**-s, height, s)
 
 
 def _inverse_log(count: int) -> float:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from anyboost import checks
 from anyboost.backends.few import left_to_right
-from anyboost.mirror.proxies import Entropy, Proxy, Shape
+from anyboost.mirror.proxies import Entropy, Proxy, ProxyShape
 from anyboost.mirror.state import ADAPTIVE, ANYTIME, CONSTANT, DOUBLING, SECOND_ORDER, SHARE
 
 
@@ -43,12 +43,12 @@ class Schedule:
             The proxy.
         """
 
-    def factor(self, shape: Shape) -> float:
+    def factor(self, shape: ProxyShape) -> float:
         """The temperature in units of what grows with the rows.
 
         Parameters
         ----------
-        shape : Shape
+        shape : ProxyShape
             The proxy's constants.
 
         Returns
@@ -63,7 +63,7 @@ class Schedule:
         """The share of all weight that is dealt out evenly after each row."""
         return 0.0
 
-    def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
+    def bound(self, rows: int, lipschitz: float, shape: ProxyShape) -> float:
         """The theorem's bound on the expected excess loss of the forecast for row `rows`; inf where none is proved.
 
         Parameters
@@ -72,7 +72,7 @@ class Schedule:
             The number of the row.
         lipschitz : float
             L.
-        shape : Shape
+        shape : ProxyShape
             The proxy's constants.
 
         Returns
@@ -97,7 +97,7 @@ class Anytime(Schedule):
 
     code = ANYTIME
 
-    def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
+    def bound(self, rows: int, lipschitz: float, shape: ProxyShape) -> float:
         return 2.0 * lipschitz * math.sqrt(shape.height / shape.alpha) * math.sqrt(rows + 1.0) / rows
 
 
@@ -118,7 +118,7 @@ class Doubling(Schedule):
 
     code = DOUBLING
 
-    def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
+    def bound(self, rows: int, lipschitz: float, shape: ProxyShape) -> float:
         heat = [math.sqrt(2.0 ** math.ceil(math.log2(i + 1.0))) for i in range(rows + 1)]
         spread = heat[rows] + left_to_right(0.5 / beta for beta in heat[:rows])
         return lipschitz * math.sqrt(shape.height / shape.alpha) * spread / rows
@@ -147,10 +147,10 @@ class KnownHorizon(Schedule):
     def __post_init__(self) -> None:
         checks.count(self.rows, "rows", least=1)
 
-    def factor(self, shape: Shape) -> float:
+    def factor(self, shape: ProxyShape) -> float:
         return shape.factor * math.sqrt(self.rows / 2.0)
 
-    def bound(self, rows: int, lipschitz: float, shape: Shape) -> float:
+    def bound(self, rows: int, lipschitz: float, shape: ProxyShape) -> float:
         """Proposition 3 for constant temperature; at `rows` it is (38).
 
         Parameters
@@ -159,7 +159,7 @@ class KnownHorizon(Schedule):
             The number of the row.
         lipschitz : float
             L.
-        shape : Shape
+        shape : ProxyShape
             The proxy's constants.
 
         Returns
@@ -220,7 +220,7 @@ class ExponentiatedGradient(_OfVertices):
     def __post_init__(self) -> None:
         checks.positive(self.rate, "rate")
 
-    def factor(self, shape: Shape) -> float:
+    def factor(self, shape: ProxyShape) -> float:
         return 1.0 / self.rate
 
 
@@ -255,7 +255,7 @@ class FixedShare(_OfVertices):
         checks.positive(self.rate, "rate")
         checks.fraction(self.share, "share")
 
-    def factor(self, shape: Shape) -> float:
+    def factor(self, shape: ProxyShape) -> float:
         return 1.0 / self.rate
 
     @property

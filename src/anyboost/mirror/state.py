@@ -1,4 +1,4 @@
-"""What compiled code is told of an averager (`Settings`), and what it changes (`AveragerState`).
+"""What compiled code is told of an averager (`AveragerSettings`), and what it changes (`AveragerState`).
 
 Kinds of proxies, sets and schedules are numbers here, and only here; importing this module compiles nothing.
 """
@@ -29,7 +29,7 @@ NUMBERS = np.dtype(
 N_NUMBERS = NUMBERS.itemsize // 8
 
 
-class Settings(NamedTuple):
+class AveragerSettings(NamedTuple):
     """Kinds, by number, and what they need."""
 
     proxy: int
@@ -43,7 +43,7 @@ class Settings(NamedTuple):
     dealt: float  # the share of all weight that is dealt out after each row
 
     @classmethod
-    def of(cls, averager: Any, count: int) -> "Settings":
+    def of(cls, averager: Any, count: int) -> "AveragerSettings":
         """Those of an averager of `count` functions."""
         proxy, domain, rule = averager.proxy, averager.domain, averager.schedule
         shape = proxy.shape(count, domain)

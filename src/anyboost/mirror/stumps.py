@@ -25,7 +25,7 @@ from anyboost.mirror.schedules import (
     KnownHorizon,
     Schedule,
 )
-from anyboost.mirror.state import NUMBERS, Settings
+from anyboost.mirror.state import NUMBERS, AveragerSettings
 
 # All is kept as logarithms but the sums of (12).
 NODE = np.dtype(
@@ -237,7 +237,9 @@ class StumpAverager:
         if self._state is None:
             self._state = self._fresh(*_dictionary(table, self.max_thresholds))
         scores = np.empty(len(targets))
-        self._state.learn(table, targets, weights, self._terms, Settings.of(self, self.n_stumps_), scores)
+        self._state.learn(
+            table, targets, weights, self._terms, AveragerSettings.of(self, self.n_stumps_), scores
+        )
         return scores
 
     def predict(self, X: Any) -> Floats:
@@ -312,7 +314,7 @@ class Trees(NamedTuple):
         return theta, total
 
     def learn(
-        self, X: Floats, y: Floats, weights: Floats, terms: Floats, settings: Settings, scores: Floats
+        self, X: Floats, y: Floats, weights: Floats, terms: Floats, settings: AveragerSettings, scores: Floats
     ) -> None:
         from anyboost.mirror import stump_learning
 
@@ -340,7 +342,7 @@ class Arrays(NamedTuple):
         return self.theta.copy(), self.total
 
     def learn(
-        self, X: Floats, y: Floats, weights: Floats, terms: Floats, settings: Settings, scores: Floats
+        self, X: Floats, y: Floats, weights: Floats, terms: Floats, settings: AveragerSettings, scores: Floats
     ) -> None:
         from anyboost.mirror import stump_learning
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
-from anyboost.mirror.state import AveragerState, Settings
+from anyboost.mirror.state import AveragerSettings, AveragerState
 
 
 def learn(
@@ -15,7 +15,7 @@ def learn(
     table: Floats,
     y: np.ndarray,
     weights: Floats,
-    settings: Settings,
+    settings: AveragerSettings,
     state: AveragerState,
 ) -> Floats:
     """Learn from rows in order, each row's subgradient by the loss's own method; predictions before each row."""

@@ -16,7 +16,7 @@ _PARQUET, _CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
 _INDEX = re.compile(r"__index_level_\d+__")
 
 
-class Source(Protocol):
+class ColumnFiles(Protocol):
     """What a table is made of: files with named columns, each of which holds numbers or words."""
 
     @property

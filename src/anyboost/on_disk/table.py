@@ -19,7 +19,7 @@ import numpy as np
 
 from anyboost import checks, tables
 from anyboost.backends import mapped
-from anyboost.on_disk.files import Source
+from anyboost.on_disk.files import ColumnFiles
 from anyboost.on_disk.folder import Builder, arrays_of, facts_of, taken
 from anyboost.tables import FROM_DTYPE, Column, Columns, Levels
 from anyboost.tables.levels import in_order
@@ -28,7 +28,7 @@ from anyboost.trees.table import MOST_BINS, Bins, Categories
 SMALL = ("thresholds", "n_thresholds", "n_cuts")
 
 
-class Asked(NamedTuple):
+class ColumnsAsked(NamedTuple):
     """Which columns of the files are what."""
 
     columns: Any = None
@@ -70,8 +70,8 @@ class Stored(NamedTuple):
 
 
 def stored(
-    files: Source,
-    asked: Asked,
+    files: ColumnFiles,
+    asked: ColumnsAsked,
     folder: Any,
     binned: Callable[[np.ndarray, Any, tuple[int, ...], Builder], Bins],
 ) -> Stored:
@@ -104,7 +104,7 @@ def stored(
     return _loaded(builder.arrays if place is None else arrays_of(place, builder.arrays), facts, roles)
 
 
-def _roles(files: Source, asked: Asked) -> Roles:
+def _roles(files: ColumnFiles, asked: ColumnsAsked) -> Roles:
     given = asked.target
     targets = [] if given is None else [given] if isinstance(given, str) else list(given)
     for name, value in (("weight", asked.weight), ("group", asked.group)):
@@ -185,7 +185,7 @@ class _Miscounted(Exception):
     """The files have other rows than they were counted to have."""
 
 
-def _read(files: Source, roles: Roles, builder: Builder) -> dict[str, Any]:
+def _read(files: ColumnFiles, roles: Roles, builder: Builder) -> dict[str, Any]:
     """Write everything but the bins; the levels, and the words of targets and groups."""
     for parsed in (False, True):  # lines of text are rows, but for those within quotes and blank ones
         total = files.count(parsed)
@@ -199,7 +199,7 @@ def _read(files: Source, roles: Roles, builder: Builder) -> dict[str, Any]:
     )
 
 
-def _written(files: Source, roles: Roles, builder: Builder, total: int) -> dict[str, Any]:
+def _written(files: ColumnFiles, roles: Roles, builder: Builder, total: int) -> dict[str, Any]:
     if total <= 0:
         raise _Miscounted
     kept = _read_weights(files, roles, builder, total)
@@ -238,7 +238,7 @@ def _written(files: Source, roles: Roles, builder: Builder, total: int) -> dict[
     return {"levels": levels} | words
 
 
-def _read_weights(files: Source, roles: Roles, builder: Builder, total: int) -> np.ndarray | None:
+def _read_weights(files: ColumnFiles, roles: Roles, builder: Builder, total: int) -> np.ndarray | None:
     """Keep the weights that are not zero; which rows those are, None for all."""
     if roles.weight is None:
         return None

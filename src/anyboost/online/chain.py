@@ -22,13 +22,13 @@ from anyboost.online import labels, learners, scores
 from anyboost.online.learners import Aim, Row
 from anyboost.online.one_score import OneScore
 from anyboost.online.region import inverse_curvature_of, see_label, unit_of
-from anyboost.online.settings import Chain, Settings
+from anyboost.online.settings import Chain, ChainSettings
 
 
 class Model(NamedTuple):
     """A booster as the chain has it; kernels are given the chain's lines in one array, which costs a call less."""
 
-    settings: Settings
+    settings: ChainSettings
     chain: Any  # `Chain`
     labels: np.ndarray
     totals: np.ndarray
@@ -46,7 +46,7 @@ class Work(NamedTuple):
     points: np.ndarray  # (stages + 1,) of z; or (stages + 1, outputs)
 
 
-class Link(NamedTuple):
+class StagePlace(NamedTuple):
     """A stage's place in the chain."""
 
     hull: float  # 1, or 0 for the span
@@ -182,7 +182,9 @@ def learn_row(model, known, now, row, y, work):
 
 @described
 def link_of(settings, chain, i):
-    return Link(1.0 if settings.hull else 0.0, chain.step[i + 1], chain.inverse[i + 1], chain.shrink[i + 1])
+    return StagePlace(
+        1.0 if settings.hull else 0.0, chain.step[i + 1], chain.inverse[i + 1], chain.shrink[i + 1]
+    )
 
 
 @inlined

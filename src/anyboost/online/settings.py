@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
 
 
-class Settings(NamedTuple):
+class ChainSettings(NamedTuple):
     """The booster's arguments."""
 
     code: int  # of the loss
@@ -46,7 +46,7 @@ class Chain(NamedTuple):
     inverse: np.ndarray  # 1 / eta_i
 
 
-class Totals(NamedTuple):
+class ChainTotals(NamedTuple):
     """Sums over rows; a booster keeps them in an array, in this order."""
 
     loss: float  # of the answers
@@ -56,7 +56,7 @@ class Totals(NamedTuple):
     second: float
 
 
-TOTALS = np.dtype([(name, np.float64) for name in Totals._fields], align=True)
+TOTALS = np.dtype([(name, np.float64) for name in ChainTotals._fields], align=True)
 
 
 def compiled_loss(loss: RowwiseLoss) -> bool:
@@ -64,7 +64,7 @@ def compiled_loss(loss: RowwiseLoss) -> bool:
     return loss.number != definitions.OTHER
 
 
-def settings_of(booster: OnlineBooster) -> Settings:
+def settings_of(booster: OnlineBooster) -> ChainSettings:
     """From a booster's arguments to the numbers that the chain reads."""
     loss, located = booster.loss, booster.loss.located
     fixed = booster.output_bound is not None and (booster.label_bound is not None or not located)
@@ -81,7 +81,7 @@ def settings_of(booster: OnlineBooster) -> Settings:
         lipschitz = loss.lipschitz
     elif not located:
         lipschitz = 1.0
-    return Settings(
+    return ChainSettings(
         code=loss.number,
         parameter=loss.parameter if compiled_loss(loss) and not loss.vector else 0.0,
         located=located,

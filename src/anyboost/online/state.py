@@ -22,7 +22,7 @@ from anyboost.online.python_loss import PythonLoss
 from anyboost.online.python_stages import PythonStages
 from anyboost.online.regret import Regret
 from anyboost.online.rows import Table, one_row
-from anyboost.online.settings import TOTALS, Chain, Totals, settings_of
+from anyboost.online.settings import TOTALS, Chain, ChainTotals, settings_of
 from anyboost.online.several_scores import several_scores
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ChainState:
         self.lines.inverse[1:] = 1.0 / booster.steps()
         self.labels = np.zeros(labels.SIZE)
         self.shares = np.zeros(outputs)  # weight of each class
-        self.totals = np.zeros(len(Totals._fields))
+        self.totals = np.zeros(len(ChainTotals._fields))
         self.sketch = regret.Sketch()
         learner, stages = booster.learner, booster.n_learners
         if not isinstance(learner, CompiledLearner):
@@ -70,7 +70,7 @@ class ChainState:
     @property
     def rows(self) -> int:
         """How many rows were learned."""
-        return int(Totals(*self.totals).rows)
+        return int(ChainTotals(*self.totals).rows)
 
     def grow(self, n_features: int) -> None:
         if self.arrays is None:

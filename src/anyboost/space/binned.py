@@ -6,7 +6,7 @@ import numpy as np
 
 from anyboost import checks
 from anyboost.backends import mapped
-from anyboost.on_disk import Asked, Files, Source, stored
+from anyboost.on_disk import ColumnFiles, ColumnsAsked, Files, stored
 from anyboost.space.geometry import Space
 from anyboost.tables import Columns
 from anyboost.trees.rows import Rows
@@ -143,7 +143,7 @@ class Binned:
         """
         checks.bins(max_bins)
         workers = checks.workers(n_threads)
-        asked = Asked(columns, target, weight, group, categorical, max_bins)
+        asked = ColumnsAsked(columns, target, weight, group, categorical, max_bins)
         return binned_files(Files(paths), asked, folder, workers)
 
     @property
@@ -199,7 +199,9 @@ class Binned:
         return own
 
 
-def binned_files(files: Source, asked: Asked, folder: Any = None, n_threads: int | None = None) -> Binned:
+def binned_files(
+    files: ColumnFiles, asked: ColumnsAsked, folder: Any = None, n_threads: int | None = None
+) -> Binned:
     """A table of the rows of files, in files that are mapped into memory."""
     from anyboost.trees.binning import bin_table, words_shape
 

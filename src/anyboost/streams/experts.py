@@ -22,7 +22,7 @@ from anyboost.online.rows import Table
 from anyboost.streams.batch_row import BatchRow
 from anyboost.streams.layout import Layout, layout_of
 from anyboost.streams.rows_kept import Labelled
-from anyboost.streams.schedules import Schedule
+from anyboost.streams.schedules import RefitSchedule
 
 
 class NumberChain:
@@ -126,7 +126,7 @@ class Refitted:
     _row: BatchRow | None = None
 
     def __init__(
-        self, name: str, schedule: Schedule, options: Mapping[str, Any], loss: RowwiseLoss | None
+        self, name: str, schedule: RefitSchedule, options: Mapping[str, Any], loss: RowwiseLoss | None
     ) -> None:
         self.name, self.schedule, self.loss = name, schedule, loss
         self.options = dict(options)

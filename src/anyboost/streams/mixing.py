@@ -23,7 +23,7 @@ LEAD = 0.1  # by how much another has to be ahead to be the new one
 MOST_SWITCHES = 10  # of the sequences of experts that answers are compared with
 
 
-class Parts(NamedTuple):
+class Averages(NamedTuple):
     """The averages under the average, G of them, and the stack; read only."""
 
     shares: np.ndarray
@@ -41,7 +41,7 @@ class MixtureState(NamedTuple):
     own: np.ndarray  # (M,) losses of each expert, as it is heard, since it joined
     beside: np.ndarray  # (M,) losses of the answers on the same rows
     slopes: np.ndarray  # (M,) sums of <gradient, weights> - gradient_j
-    calm: np.ndarray  # (M,) smoothed weights
+    smoothed: np.ndarray  # (M,) the answers' weights
     labels: np.ndarray  # see `online.labels`
     totals: np.ndarray  # one record of `TOTALS`
     coefficients: np.ndarray  # see `stacking.Stack`
@@ -50,7 +50,7 @@ class MixtureState(NamedTuple):
     paths: np.ndarray  # (MOST_SWITCHES, M), see `_follow`
 
 
-class Totals(NamedTuple):
+class TeamTotals(NamedTuple):
     """Sums over rows."""
 
     rows: float
@@ -67,7 +67,7 @@ class Totals(NamedTuple):
     heaviest: float  # the largest weight of a row
 
 
-TOTALS = np.dtype([(name, np.float64) for name in Totals._fields], align=True)
+TOTALS = np.dtype([(name, np.float64) for name in TeamTotals._fields], align=True)
 
 
 @kernel
@@ -164,11 +164,11 @@ def lead(state, u):
         now = 0.0
         for g in range(len(state.weights)):
             now += u[g] * state.weights[g, j]
-        state.calm[j] += SMOOTHING * (now - state.calm[j])
-        if state.calm[j] > state.calm[best]:
+        state.smoothed[j] += SMOOTHING * (now - state.smoothed[j])
+        if state.smoothed[j] > state.smoothed[best]:
             best = j
     totals = state.totals[0]
     leader = int(totals.leader)
-    if leader < 0 or state.calm[best] > state.calm[leader] + LEAD:
+    if leader < 0 or state.smoothed[best] > state.smoothed[leader] + LEAD:
         totals.leader = leader = best
     return leader

@@ -6,8 +6,8 @@ from anyboost.backends.compiler import kernel
 from anyboost.backends.elementary import log
 from anyboost.backends.forms import borrowed
 from anyboost.streams.mixing import (
+    Averages,
     MixtureState,
-    Parts,
     account,
     lead,
     members_of,
@@ -51,7 +51,7 @@ def _class_answer(state, u, forecasts, floor, out, chances, label):
 @kernel
 def mix_classes(state, parts, floor, forecasts, codes, weights, learning, answers, leaders):
     """Answer rows (n, M, K) of probabilities, and learn from each row's class where `learning`."""
-    state, parts = MixtureState(*borrowed(state)), Parts(*borrowed(parts))
+    state, parts = MixtureState(*borrowed(state)), Averages(*borrowed(parts))
     _, experts, classes = forecasts.shape
     chances, losses, slopes = np.empty(len(parts.priors)), np.empty(experts), np.empty(experts)
     stack, stacked, surer = stack_of(state), np.empty(classes), np.empty((experts + 1, classes))

@@ -8,8 +8,8 @@ from anyboost.backends.forms import borrowed
 from anyboost.losses.numbered import SQUARED, slope, value
 from anyboost.online import labels as stream_labels
 from anyboost.streams.mixing import (
+    Averages,
     MixtureState,
-    Parts,
     account,
     lead,
     members_of,
@@ -131,29 +131,29 @@ def _learn_number(state, parts, code, parameter, located, rate, heard, points, a
         losses[:] = np.nan
         account(state, losses, answer_loss, 0.0, losses, weight)
         return
-    calm = _tamed(before, y, convex)
-    calm_loss = value(code, parameter, answer, calm)
+    tamed = _tamed(before, y, convex)
+    tamed_loss = value(code, parameter, answer, tamed)
     steepness, wild = slope(code, parameter, answer, y), 0.0
     for j in range(len(heard)):
         losses[j] = own[j] = slopes[j] = np.nan
         if not np.isnan(heard[j]):
-            losses[j], own[j] = value(code, parameter, heard[j], calm), value(code, parameter, heard[j], y)
+            losses[j], own[j] = value(code, parameter, heard[j], tamed), value(code, parameter, heard[j], y)
             slopes[j] = steepness * heard[j]
-            wild = max(wild, (answer_loss - calm_loss) - (own[j] - losses[j]))
+            wild = max(wild, (answer_loss - tamed_loss) - (own[j] - losses[j]))
     account(state, own, answer_loss, steepness * answer, slopes, weight)
     totals.tamed += weight * wild
     # Rates are by what is lost needlessly: losses of counts and amounts change with the unit, and may be below 0.
-    needless = max(calm_loss - _least(code, parameter, located, calm), 0.0)
+    needless = max(tamed_loss - _least(code, parameter, located, tamed), 0.0)
     totals.mean += (needless - totals.mean) / min(totals.rows, MEMORY)
     members = members_of(state.joined)
     for g in range(len(points)):
-        part_losses[g] = value(code, parameter, points[g], calm)
+        part_losses[g] = value(code, parameter, points[g], tamed)
         state.past[g] += weight * part_losses[g]
     for g in range(len(parts.shares)):
         bold = 0.5 * parts.boldness[g] / max(totals.mean, 1e-150)
         reweigh(state, g, losses, weight * (max(rate, bold) if parts.boldness[g] > 0.0 else rate))
         share(state, parts, g, members)
-    at_stack = slope(code, parameter, points[-1], calm)
+    at_stack = slope(code, parameter, points[-1], tamed)
     learn_number(stack_of(state), differs, at_stack, totals.rows, MEMORY, weight, moves[0], moves[1])
     if rate > 0.0:
         totals.largest = max(totals.largest, 1.0 / rate)
@@ -167,7 +167,7 @@ def _learn_number(state, parts, code, parameter, located, rate, heard, points, a
 @kernel
 def mix_numbers(state, parts, code, parameter, located, forecasts, y, weights, learning, answers, leaders):
     """Answer rows (n, M) of scores, and learn from each row's label where `learning`."""
-    state, parts = MixtureState(*borrowed(state)), Parts(*borrowed(parts))
+    state, parts = MixtureState(*borrowed(state)), Averages(*borrowed(parts))
     experts, last = forecasts.shape[1], len(parts.shares)
     heard, points, space = np.empty(experts), np.empty(last + 1), np.empty((3, experts))
     differs, moves = np.empty(experts), np.empty((2, experts))

@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import labels
-from anyboost.streams.mixing import MOST_SWITCHES, TOTALS, MixtureState, Parts, Totals, top_weights
+from anyboost.streams.mixing import MOST_SWITCHES, TOTALS, Averages, MixtureState, TeamTotals, top_weights
 from anyboost.streams.mixing_classes import mix_classes
 from anyboost.streams.mixing_numbers import mix_numbers
 from anyboost.streams.stacking import new_stack
@@ -114,7 +114,7 @@ class Mixture:
             own=np.zeros(experts),
             beside=np.zeros(experts),
             slopes=np.zeros(experts),
-            calm=np.zeros(experts),
+            smoothed=np.zeros(experts),
             labels=np.zeros(labels.SIZE),
             totals=np.zeros(1, TOTALS),
             **stack._asdict(),
@@ -127,12 +127,12 @@ class Mixture:
         """From a pickle, whose arrays may lie in memory that cannot be written."""
         self.__dict__.update(state)
         self.state = MixtureState(*(np.require(array, requirements="W") for array in self.state))
-        self.parts = Parts(*(np.require(array, requirements="W") for array in self.parts))
+        self.parts = Averages(*(np.require(array, requirements="W") for array in self.parts))
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> TeamTotals:
         """The sums so far, by name."""
-        return Totals(*self.state.totals.item())
+        return TeamTotals(*self.state.totals.item())
 
     @property
     def rows(self) -> int:
@@ -253,12 +253,12 @@ class Mixture:
         )
 
 
-def class_parts() -> Parts:
+def class_parts() -> Averages:
     """Log loss: one rate, which is the right one, and several shares."""
-    return Parts(np.array(SHARES), np.zeros(len(SHARES)), _priors(np.ones(len(SHARES)), STACK_PRIOR))
+    return Averages(np.array(SHARES), np.zeros(len(SHARES)), _priors(np.ones(len(SHARES)), STACK_PRIOR))
 
 
-def number_parts(located: bool) -> Parts:
+def number_parts(located: bool) -> Averages:
     """Losses of numbers: bold rates, which have most of the say, and cautious ones, which have the bound.
 
     located : whether scores lie on the labels' scale, where there is a stack.
@@ -267,7 +267,7 @@ def number_parts(located: bool) -> Parts:
     cautious = [(share, 0.0) for share in BOLD_SHARES]
     shares, rates = np.array(bold + cautious).T.copy()
     priors = np.where(rates > 0, BOLD_PRIOR / len(bold), (1.0 - BOLD_PRIOR) / len(cautious))
-    return Parts(shares, rates, _priors(priors, STACK_PRIOR if located else 0.0))
+    return Averages(shares, rates, _priors(priors, STACK_PRIOR if located else 0.0))
 
 
 def _priors(averages: Floats, stack: float) -> Floats:

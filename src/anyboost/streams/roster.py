@@ -10,7 +10,7 @@ from anyboost.online.linear import LinearLearner
 from anyboost.online.stumps import FeatureStumpLearner
 from anyboost.online.trees import TreeLearner
 from anyboost.streams.experts import ClassChains, NumberChain, Refitted
-from anyboost.streams.schedules import Schedule
+from anyboost.streams.schedules import RefitSchedule
 
 FIRST = 20  # rows of the first batch fit
 CHAINS: dict[str, tuple[Any, int, bool]] = {  # the learner, how many, and whether rows are standardized
@@ -47,9 +47,9 @@ def roster(
     ]
     batch_loss = None if classifies else loss
     options = BATCH | {"random_state": seed}
-    found.append(Refitted("all rows", Schedule(FIRST), options | ROUNDS, batch_loss))
+    found.append(Refitted("all rows", RefitSchedule(FIRST), options | ROUNDS, batch_loss))
     for window, (every, rounds) in WINDOWS.items():
         if window <= most_rows // 2:
-            schedule = Schedule(window, window, every)
+            schedule = RefitSchedule(window, window, every)
             found.append(Refitted(f"last {window}", schedule, options | rounds, batch_loss))
     return [expert for expert in found if names is None or expert.name in names]

@@ -27,7 +27,7 @@ class Labelled(NamedTuple):
     weights: Floats
 
 
-class Packed(NamedTuple):
+class RowArrays(NamedTuple):
     """Arrays of which the first `n` rows, and the pairs before starts[n], are in use."""
 
     columns: np.ndarray  # int32
@@ -47,14 +47,14 @@ class RowsKept:
         self.seen = 0
         self.width = 1
         none = np.zeros(0, dtype=np.int64)
-        self.packed = Packed(
+        self.packed = RowArrays(
             none.astype(np.int32), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(0), np.zeros(0), none
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a pickle, whose arrays may lie in memory that cannot be written."""
         self.__dict__.update(state)
-        self.packed = Packed(*(np.require(array, requirements="W") for array in self.packed))
+        self.packed = RowArrays(*(np.require(array, requirements="W") for array in self.packed))
 
     def add(self, rows: Table, y: np.ndarray, weights: Floats) -> None:
         """Keep rows, and thin out older ones where there is no room."""
@@ -95,7 +95,7 @@ class RowsKept:
         if pairs <= len(self.packed.values) and rows < len(self.packed.starts) and rows <= len(self.packed.y):
             return
         sizes = (pairs, pairs, rows + 1, rows, rows, rows)  # of the fields, in their order
-        self.packed = Packed(
+        self.packed = RowArrays(
             *(
                 array
                 if len(array) >= size
@@ -117,7 +117,7 @@ class RowsKept:
         lengths = np.diff(kept.starts[: self.n + 1])[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         pairs = np.repeat(kept.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        self.packed = Packed(
+        self.packed = RowArrays(
             kept.columns[pairs],
             kept.values[pairs],
             starts,

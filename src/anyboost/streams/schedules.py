@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 
-class Schedule(NamedTuple):
+class RefitSchedule(NamedTuple):
     """window : to how many rows it is fitted; None: all that are kept. every : rows to the next fit; 0: a third."""
 
     first: int

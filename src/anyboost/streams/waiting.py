@@ -13,7 +13,7 @@ from anyboost.checks import Floats, short
 from anyboost.tables import is_missing
 
 
-class Asked(NamedTuple):
+class AskedExample(NamedTuple):
     """An example, and what the experts said of it; None where there is no team."""
 
     x: dict[Any, Any]
@@ -24,14 +24,14 @@ class Waiting:
     """Examples by key, in the order in which they were asked about."""
 
     def __init__(self) -> None:
-        self.asked: dict[str | float, Asked] = {}
+        self.asked: dict[str | float, AskedExample] = {}
 
     def put(self, key: str | float, x: Mapping[Any, Any], heard: Floats | None, most: int) -> None:
         """Keep an example, the last of so many; one of the same key is asked about anew."""
         key = checked_key(key)
         self.asked.pop(key, None)
         given = {name: value for name, value in x.items() if not is_missing(value)}
-        self.asked[key] = Asked(given, heard)
+        self.asked[key] = AskedExample(given, heard)
         self.keep(most)
 
     def keep(self, most: int) -> None:
@@ -39,7 +39,7 @@ class Waiting:
         for old in list(islice(self.asked, max(0, len(self.asked) - most))):
             del self.asked[old]
 
-    def get(self, key: str | float, most: int) -> Asked:
+    def get(self, key: str | float, most: int) -> AskedExample:
         """The example of a key; refused where there is none, or none any more."""
         asked = self.asked.get(checked_key(key))
         if asked is None:

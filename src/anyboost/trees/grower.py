@@ -18,7 +18,7 @@ from anyboost.backends.fixed_point import Fixed
 from anyboost.trees.ahead import Ahead
 from anyboost.trees.binding import draw_columns
 from anyboost.trees.frontier import NODE, STATE, TO_BE_COUNTED, Search, Tree, advance
-from anyboost.trees.grown import Grown, Plan, Shape
+from anyboost.trees.grown import Grown, Plan, TreeShape
 from anyboost.trees.histogram import Root
 from anyboost.trees.partition import cover, leaves_of
 from anyboost.trees.rows import Ground, Inside, Rows
@@ -244,11 +244,11 @@ def _shared(groups: np.ndarray, n_columns: int, n_threads: int) -> list[np.ndarr
     return [part for part in parts if len(part)]
 
 
-def _shape(tree: Tree) -> Shape:
+def _shape(tree: Tree) -> TreeShape:
     n_leaves, n_nodes = int(tree.state[0]["n_leaves"]), int(tree.state[0]["n_nodes"])
     nodes, leaves = tree.nodes[:n_nodes], tree.leaves[:n_leaves]
     left = nodes["left"].astype(np.int32)
-    return Shape(
+    return TreeShape(
         nodes["column"].astype(np.int32),
         nodes["cut"].astype(np.int32),
         tree.goes_left[:n_nodes].copy(),

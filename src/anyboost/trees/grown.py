@@ -17,7 +17,7 @@ class Plan(NamedTuple):
     last: "Root | None"  # what is remembered of the last tree's root, where that helps
 
 
-class Shape(NamedTuple):
+class TreeShape(NamedTuple):
     """A grown tree: nodes in the order they were made, the root first; leaves in the order of their age."""
 
     feature: np.ndarray  # (nodes,), -1 at leaves
@@ -36,7 +36,7 @@ class Shape(NamedTuple):
 class Grown(NamedTuple):
     """A tree's shape, the integer sums in its leaves, and the leaf of each row."""
 
-    shape: Shape
+    shape: TreeShape
     sums: np.ndarray  # (leaves, k)
     weights: np.ndarray  # (leaves, k) of curvature, or (leaves, 1): by what sums are divided
     masses: np.ndarray  # (leaves,)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost.trees.grown import Grown, Shape
+from anyboost.trees.grown import Grown, TreeShape
 
 
-class Kept(NamedTuple):
+class KeptTree(NamedTuple):
     """A `Grown` without what it has of each row; `goes_left` has its bits packed."""
 
     feature: np.ndarray
@@ -36,15 +36,15 @@ class Journal:
 
     Parameters
     ----------
-    known : sequence of Kept, default ()
+    known : sequence of KeptTree, default ()
         Those of an earlier attempt.
     """
 
-    def __init__(self, known: Sequence[Kept] = ()) -> None:
-        self.kept: list[Kept] = list(known)
+    def __init__(self, known: Sequence[KeptTree] = ()) -> None:
+        self.kept: list[KeptTree] = list(known)
         self.place = 0  # of the tree that comes next
 
-    def expect(self, trees: Sequence[Kept]) -> None:
+    def expect(self, trees: Sequence[KeptTree]) -> None:
         """These come next: where an earlier attempt has got this far, it knows them already."""
         if self.place == len(self.kept):
             self.kept.extend(trees)
@@ -61,15 +61,15 @@ class Journal:
         self.kept.append(_kept(grown))
         self.place = len(self.kept)
 
-    def since(self, place: int) -> list[Kept]:
+    def since(self, place: int) -> list[KeptTree]:
         """The trees that have come from one place on."""
         return self.kept[place : self.place]
 
 
-def _kept(grown: Grown) -> Kept:
+def _kept(grown: Grown) -> KeptTree:
     shape = grown.shape
     fields: dict[str, Any] = {name: np.array(getattr(shape, name)) for name in _OF_SHAPE}
-    return Kept(
+    return KeptTree(
         **fields,
         goes_left=np.packbits(shape.goes_left, axis=1),
         sums=np.array(grown.sums),
@@ -80,9 +80,9 @@ def _kept(grown: Grown) -> Kept:
     )
 
 
-def _grown(kept: Kept) -> Grown:
+def _grown(kept: KeptTree) -> Grown:
     nothing = np.empty(0, dtype=np.int64)
-    shape = Shape(
+    shape = TreeShape(
         **{name: getattr(kept, name) for name in _OF_SHAPE},
         goes_left=np.unpackbits(kept.goes_left, axis=1).view(np.bool_),
         right=kept.left + (kept.left > 0),

@@ -17,7 +17,7 @@ import numpy as np
 from anyboost.backends import threads
 from anyboost.backends.compiler import bare, inlined
 from anyboost.backends.sums import SMALLEST, add_term, from_pairs, sum_bits
-from anyboost.trees.grown import Shape
+from anyboost.trees.grown import TreeShape
 from anyboost.trees.inclined import Slopes
 from anyboost.trees.predictor import as_kernel_input
 from anyboost.trees.rows import Rows
@@ -161,7 +161,7 @@ class Entries(NamedTuple):
 def fit(
     rows: Rows,
     sample: PerRow,
-    shape: Shape,
+    shape: TreeShape,
     numeric: np.ndarray,
     masses: np.ndarray,
     penalty: np.ndarray,
@@ -190,7 +190,9 @@ def fit(
     )
 
 
-def _entries(rows: Rows, sample: PerRow, shape: Shape, numeric: np.ndarray, masses: np.ndarray) -> Entries:
+def _entries(
+    rows: Rows, sample: PerRow, shape: TreeShape, numeric: np.ndarray, masses: np.ndarray
+) -> Entries:
     """The columns on the way to each leaf that has rows enough for them, where they vary in it."""
     used = np.zeros((len(shape.feature), len(numeric)), dtype=np.bool_)
     _note_columns(shape.feature, shape.left, shape.right, numeric, used)

@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.backends import threads
 from anyboost.backends.atomics import AHEAD, prefetch
 from anyboost.backends.compiler import bare, inlined
-from anyboost.trees.grown import Shape
+from anyboost.trees.grown import TreeShape
 
 _BLOCK = 25_000  # rows from which on a second thread pays
 
@@ -132,14 +132,14 @@ def descend(
     )
 
 
-def paths(shape: Shape) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def paths(shape: TreeShape) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """What `descend` has to know of a tree, for leaves in the order of their age."""
     number = np.zeros(len(shape.feature), dtype=np.int32)
     number[shape.leaf_nodes] = np.arange(len(shape.leaf_nodes))
     return shape.feature, shape.goes_left, shape.left, shape.right, number
 
 
-def leaves_of(shape: Shape, words: np.ndarray, n_threads: int) -> np.ndarray:
+def leaves_of(shape: TreeShape, words: np.ndarray, n_threads: int) -> np.ndarray:
     """The leaf of every row of a tree that was grown elsewhere."""
     leaf = np.full(words.shape[1], -1, dtype=np.int32)
     descend(words, *paths(shape), leaf, n_threads)

@@ -18,7 +18,7 @@ import numpy as np
 
 from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
-from anyboost.trees.grown import Plan, Shape
+from anyboost.trees.grown import Plan, TreeShape
 from anyboost.trees.journal import Journal
 from anyboost.trees.questions import Agreement
 from anyboost.trees.table import GROUP, Bins
@@ -230,7 +230,7 @@ class Ground:
         words, shift, some = self._bins.words[group], 8 * place, self.list[start:stop]
         return start + partition(words, shift, goes_left, some, self.spare, self._rows.n_threads)
 
-    def leaves(self, shape: Shape) -> np.ndarray:
+    def leaves(self, shape: TreeShape) -> np.ndarray:
         """The leaf of every row, in the list or not, of the tree of this shape."""
         from anyboost.trees.partition import descend, leaves_of_cut, leaves_of_ranges, paths
 

@@ -13,7 +13,7 @@ from anyboost.cli.rows import frames
 from anyboost.cli.rows.cells import TableError, Where, check_column, check_complete, good_weights
 from anyboost.cli.rows.frames import Whole
 from anyboost.cli.rows.sources import Source
-from anyboost.cli.shared.settings import Asked
+from anyboost.cli.shared.settings import FitRequest
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, parameters
 from anyboost.losses import domains
 
@@ -55,7 +55,7 @@ class TrainingRows:
         return TrainingRows(self.X.take(rows), None if self.y is None else self.y[rows], weight, groups)
 
 
-def task_of(asked: Asked) -> str | None:
+def task_of(asked: FitRequest) -> str | None:
     """The task, where it is said or the loss tells it."""
     if asked.task is not None or asked.loss is None:
         return asked.task
@@ -66,7 +66,7 @@ def task_of(asked: Asked) -> str | None:
     return "ranking" if ranks else "regression"
 
 
-def check(asked: Asked) -> None:
+def check(asked: FitRequest) -> None:
     """Refuse what no table could make right, before one is read."""
     task = task_of(asked)
     if task is not None:
@@ -82,7 +82,7 @@ def check(asked: Asked) -> None:
     raise refusals[0]
 
 
-def made(asked: Asked, task: str) -> Any:
+def made(asked: FitRequest, task: str) -> Any:
     """The estimator that is asked for; a ValueError where it cannot be."""
     given = dict(asked.parameters)
     if asked.loss is not None:
@@ -105,7 +105,7 @@ class Taken(NamedTuple):
     kinds: dict[str, str]  # what its columns hold
 
 
-def taken(source: Source, asked: Asked, room: Any, say: Callable[[str], None]) -> Taken:
+def taken(source: Source, asked: FitRequest, room: Any, say: Callable[[str], None]) -> Taken:
     """The rows of a source, for the task that is asked for or that the target suggests; `say` hears what that is.
 
     room : how the table is read: this module, or `large`, which keeps it in files.
@@ -120,7 +120,7 @@ def taken(source: Source, asked: Asked, room: Any, say: Callable[[str], None]) -
     return Taken(task, rows, whole.kinds)
 
 
-def check_learner(model: Any, whole: Any, asked: Asked) -> None:
+def check_learner(model: Any, whole: Any, asked: FitRequest) -> None:
     """A sentence about the first column of words, or the first missing cell, that the learner cannot take."""
     able, who = parameters.abilities(model), f"--set learner={asked.parameters.get('learner')}"
     apart = asked.apart()
@@ -135,7 +135,7 @@ def check_learner(model: Any, whole: Any, asked: Asked) -> None:
         check_complete(left, f"{who}, unlike learner=tree,", whole.where)
 
 
-def guess(asked: Asked, whole: Whole) -> str:
+def guess(asked: FitRequest, whole: Whole) -> str:
     """The task that the target suggests: words and pairs of whole numbers are classes."""
     values = whole.columns[asked.target]
     if values.dtype == object:
@@ -156,7 +156,7 @@ def first_words(words: Iterable[str | None], before: Iterable[str] = ()) -> dict
     return found
 
 
-def check_words(asked: Asked, words: Collection[str], rows: int) -> None:
+def check_words(asked: FitRequest, words: Collection[str], rows: int) -> None:
     """A sentence where words are too many to be taken for classes: mostly they are numbers in some dress."""
     if len(words) > _FEW_CLASSES and 2 * len(words) > min(rows, 2 * _MOST_CLASSES):
         many = f"{len(words)}" if len(words) <= _MOST_CLASSES else f"more than {_MOST_CLASSES:,}"
@@ -166,14 +166,14 @@ def check_words(asked: Asked, words: Collection[str], rows: int) -> None:
         )
 
 
-def read(source: Source, asked: Asked, kinds: dict[str, str] | None = None) -> Whole:
+def read(source: Source, asked: FitRequest, kinds: dict[str, str] | None = None) -> Whole:
     """The table, of columns that are all there; `kinds` are those of a table that was read before."""
     whole = frames.of_source(source, {**(kinds or {}), **asked.types})
     check_columns(asked, list(whole.columns), whole.path)
     return whole
 
 
-def check_columns(asked: Asked, names: Sequence[str], path: str) -> None:
+def check_columns(asked: FitRequest, names: Sequence[str], path: str) -> None:
     """A sentence where columns that are asked for are not there, or none is left to predict from."""
     wanted = [("--ignore", name) for name in asked.ignore] + [("--type", name) for name in asked.types]
     groups = "--qid" if task_of(asked) == "ranking" else "--groups"
@@ -185,7 +185,7 @@ def check_columns(asked: Asked, names: Sequence[str], path: str) -> None:
         raise TableError(f"{path} has no columns left to predict from")
 
 
-def rows_of(whole: Whole, asked: Asked, task: str, columns: list[str] | None = None) -> TrainingRows:
+def rows_of(whole: Whole, asked: FitRequest, task: str, columns: list[str] | None = None) -> TrainingRows:
     """The rows of a table for a task; of a later table, those `columns`."""
     apart = asked.apart()
     X = frames.to_arrow({name: values for name, values in whole.columns.items() if name not in apart})
@@ -210,7 +210,7 @@ def check_weights(weight: np.ndarray, name: str, where: Where) -> None:
         raise error
 
 
-def _targets(y: np.ndarray, asked: Asked, task: str, where: Where) -> np.ndarray:
+def _targets(y: np.ndarray, asked: FitRequest, task: str, where: Where) -> np.ndarray:
     if task == "classification":
         check_classes(y, asked, where)
         return _labels(y, "the target", where)
@@ -226,7 +226,7 @@ def check_numbers(y: np.ndarray, target: str, reason: str, where: Where) -> None
         raise TableError(f"{where(row)}: --target {target!r} holds the word {y[row]!a}, and {reason}")
 
 
-def check_classes(y: np.ndarray, asked: Asked, where: Where) -> None:
+def check_classes(y: np.ndarray, asked: FitRequest, where: Where) -> None:
     """A sentence about the first number that names no class."""
     if y.dtype != object and not is_whole(y):
         row = int(np.argmax(y != np.round(y)))
@@ -258,7 +258,7 @@ def _labels(values: np.ndarray, what: str, where: Where) -> np.ndarray:
     return values.astype(np.int64) if is_whole(values) else values
 
 
-def described(whole: Any, asked: Asked, task: str, guessed: bool) -> list[str]:
+def described(whole: Any, asked: FitRequest, task: str, guessed: bool) -> list[str]:
     """What the table was taken for, in lines."""
     apart = set(asked.apart())
     kinds = {name: kind for name, kind in whole.kinds.items() if name not in apart}

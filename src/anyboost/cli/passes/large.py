@@ -22,9 +22,8 @@ from anyboost.cli.passes.fitting import TrainingRows
 from anyboost.cli.rows import frames, text
 from anyboost.cli.rows.cells import Batch, TableError
 from anyboost.cli.rows.sources import Source
-from anyboost.cli.shared.settings import Asked
-from anyboost.on_disk import Asked as Columns
-from anyboost.on_disk import stamp, unchanged
+from anyboost.cli.shared.settings import FitRequest
+from anyboost.on_disk import ColumnsAsked, stamp, unchanged
 from anyboost.space import binned_files
 from anyboost.trees.table import MOST_BINS
 
@@ -109,7 +108,7 @@ class Large:
         return self.source.title
 
 
-def read(source: Source, asked: Asked) -> Large:
+def read(source: Source, asked: FitRequest) -> Large:
     """Look at every row: what the columns hold, and whether targets, weights and groups are what they should be."""
     stamps = [stamp(Path(file)) for file in source.opened]
     (rows, labels, names), kinds, cells = source.read_all(asked.types, partial(_looked_at, source, asked))
@@ -119,7 +118,7 @@ def read(source: Source, asked: Asked) -> Large:
 
 
 def _looked_at(
-    source: Source, asked: Asked, batches: Iterator[tuple[int, Batch]]
+    source: Source, asked: FitRequest, batches: Iterator[tuple[int, Batch]]
 ) -> tuple[list[int], dict[str, Labels], list[str]]:
     rows, names = [0] * len(source.paths), list[str]()
     wanted = {"the target": asked.target, f"--groups {asked.groups}": asked.groups or ""}
@@ -145,7 +144,7 @@ def _looked_at(
     return rows, labels, names
 
 
-def guess(asked: Asked, large: Large) -> str:
+def guess(asked: FitRequest, large: Large) -> str:
     """As `fitting.guess`."""
     labels = large.labels[asked.target]
     if large.kinds[asked.target] == "text":
@@ -154,14 +153,14 @@ def guess(asked: Asked, large: Large) -> str:
     return "classification" if labels.whole and len(labels.values) == 2 else "regression"
 
 
-def rows_of(large: Large, asked: Asked, task: str) -> TrainingRows:
+def rows_of(large: Large, asked: FitRequest, task: str) -> TrainingRows:
     """The rows, read into mapped files."""
     max_bins = asked.parameters.get("max_bins", MOST_BINS)
     columns = [name for name in large.kinds if name not in asked.apart()]
     _check_room(len(large), len(columns))
     wholes = [asked.groups] if task != "classification" else [asked.groups, asked.target]
     files = Portions(large, {name for name in wholes if name is not None and large.labels[name].whole})
-    wanted = Columns(columns, asked.target, asked.weight, asked.groups, max_bins=max_bins)
+    wanted = ColumnsAsked(columns, asked.target, asked.weight, asked.groups, max_bins=max_bins)
     table = binned_files(files, wanted)
     assert table.columns is not None
     large.levels = {columns[number]: len(levels.values) for number, levels in table.columns.levels.items()}

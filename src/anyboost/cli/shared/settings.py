@@ -16,7 +16,7 @@ _WORDS = {"None": None, "none": None, "True": True, "False": False}
 
 
 @dataclass
-class Asked:
+class FitRequest:
     """What is asked of a fit, whichever way it was said."""
 
     target: str = ""
@@ -44,9 +44,9 @@ def gathered(
     categorical: Iterable[str] | None,
     ignore: Iterable[str] | None,
     **options: str | None,
-) -> Asked:
+) -> FitRequest:
     """What the file says, and over it what the line says."""
-    asked = Asked() if config is None else _from_file(config)
+    asked = FitRequest() if config is None else _from_file(config)
     for name, value in options.items():
         if value is not None:
             setattr(asked, name, value)
@@ -77,14 +77,14 @@ def _value(text: str) -> Any:
         return text
 
 
-def _from_file(path: Path) -> Asked:
+def _from_file(path: Path) -> FitRequest:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"--config {path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"--config {path} is not TOML: {error}") from None
-    asked = Asked()
+    asked = FitRequest()
     for name in found:
         value: Any = found[name]
         kind = _KINDS.get(name)
@@ -104,14 +104,16 @@ def _from_file(path: Path) -> Asked:
 
 
 _KINDS: dict[str, Any] = {
-    **{entry.name: {"str": str, "str | None": str}.get(str(entry.type), dict) for entry in fields(Asked)},
+    **{
+        entry.name: {"str": str, "str | None": str}.get(str(entry.type), dict) for entry in fields(FitRequest)
+    },
     "ignore": list,
     "categorical": list,
 }
 _SPELLED: dict[Any, str] = {str: "text", dict: "a table", list: "a list of columns"}
 
 
-def _check(asked: Asked) -> None:
+def _check(asked: FitRequest) -> None:
     if asked.task is not None and asked.task not in TASKS:
         raise ValueError(f"--task must be {', '.join(TASKS[:-1])} or {TASKS[-1]}, got {asked.task!r}")
     if not asked.target:
