@@ -24,52 +24,55 @@ ELSEWHERE = (
     "part of the package"
 )
 
+Name = Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(NAMES)}.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Few rows and rounds: a look, not a result.")]
+Repeats = Annotated[int, typer.Option(min=1, help="How often each library has its turn.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "--out",
+        "-o",
+        help="A JSON file for the figures; for speed, a page of them (.md) goes beside it; for accuracy "
+        "and streams, a file of lines (.jsonl) that is added to.",
+    ),
+]
+Sets = Annotated[str, typer.Option(help="Sets, with commas between; all unless given.", rich_help_panel=BOTH)]
+Libraries = Annotated[
+    str, typer.Option(help="Libraries, with commas between; all unless given.", rich_help_panel=BOTH)
+]
+Seeds = Annotated[int, typer.Option(min=1, help="Draws of the training rows.", rich_help_panel=ACCURACY)]
+Rows = Annotated[
+    int | None,
+    typer.Option(
+        min=100,
+        help="The most rows to train on; 20,000, and 50,000 of a stream, unless given.",
+        rich_help_panel=BOTH,
+    ),
+]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of every library.", rich_help_panel=ACCURACY)]
+Judge = Annotated[bool, typer.Option("--judge", help="The judging sets, once.", rich_help_panel=BOTH)]
+Validate = Annotated[
+    bool, typer.Option("--validate", help="Leave the test parts alone.", rich_help_panel=ACCURACY)
+]
+Tuned = Annotated[
+    bool, typer.Option("--tuned", help="Each library after a random search.", rich_help_panel=ACCURACY)
+]
+
 
 def command(
-    name: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(NAMES)}.")] = "speed",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few rows and rounds: a look, not a result.")
-    ] = False,
-    repeats: Annotated[int, typer.Option(min=1, help="How often each library has its turn.")] = 5,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "--out",
-            "-o",
-            help="A JSON file for the figures; for speed, a page of them (.md) goes beside it; for accuracy "
-            "and streams, a file of lines (.jsonl) that is added to.",
-        ),
-    ] = None,
-    sets: Annotated[
-        str, typer.Option(help="Sets, with commas between; all unless given.", rich_help_panel=BOTH)
-    ] = "",
-    libraries: Annotated[
-        str, typer.Option(help="Libraries, with commas between; all unless given.", rich_help_panel=BOTH)
-    ] = "",
-    seeds: Annotated[
-        int, typer.Option(min=1, help="Draws of the training rows.", rich_help_panel=ACCURACY)
-    ] = 3,
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            min=100,
-            help="The most rows to train on; 20,000, and 50,000 of a stream, unless given.",
-            rich_help_panel=BOTH,
-        ),
-    ] = None,
-    threads: Annotated[
-        int, typer.Option(min=1, help="Threads of every library.", rich_help_panel=ACCURACY)
-    ] = 1,
-    judge: Annotated[
-        bool, typer.Option("--judge", help="The judging sets, once.", rich_help_panel=BOTH)
-    ] = False,
-    validate: Annotated[
-        bool, typer.Option("--validate", help="Leave the test parts alone.", rich_help_panel=ACCURACY)
-    ] = False,
-    tuned: Annotated[
-        bool, typer.Option("--tuned", help="Each library after a random search.", rich_help_panel=ACCURACY)
-    ] = False,
+    name: Name = "speed",
+    quick: Quick = False,
+    repeats: Repeats = 5,
+    output: Output = None,
+    sets: Sets = "",
+    libraries: Libraries = "",
+    seeds: Seeds = 3,
+    rows: Rows = None,
+    threads: Threads = 1,
+    judge: Judge = False,
+    validate: Validate = False,
+    tuned: Tuned = False,
 ) -> None:
     """Race anyboost against its peers on the same work.
 

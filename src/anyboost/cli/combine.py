@@ -10,47 +10,47 @@ import typer
 from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import explaining
 
+File = Annotated[
+    str,
+    typer.Argument(
+        help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
+        metavar="FILE",
+    ),
+]
+Target = Annotated[
+    str, typer.Option(help="The column to predict; all others are forecasts of it.", metavar="COL")
+]
+Format = Annotated[str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")]
+Loss = Annotated[str, typer.Option(help="Any row-wise loss of one score: absolute, logistic, ...")]
+Rule = Annotated[
+    str,
+    typer.Option(
+        help="tracker (follows a changing best, nothing to tune), second_order, anytime, adaptive, ..."
+    ),
+]
+Domain = Annotated[str, typer.Option(help="simplex, solid_simplex or octahedron, radius after a colon.")]
+Probabilities = Annotated[
+    bool, typer.Option("--probabilities", help="Forecasts are probabilities: combine their log odds.")
+]
+Switches = Annotated[int, typer.Option(min=0, help="Also compare with the best that may switch so often.")]
+Regret = Annotated[bool, typer.Option(help="Compare with the best in hindsight (keeps the table in memory).")]
+Figure = Annotated[Path | None, typer.Option(help="A picture of the weights over time: .png, .svg or .pdf.")]
+Save = Annotated[Path | None, typer.Option(help="A model file for what was learned.")]
+
 
 def command(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="A CSV, TSV, Parquet or Arrow file (.gz and .zst too), or - for standard input.",
-            metavar="FILE",
-        ),
-    ],
-    target: Annotated[
-        str, typer.Option(help="The column to predict; all others are forecasts of it.", metavar="COL")
-    ],
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet or arrow; else told by the file's name.")
-    ] = None,
-    loss: Annotated[
-        str, typer.Option(help="Any row-wise loss of one score: absolute, logistic, ...")
-    ] = "squared",
-    rule: Annotated[
-        str,
-        typer.Option(
-            help="tracker (follows a changing best, nothing to tune), second_order, anytime, adaptive, ..."
-        ),
-    ] = "tracker",
-    domain: Annotated[
-        str, typer.Option(help="simplex, solid_simplex or octahedron, radius after a colon.")
-    ] = "simplex",
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Forecasts are probabilities: combine their log odds.")
-    ] = False,
+    file: File,
+    target: Target,
+    format: Format = None,
+    loss: Loss = "squared",
+    rule: Rule = "tracker",
+    domain: Domain = "simplex",
+    probabilities: Probabilities = False,
     ignore: options.Ignore = None,
-    switches: Annotated[
-        int, typer.Option(min=0, help="Also compare with the best that may switch so often.")
-    ] = 10,
-    regret: Annotated[
-        bool, typer.Option(help="Compare with the best in hindsight (keeps the table in memory).")
-    ] = True,
-    figure: Annotated[
-        Path | None, typer.Option(help="A picture of the weights over time: .png, .svg or .pdf.")
-    ] = None,
-    save: Annotated[Path | None, typer.Option(help="A model file for what was learned.")] = None,
+    switches: Switches = 10,
+    regret: Regret = True,
+    figure: Figure = None,
+    save: Save = None,
     output: options.Results = None,
 ) -> None:
     """Combine the forecasts in a table, row by row, each row being forecast before its target is looked at.

@@ -11,46 +11,53 @@ import typer
 from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import Warned, explaining, say
 
+Output = Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")]
+Loss = Annotated[
+    str | None,
+    typer.Option(help="A loss by name: absolute, quantile:0.9, poisson, hinge, rank_logistic, ..."),
+]
+Task = Annotated[
+    str | None,
+    typer.Option(help="regression, classification or ranking; else told by the loss and the target."),
+]
+Valid = Annotated[str | None, typer.Option(help="A table that says when to stop.", metavar="FILE")]
+Config = Annotated[
+    Path | None,
+    typer.Option(help="A TOML file of what to fit; the line comes first.", metavar="FILE.toml"),
+]
+Report = Annotated[Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups", "--qid", help="The column of groups that calibrate apart; of a ranking, queries."
+    ),
+]
+OnDisk = Annotated[
+    bool | None,
+    typer.Option(
+        "--on-disk/--in-memory",
+        help="Keep the numbers of the table in temporary files; else told by its size.",
+        show_default=False,
+    ),
+]
+
 
 def command(
     data: options.Tables,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")],
+    output: Output,
     target: options.Target = None,
-    loss: Annotated[
-        str | None,
-        typer.Option(help="A loss by name: absolute, quantile:0.9, poisson, hinge, rank_logistic, ..."),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(help="regression, classification or ranking; else told by the loss and the target."),
-    ] = None,
-    valid: Annotated[str | None, typer.Option(help="A table that says when to stop.", metavar="FILE")] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(help="A TOML file of what to fit; the line comes first.", metavar="FILE.toml"),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")
-    ] = None,
+    loss: Loss = None,
+    task: Task = None,
+    valid: Valid = None,
+    config: Config = None,
+    report: Report = None,
     weight: options.Weight = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            "--groups", "--qid", help="The column of groups that calibrate apart; of a ranking, queries."
-        ),
-    ] = None,
+    groups: Groups = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
     type: options.Kinds = None,
     set: options.Parameters = None,
-    on_disk: Annotated[
-        bool | None,
-        typer.Option(
-            "--on-disk/--in-memory",
-            help="Keep the numbers of the table in temporary files; else told by its size.",
-            show_default=False,
-        ),
-    ] = None,
+    on_disk: OnDisk = None,
     format: options.Format = None,
 ) -> None:
     """Fit boosted trees, or another learner, to a table, and write the model.

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,70 +23,79 @@ if TYPE_CHECKING:
 TASKS = ("regression", "classification")
 FIXED = " belongs to the model that --resume names: leave it out"
 
+File = Annotated[
+    str,
+    typer.Argument(
+        help="A CSV, TSV, Parquet, Arrow or VW text file (.gz and .zst too), or - for standard input.",
+        metavar="FILE",
+    ),
+]
+Target = Annotated[
+    str | None, typer.Option(help="The column to predict. VW's format has its own label.", metavar="COL")
+]
+Format = Annotated[
+    str | None, typer.Option(help="csv, tsv, parquet, arrow or vw; else told by the file's name.")
+]
+Task = Annotated[
+    str | None, typer.Option(help="regression or classification; else told by the target and the loss.")
+]
+Loss = Annotated[str | None, typer.Option(help="Any row-wise loss, e.g. absolute, quantile:0.9, logistic.")]
+Learner = Annotated[
+    str | None, typer.Option(help="team (the default), or a chain of: linear, stumps, net or tree.")
+]
+Learners = Annotated[int | None, typer.Option(min=1, help="How many learners a chain has; 20 unless given.")]
+Algorithm = Annotated[str | None, typer.Option(help="Of a chain: span (the default) or hull.")]
+Refit = Annotated[
+    str | None,
+    typer.Option(help="Of the team: rows wait for refits (inline, the default), or background."),
+]
+Text = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A column of codes, text though it looks like numbers; may be repeated.", metavar="COL"
+    ),
+]
+HashBits = Annotated[
+    int | None, typer.Option(min=1, max=30, help="Hash features into 2^N columns: memory stays fixed.")
+]
+Save = Annotated[Path | None, typer.Option(help="Write the model here, as it goes and at the end.")]
+Every = Annotated[int, typer.Option(min=1, help="Examples from one save to the next.")]
+Resume = Annotated[Path | None, typer.Option(help="Go on with the model in this file.")]
+Again = Annotated[
+    bool,
+    typer.Option("--again", help="With --resume: learn the same file once more, from its beginning."),
+]
+Test = Annotated[bool, typer.Option("--test", help="Do not learn: score the examples and print the loss.")]
+PredictionsFile = Annotated[
+    Path | None, typer.Option(help="Write the prediction of each example here, made before it is learnt.")
+]
+Figure = Annotated[
+    Path | None,
+    typer.Option(help="Draw the loss and the experts' weights by time here, at the end: .png, .svg or .pdf."),
+]
+
 
 def command(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="A CSV, TSV, Parquet, Arrow or VW text file (.gz and .zst too), or - for standard input.",
-            metavar="FILE",
-        ),
-    ],
-    target: Annotated[
-        str | None, typer.Option(help="The column to predict. VW's format has its own label.", metavar="COL")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet, arrow or vw; else told by the file's name.")
-    ] = None,
-    task: Annotated[
-        str | None, typer.Option(help="regression or classification; else told by the target and the loss.")
-    ] = None,
-    loss: Annotated[
-        str | None, typer.Option(help="Any row-wise loss, e.g. absolute, quantile:0.9, logistic.")
-    ] = None,
-    learner: Annotated[
-        str | None, typer.Option(help="team (the default), or a chain of: linear, stumps, net or tree.")
-    ] = None,
-    learners: Annotated[
-        int | None, typer.Option(min=1, help="How many learners a chain has; 20 unless given.")
-    ] = None,
-    algorithm: Annotated[str | None, typer.Option(help="Of a chain: span (the default) or hull.")] = None,
-    refit: Annotated[
-        str | None,
-        typer.Option(help="Of the team: rows wait for refits (inline, the default), or background."),
-    ] = None,
+    file: File,
+    target: Target = None,
+    format: Format = None,
+    task: Task = None,
+    loss: Loss = None,
+    learner: Learner = None,
+    learners: Learners = None,
+    algorithm: Algorithm = None,
+    refit: Refit = None,
     weight: options.Weight = None,
     ignore: options.Ignore = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column of codes, text though it looks like numbers; may be repeated.", metavar="COL"
-        ),
-    ] = None,
-    hash_bits: Annotated[
-        int | None, typer.Option(min=1, max=30, help="Hash features into 2^N columns: memory stays fixed.")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the model here, as it goes and at the end.")
-    ] = None,
-    every: Annotated[int, typer.Option(min=1, help="Examples from one save to the next.")] = 100_000,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the model in this file.")] = None,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="With --resume: learn the same file once more, from its beginning."),
-    ] = False,
-    test: Annotated[
-        bool, typer.Option("--test", help="Do not learn: score the examples and print the loss.")
-    ] = False,
-    predictions: Annotated[
-        Path | None, typer.Option(help="Write the prediction of each example here, made before it is learnt.")
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(
-            help="Draw the loss and the experts' weights by time here, at the end: .png, .svg or .pdf."
-        ),
-    ] = None,
+    text: Text = None,
+    hash_bits: HashBits = None,
+    save: Save = None,
+    every: Every = 100_000,
+    resume: Resume = None,
+    again: Again = False,
+    test: Test = False,
+    predictions: PredictionsFile = None,
+    figure: Figure = None,
 ) -> None:
     """Learn from a stream in one pass and bounded memory, and print its progressive loss.
 
@@ -115,46 +125,27 @@ def command(
         _check(file, task, save, predictions, resume)
         paths.check("--figure", figure, paths.PICTURES)
         form = format_of(file, format)
-        if test and save is not None:
-            fail("--save has nothing to save in a --test: leave it out")
-        if test and resume is None:
-            fail("--test needs a model: add --resume MODEL")
-        if form != "vw" and target is None and resume is None:
-            fail("--target is missing: name the column to predict")
+        _check_together(form, target, save, resume, test)
         source = ExampleSource(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
-
-        asked = {
-            "loss": loss,
-            "learner": learner,
-            "n_learners": learners,
-            "algorithm": algorithm,
-            "refit": refit,
-            "hash_bits": hash_bits,
-        }
-        chosen = {name: value for name, value in asked.items() if value is not None}
-        if resume is not None and (chosen or task):
-            fail("--" + next(iter(chosen), "task").replace("n_", "").replace("_", "-") + FIXED)
-
-        def make(guess: str) -> OnlineBoosting:
-            return _model(task or guess, chosen)
-
+        chosen = _chosen(
+            resume,
+            task,
+            loss=loss,
+            learner=learner,
+            n_learners=learners,
+            algorithm=algorithm,
+            refit=refit,
+            hash_bits=hash_bits,
+        )
         if task is not None or loss is not None:
-            make("regression")  # a wrong option is refused before the file is read
+            _model(chosen, task, "regression")  # a wrong option is refused before the file is read
         out = None if predictions is None else Predictions(predictions)
-        model = None if save is None else str(save)
+        model, make = None if save is None else str(save), partial(_model, chosen, task)
         stream = LearningPass(source, make, typer.echo, say, test, model, every, out)
         _prepare(stream, resume, again)
         if figure is not None and stream.position.course is None:
             stream.position.course = Course()
-        with _signals(stream):
-            try:
-                with _progress(stream):
-                    stream.run()
-            except (ValueError, OSError):
-                if stream.begun:
-                    _finish(stream, figure)
-                raise
-            _finish(stream, figure)
+        _run(stream, figure)
 
 
 def _check(
@@ -169,7 +160,26 @@ def _check(
     paths.check_apart({"--predictions": predictions}, file, save, resume)
 
 
-def _model(task: str, chosen: dict[str, Any]) -> OnlineBoosting:
+def _check_together(
+    form: str, target: str | None, save: Path | None, resume: Path | None, test: bool
+) -> None:
+    if test and save is not None:
+        fail("--save has nothing to save in a --test: leave it out")
+    if test and resume is None:
+        fail("--test needs a model: add --resume MODEL")
+    if form != "vw" and target is None and resume is None:
+        fail("--target is missing: name the column to predict")
+
+
+def _chosen(resume: Path | None, task: str | None, **given: Any) -> dict[str, Any]:
+    """What is given of the model's parameters, which one that is resumed has already."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if resume is not None and (chosen or task):
+        fail("--" + next(iter(chosen), "task").replace("n_", "").replace("_", "-") + FIXED)
+    return chosen
+
+
+def _model(chosen: dict[str, Any], task: str | None, guess: str) -> OnlineBoosting:
     """The estimator of the options; a loss of classes makes it a classifier."""
     from anyboost import losses
     from anyboost.losses import domains
@@ -178,7 +188,7 @@ def _model(task: str, chosen: dict[str, Any]) -> OnlineBoosting:
 
     kind: type[StreamBoosting] = OnlineBoostingRegressor
     domain = losses.get(chosen.get("loss", "squared")).domain
-    if task == "classification" or domain.classes or domain is domains.SIGNS:
+    if (task or guess) == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
     model = kind(**chosen)
     model.check_parameters()
@@ -221,6 +231,19 @@ def _resumed(stream: LearningPass, resume: Path, reached: int) -> str:
     elif lost:
         said += ", send them again if you have them"
     return said
+
+
+def _run(stream: LearningPass, figure: Path | None) -> None:
+    """Learn, and tell the sums, of what was learnt before an error too."""
+    with _signals(stream):
+        try:
+            with _progress(stream):
+                stream.run()
+        except (ValueError, OSError):
+            if stream.begun:
+                _finish(stream, figure)
+            raise
+        _finish(stream, figure)
 
 
 @contextlib.contextmanager
