@@ -7,7 +7,7 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -126,3 +126,13 @@ def refusal(name: str, who: str, known: Collection[str], answers: Mapping[str, O
         return f"{who} has no argument {name!r}: use {ours.boost if who == 'boost' else ours.estimators}"
     near = difflib.get_close_matches(name, known, 1)
     return f"{who} has no argument {name!r}: {f'use {near[0]}' if near else f'help({who}) lists what it has'}"
+
+
+def shared(above: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the locals of an `__init__` that the class above has parameters for."""
+    return {name: given[name] for name in _parameters(above)}
+
+
+@functools.cache
+def _parameters(above: type) -> tuple[str, ...]:
+    return tuple(inspect.signature(above).parameters)

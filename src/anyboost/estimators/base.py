@@ -4,7 +4,6 @@ A fit works on values of its own and writes all fitted attributes at its end, so
 the estimator as it was.
 """
 
-import inspect
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -378,11 +377,3 @@ class GroupedBoosting(BaseBoosting):
         """
         sets = named_sets(X_val, y_val, sample_weight_val, valid)
         return self._fit(X, y, sample_weight, groups, offset, sets, resume)
-
-
-def shared(given: dict[str, Any]) -> dict[str, Any]:
-    """Those of an estimator's parameters, the locals of its `__init__`, that all estimators have."""
-    return {name: given[name] for name in _SHARED}
-
-
-_SHARED = tuple(inspect.signature(BaseBoosting).parameters)

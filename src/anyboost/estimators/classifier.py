@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
 from anyboost import keywords, tables
-from anyboost.estimators.base import GroupedBoosting, shared
+from anyboost.estimators.base import BaseBoosting, GroupedBoosting
 from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.classes import codes_of, targets_of
 from anyboost.estimators.held_out import CV, HeldOut
@@ -205,7 +205,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(**shared(locals()))
+        super().__init__(**keywords.shared(BaseBoosting, locals()))
         self.class_weight = class_weight
         self.calibration = calibration
 

@@ -11,7 +11,7 @@ from anyboost import checks, keywords, losses, metrics, tables
 from anyboost.boosting import Run
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import parameters, survival
-from anyboost.estimators.base import GroupedBoosting, shared
+from anyboost.estimators.base import BaseBoosting, GroupedBoosting
 from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.intervals import Intervals, levels_of
 from anyboost.estimators.rows import Labelled, Targets, one_column
@@ -215,7 +215,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(**shared(locals()))
+        super().__init__(**keywords.shared(BaseBoosting, locals()))
         self.quantile = quantile
         self.conformal = conformal
 

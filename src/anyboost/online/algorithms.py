@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anyboost import checks
+from anyboost import checks, keywords
 from anyboost.checks import Floats
 from anyboost.online.booster import OnlineBooster
 
@@ -72,15 +72,7 @@ class SpanBooster(OnlineBooster):
         outputs: int | None = None,
         random_state: int = 0,
     ) -> None:
-        super().__init__(
-            *(learner, n_learners, loss, mode, output_bound, label_bound),
-            scale=scale,
-            start=start,
-            prefix=prefix,
-            forget=forget,
-            outputs=outputs,
-            random_state=random_state,
-        )
+        super().__init__(**keywords.shared(OnlineBooster, locals()))
         self.step = max(0.2, 1 / n_learners) if step is None else checks.fraction(step, "step", zero=False)
         if self.step * self.n_learners < 1 - 1e-12:
             raise ValueError(

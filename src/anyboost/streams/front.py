@@ -46,13 +46,7 @@ class StreamBoosting(OnlineBoosting):
         refit: str = "inline",
         max_waiting: int = 10_000,
     ) -> None:
-        super().__init__(
-            *(learner, n_learners, loss, algorithm, step, mode),
-            *(output_bound, label_bound, prefix, forget, drift),
-            hash_bits=hash_bits,
-            max_iter=max_iter,
-            random_state=random_state,
-        )
+        super().__init__(**keywords.shared(OnlineBoosting, locals()))
         self.max_rows_kept = max_rows_kept
         self.refit = refit
         self.max_waiting = max_waiting
