@@ -23,7 +23,8 @@ WAYS = {
         ("backends", "kernels"),
     ),
     "a stream row": (
-        ("online", "learn_one"),
+        ("streams", "learn_one, Team"),
+        ("online", "learn_row"),
         ("losses", "check, row"),
         ("backends", "kernels"),
     ),
