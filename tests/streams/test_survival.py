@@ -49,6 +49,35 @@ def test_files_are_the_same_bytes_wherever_rows_are_cut_saved_and_loaded(tmp_pat
     assert (tmp_path / "part").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+def texts_that_keep_coming(n):
+    return [{"t": f"w{i}"} for i in range(n)]
+
+
+def zeros_of_both_signs(n):
+    return [{"a": [-0.0, 0.0, 1.0][i % 3], "b": -0.0 if i % 2 else None, "t": "xy"[i % 2]} for i in range(n)]
+
+
+@pytest.mark.parametrize("make", [REGRESSOR, CLASSIFIER])
+@pytest.mark.parametrize("bits", [None, 6])
+@pytest.mark.parametrize("rows_of", [texts_that_keep_coming, zeros_of_both_signs])
+def test_files_are_the_same_bytes_however_rows_are_given(tmp_path, make, bits, rows_of):
+    rows = rows_of(45)
+    y = (np.arange(45) % 3.0).tolist()
+    by_rows, at_once, in_portions, observed, frame = (make(hash_bits=bits) for _ in range(5))
+    for x, label in zip(rows, y, strict=True):
+        by_rows.learn_one(x, label)
+    at_once.learn_many(rows, y)
+    for begin in range(0, 45, 7):
+        in_portions.learn_many(rows[begin : begin + 7], y[begin : begin + 7])
+        observed.observe(rows[begin : begin + 7], y[begin : begin + 7])
+    frame.learn_many(pd.DataFrame(rows), y)
+    found = []
+    for model in (by_rows, at_once, in_portions, observed, frame):
+        ab.save(model, tmp_path / "model")
+        found.append((tmp_path / "model").read_bytes())
+    assert found[1:] == found[:1] * 4
+
+
 def experts(model):
     return [each for each in model._team().experts if isinstance(each, Refitted)]
 

@@ -113,8 +113,8 @@ class Features:
             places = [self._column(name) for name in names]
         found: dict[int, float] = {}
         for column, value in zip(places, values, strict=True):
-            if column is not None:
-                found[column] = found.get(column, 0.0) + value
+            if column is not None:  # a sum with 0 would make 0 of -0, which rows of remembered names keep
+                found[column] = found[column] + value if column in found else value
         ascending = sorted(found)
         columns = np.array(ascending, dtype=np.int64)
         return columns, np.array([found[column] for column in ascending], dtype=np.float64)

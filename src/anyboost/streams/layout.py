@@ -64,6 +64,7 @@ def layout_of(rows: Table, features: Features | None) -> Layout:
         counts = np.full(rows.width, rows.n)
     is_text = np.zeros(len(counts), dtype=bool)
     is_text[[column for column in texts if column < len(counts)]] = True
+    is_text &= counts > 0  # names that later rows of the same call bring are known already, but not in a loop
     group: dict[Any, list[int]] = {}
     for column in np.flatnonzero(counts).tolist():
         group.setdefault(("text", texts[column]) if is_text[column] else column, []).append(column)
