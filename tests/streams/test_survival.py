@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import anyboost as ab
+from anyboost import losses
 from anyboost.streams.experts import Refitted
 
 REGRESSOR, CLASSIFIER = ab.OnlineBoostingRegressor, ab.OnlineBoostingClassifier
@@ -93,6 +94,30 @@ def test_one_class_for_ever_is_answered_and_the_next_one_learnt(n):
     X = random.normal(size=(2000, 2))
     model.partial_fit(X, (X[:, 0] > 0).astype(int))
     assert (model.predict(X) == (X[:, 0] > 0)).mean() > 0.9
+
+
+@pytest.mark.parametrize("loss", ["poisson", "tweedie:1.5"])
+@pytest.mark.parametrize("refit", ["inline", "background"])
+def test_counts_may_all_be_0_at_first_and_for_a_whole_window(tmp_path, loss, refit):
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(1600, 2))
+    y = random.poisson(1 + 5 * (X[:, 0] > 0.5)).astype(float)
+    y[:45] = y[600:1400] = 0.0
+    model = REGRESSOR(loss=loss, refit=refit).partial_fit(X[:45], y[:45])
+    assert model.regret().best_constant_loss is None
+    assert 0 <= model.predict(X[:1])[0] < 0.5
+    model.partial_fit(X[45:600], y[45:600])
+    rates = model.predict([[0.1, 0.5], [0.9, 0.5]])
+    assert 0 < rates[0] < 2.5 < rates[1]
+    model.partial_fit(X[600:1400], y[600:1400])
+    assert model.predict([[0.9, 0.5]])[0] < 0.5
+    ab.save(model, tmp_path / "model")
+    model = ab.load(tmp_path / "model").partial_fit(X[1400:], y[1400:])
+    rates = model.predict([[0.1, 0.5], [0.9, 0.5]])
+    assert 0 < rates[0] < 3 < rates[1]
+    mean = y.mean()
+    least = losses.get(loss).values(np.full(1600, np.log(mean)), y).sum()
+    assert model.regret().best_constant_loss == pytest.approx(least)
 
 
 @pytest.mark.parametrize("make", [REGRESSOR, CLASSIFIER])

@@ -150,10 +150,12 @@ class Refitted:
         return layout, fit
 
     def fitted(self, X: Floats, y: Floats, weights: Floats, categorical: list[int]) -> Any:
-        """A booster of the rows; None where they hold one class only."""
+        """A booster of the rows; None where they hold one class only, or counts that are all 0."""
         given = {**self.options, "categorical_features": categorical or None}
         weighted = None if (weights == 1.0).all() else weights
         if self.loss is not None:
+            if not self.loss.has_best_constant(y, weighted):
+                return None
             return _timeless(BoostingRegressor(loss=self.loss, **given).fit(X, y, sample_weight=weighted))
         codes = y.astype(np.int64)
         if (codes == codes[0]).all():

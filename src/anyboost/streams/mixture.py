@@ -72,7 +72,7 @@ class TeamRegret(NamedTuple):
     switching : dict
         By switches, 1 to 10: the regret against the best sequence of experts with so many, or fewer.
     best_constant_loss : float or None
-        Of the constant that is best in hindsight.
+        Of the constant that is best in hindsight; None where there is none, as for counts that are all 0.
 
     Examples
     --------
