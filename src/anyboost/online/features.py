@@ -206,11 +206,14 @@ class Features:
         """How many columns a model would have at each row, learnt one by one; `before`: names before the first."""
         if self.bits is not None or len(self.names) == before:
             return np.full(rows.n, self.width)
+        return np.array([_width(count) for count in self.counts(rows, before).tolist()])
+
+    def counts(self, rows: Table, before: int) -> np.ndarray:
+        """How many names there would be after each row."""
         last = np.full(rows.n, before - 1)
         some = np.flatnonzero(np.diff(rows.starts))
         last[some] = rows.columns[rows.starts[some + 1] - 1]  # columns are ascending
-        names = np.maximum.accumulate(np.maximum(last, before - 1)) + 1
-        return np.array([_width(count) for count in names.tolist()])
+        return np.maximum.accumulate(np.maximum(last, before - 1)) + 1
 
     def _column(self, name: Any) -> int | None:
         return self._columns.get(name) if self.bits is None else hashed(name, self.bits)

@@ -66,6 +66,9 @@ class OneVsRest:
         self.weights = np.pad(self.weights, (0, classes - self.classes))
         self.classes = classes
 
+    def _rows_begun(self) -> int:
+        return max((member.booster._rows_begun() for member in self.members), default=0)
+
     def _add(self, sign: float) -> None:
         self.members.append(self.make(None))
         self.signs.append(sign)
@@ -191,6 +194,9 @@ class OneForAll:
         if not self.members:
             self.classes = max(2, classes)
             self.members = [self.make(self.classes)]
+
+    def _rows_begun(self) -> int:
+        return max((member.booster._rows_begun() for member in self.members), default=0)
 
     def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
         """Learn one encoded row."""
