@@ -163,7 +163,7 @@ class OneVsRest:
         return self.past + np.mean(grown, axis=0)
 
     def _longest(self) -> int:
-        return max(member.booster.regret().best_prefix for member in self.members)
+        return max(_longest_of(member.booster) for member in self.members)
 
     def _constant_loss(self) -> float:
         """The loss of the constant scores that are best in hindsight: a question of how often each class came."""
@@ -230,5 +230,9 @@ class OneForAll:
 
 
 def _losses_of(booster: Any) -> np.ndarray:
-    found = booster.regret()
-    return np.array([found.loss, found.first_learner_loss, found.best_prefix_loss])
+    """Of its answers, of its first learner and of its best prefix: those of `regret`, of which more is dear."""
+    return np.zeros(3) if booster.state is None else booster.state.losses()
+
+
+def _longest_of(booster: Any) -> int:
+    return int(booster.n_learners if booster.state is None else booster.state.best_prefix())
