@@ -10,7 +10,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss
 from anyboost.online import labels
-from anyboost.streams.mixing import MOST_SWITCHES, MixtureState, Parts, Totals, top_weights
+from anyboost.streams.mixing import ENTRY, MOST_SWITCHES, MixtureState, Parts, Totals, top_weights
 from anyboost.streams.mixing_classes import mix_classes
 from anyboost.streams.mixing_numbers import mix_numbers
 from anyboost.streams.stacking import new_stack
@@ -149,14 +149,20 @@ class Mixture:
         return float(self.state.rates[-1])  # that of a cautious part
 
     def join(self, expert: int) -> None:
-        """Let an expert in with the weight 1 / M of M members; it has no past."""
+        """Let an expert in with the weight 1 / M of M members; what it had before it left is forgotten.
+
+        The others give up ln M/(M - 1), as a logarithm. One that comes back has given up what it had, up to ln M: it is
+        judged by all its rows, and begins anew.
+        """
         if self.state.joined[expert]:
             return
         members = self.state.joined.sum() + 1.0
+        judged = self.state.own[expert] != 0.0 or self.state.beside[expert] != 0.0
         self.state.weights[:] *= 1.0 - 1.0 / members
         self.state.weights[:, expert] = 1.0 / members
         self.state.joined[expert] = 1.0
-        self.state.totals[Totals._fields.index("entry")] += math.log(members / max(members - 1.0, 1.0))
+        given_up = members if judged else members / max(members - 1.0, 1.0)
+        self.state.totals[ENTRY] += math.log(given_up)
 
     def leave(self, expert: int) -> None:
         """Let one go: the others have its weight."""
