@@ -1,6 +1,9 @@
 """The rows that batch experts are refitted on: the last ones, and a fair sample of all before them, in bounded memory.
 
-    kept = the last r rows, and of the n - r before them those with the smallest mix(seed, number of the row)
+    at a thinning: kept = the last r rows, and of the n - r before them those with the smallest mix(seed, number of the row)
+
+A thinning comes when there is no room for the next row, and makes room for a quarter of the most there may be. All rows
+since are kept, so that the last ones are r and up to that many more.
 
 Rows are packed one after another as (column, value) pairs. What is kept depends on the rows in their order and on
 nothing else, so a model that is saved and loaded goes on with the same rows.
@@ -39,7 +42,7 @@ class Packed(NamedTuple):
 
 
 class RowsKept:
-    """At most `most` rows of a stream; the last `recent` of them are always there."""
+    """At most `most` rows of a stream; the last `recent` of them are always there, and all since the last thinning."""
 
     def __init__(self, most: int, recent: int, seed: int) -> None:
         self.most, self.recent, self.seed = most, recent, seed
