@@ -91,8 +91,9 @@ class Features:
                 OverflowError,
             ):  # text or None among the values, or a number beyond all floats
                 return self._slow_row(x, grow)
-            # A sum is finite where all its terms are, and costs less than a test of each.
-            if not isfinite(sum(picked)):
+            # A sum is finite where all its terms are, and costs less than a test of each. From 0.0 on it is one of
+            # floats, also of NumPy's small whole numbers.
+            if not isfinite(sum(picked, 0.0)):
                 return self._slow_row(x, grow)
             return plan.columns, plan.values
         columns, values = self._slow_row(x, grow)
@@ -120,7 +121,9 @@ class Features:
         return columns, np.array([found[column] for column in ascending], dtype=np.float64)
 
     def _remember(self, names: tuple[Any, ...], x: Mapping[Any, Any]) -> None:
-        if any(_is_text(value) for value in x.values()):
+        if any(
+            _is_text(value) or isinstance(value, np.float16) for value in x.values()
+        ):  # whose sums overflow
             return
         columns = [self._column(name) for name in names]
         if None in columns or len(set(columns)) < len(columns):

@@ -13,7 +13,9 @@ from anyboost.checks import Floats
 from anyboost.online.features import Features
 from anyboost.online.rows import Table
 
-MOST_COLUMNS = 512  # those that the most rows have a number other than 0 in; batch experts do not see the others
+MOST_COLUMNS = (
+    512  # those that the most rows have a number other than 0 in; batch experts do not see the others
+)
 
 
 class Layout(NamedTuple):

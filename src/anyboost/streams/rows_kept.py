@@ -1,9 +1,9 @@
 """The rows that batch experts are refitted on: the last ones, and a fair sample of all before them, in bounded memory.
 
-    at a thinning: kept = the last r rows, and of the n - r before them those with the smallest mix(seed, number of the row)
+    kept = the last r rows, and of the n - r before them those with the smallest mix(seed, number of the row)
 
-A thinning comes when there is no room for the next row, and makes room for a quarter of the most there may be. All rows
-since are kept, so that the last ones are r and up to that many more.
+So it is after a thinning, which comes where there is no room for the next row, and frees a quarter of it. All rows
+since then are kept as well: the last ones are r and up to a quarter of the most.
 
 Rows are packed one after another as (column, value) pairs. What is kept depends on the rows in their order and on
 nothing else, so a model that is saved and loaded goes on with the same rows.
