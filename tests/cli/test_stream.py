@@ -321,6 +321,16 @@ def test_what_cannot_be_is_refused_in_a_sentence(data, monkeypatch, arguments, r
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize("learner", [[], ["--learner", "linear"]])
+def test_counts_that_begin_with_zeros_are_learnt(tmp_path, learner):
+    """Else a stream of claims or clicks ends before its first one."""
+    data = tmp_path / "counts.csv"
+    data.write_text("a,y\n" + "".join(f"{i % 7},{0 if i < 45 else i % 3}\n" for i in range(70)))
+    found = well(data, "--target", "y", "--loss", "poisson", *learner)
+    assert ending(found)["number of examples"] == "70"
+    assert [line[2] for line in lines(found)][-1] == "64"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -203,6 +203,18 @@ def test_counts_that_are_all_zero_are_refused(loss):
         loss.best_constant([0, 0])
     with pytest.raises(ValueError, match="y is 0 in every row"):
         loss.best_constant([0, 0, 5], [1, 2, 0])
+    assert not loss.has_best_constant([0, 0])
+    assert not loss.has_best_constant([0, 0, 5], [1, 2, 0])
+    assert loss.has_best_constant([0, 0, 5], [1, 2, 1e-9])
+
+
+@every_loss
+@settings(max_examples=5, deadline=None)
+@given(data=st.data())
+def test_who_has_a_best_constant_tells_it(case, data):
+    y, w = data.draw(sample(case, N))
+    if case.loss.has_best_constant(y, w):
+        best_constant(case, y, w)
 
 
 def test_zero_weight_can_make_the_data_one_class():

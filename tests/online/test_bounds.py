@@ -103,3 +103,10 @@ def test_the_bound_is_none_where_its_constants_are_not_known():
         oracle.Hedge(1.0, 50), 5, "absolute", "linear", 1.0, 1.0, start=0.0, prefix="all"
     ).partial_fit(X, y)
     assert kinked.regret().bound is None
+
+
+@pytest.mark.parametrize("loss", ["poisson", "tweedie"])
+def test_counts_that_are_all_zero_have_no_best_constant(loss):
+    booster = SpanBooster(n_learners=3, loss=loss).partial_fit(np.ones((5, 1)), np.zeros(5))
+    assert booster.regret().best_constant_loss is None
+    assert booster.partial_fit([[1.0]], [2.0]).regret().best_constant_loss is not None

@@ -190,3 +190,14 @@ def test_a_pickle_keeps_the_columns():
     copied = pickle.loads(pickle.dumps(features))
     assert copied.names == features.names
     assert copied.row({"d": 1.0}, grow=False)[0].tolist() == features.row({"d": 1.0}, grow=False)[0].tolist()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["uint8", "int8", "float16", "float32", "bool", "uint64"])
+def test_numbers_of_few_bits_are_learnt_without_a_warning(kind):
+    features = Features()
+    x = {name: np.dtype(kind).type(value) for name, value in (("a", 120), ("b", 100), ("c", 90))}
+    if kind == "float16":
+        x["a"] = x["b"] = np.float16(60000)
+    for _ in range(3):
+        np.testing.assert_array_equal(features.row(x, True)[1], [float(value) for value in x.values()])

@@ -233,6 +233,60 @@ def test_who_leaves_has_no_say_and_may_come_back():
     np.testing.assert_allclose(team.answer(p), 0.5)
 
 
+@pytest.mark.parametrize("loss", [None, losses.Squared(), losses.Absolute()])
+@pytest.mark.parametrize("stint", [1, 2, 5])
+def test_who_comes_and_goes_is_within_the_bound(loss, stint):
+    """The first expert is good and leaves as soon as it has weight; while it is away another gets all of it.
+
+    Of one average alone, for which the bound is the theorem's, entrance fees included."""
+    experts, rounds = 10, 200
+    team = full("abcdefghij", loss)
+    alone = np.flatnonzero(team.parts.boldness == 0)[0]
+    team.parts.priors[:] = np.where(np.arange(len(team.parts.priors)) == alone, 1.0, 1e-300)
+    team.parts.priors[-1] = 0.0
+    own = beside = 0.0
+
+    def learn(right, n, asleep):
+        chance = np.where(np.arange(experts) == right, 0.95, 0.02) * np.ones((n, 1))
+        y = np.ones(n, dtype=np.int64) if loss is None else np.where(np.arange(n) % 2, 1.0, -1.0)
+        if loss is None:
+            forecasts = np.stack([1 - chance, chance], axis=2)
+        else:
+            forecasts = np.where(chance > 0.5, 0.9, -1.0) * y[:, None]
+        if asleep:
+            forecasts[:, 0] = np.nan
+        answers = team.learn(forecasts, y, ones(y))
+        if loss is None:
+            heard = (1 - 2 * FLOOR) * 0.95 + FLOOR
+            return -np.log(heard) * n, -np.log(answers[:, 1]).sum()
+        return loss.values(0.9 * y, y).sum(), loss.values(answers, y).sum()
+
+    learn(1, 2, False)  # the range of the labels
+    start = team.state.own[0] - team.state.beside[0]
+    for number in range(rounds):
+        team.join(0)
+        found = learn(0, stint, False)
+        own, beside = own + found[0], beside + found[1]
+        team.leave(0)
+        learn(1 + number % 9, 3 * stint, True)
+    team.join(0)
+    regret = team.regret()
+    assert -regret.experts["a"] == pytest.approx(beside - own - start)
+    assert -regret.experts["a"] <= regret.bound
+
+
+def test_who_leaves_without_having_been_judged_comes_back_for_nothing():
+    p, y = probabilities(30, 3, 2), np.zeros(30, dtype=np.int64)
+    team, never = full("abc"), Mixture(list("abc"))
+    team.leave(2)
+    for each in (0, 1):
+        never.join(each)
+    for each in (team, never):
+        each.learn(np.where(np.arange(3)[:, None] == 2, np.nan, p), y, ones(y))
+        each.join(2)
+    assert never.bound() < team.bound() <= never.bound() + np.log(3 / 2) + 1e-12
+
+
 def test_sleepers_keep_their_weight():
     p = probabilities(50, 3, 2)
     p[:, 1] = np.nan

@@ -87,3 +87,22 @@ def test_columns_beyond_the_most_are_the_rarest():
     layout = layout_of(rows, features)
     assert layout.width == MOST_COLUMNS
     assert (layout.places[:5] == -1).all()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_of_wide_arrays_the_columns_that_say_something_are_seen(kept):
+    """The edges of pictures are 0: else batch experts would see the first 512 columns, and none of the signal."""
+    random = np.random.default_rng(0)
+    X = np.where(random.uniform(size=(50, MOST_COLUMNS + 200)) < 0.1, np.nan, 0.0)
+    X[:, 150:] = random.uniform(1, 2, size=(50, MOST_COLUMNS + 50))
+    X[::2, 200:250] = 0.0
+    rows = read(X, 0, True)
+    if kept:
+        store = RowsKept(100, 50, 0)
+        store.add(rows, np.zeros(50), np.ones(50))
+        rows = store.last().rows
+    layout = layout_of(rows, None)
+    seen = np.setdiff1d(np.arange(150, X.shape[1]), np.arange(200, 250))
+    assert layout.width == MOST_COLUMNS
+    np.testing.assert_array_equal(np.flatnonzero(layout.places >= 0), seen)
+    np.testing.assert_array_equal(layout.table(rows), X[:, seen])

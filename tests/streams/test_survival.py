@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import anyboost as ab
+from anyboost import losses
 from anyboost.streams.experts import Refitted
 
 REGRESSOR, CLASSIFIER = ab.OnlineBoostingRegressor, ab.OnlineBoostingClassifier
@@ -49,6 +50,35 @@ def test_files_are_the_same_bytes_wherever_rows_are_cut_saved_and_loaded(tmp_pat
     assert (tmp_path / "part").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+def texts_that_keep_coming(n):
+    return [{"t": f"w{i}"} for i in range(n)]
+
+
+def zeros_of_both_signs(n):
+    return [{"a": [-0.0, 0.0, 1.0][i % 3], "b": -0.0 if i % 2 else None, "t": "xy"[i % 2]} for i in range(n)]
+
+
+@pytest.mark.parametrize("make", [REGRESSOR, CLASSIFIER])
+@pytest.mark.parametrize("bits", [None, 6])
+@pytest.mark.parametrize("rows_of", [texts_that_keep_coming, zeros_of_both_signs])
+def test_files_are_the_same_bytes_however_rows_are_given(tmp_path, make, bits, rows_of):
+    rows = rows_of(45)
+    y = (np.arange(45) % 3.0).tolist()
+    by_rows, at_once, in_portions, observed, frame = (make(hash_bits=bits) for _ in range(5))
+    for x, label in zip(rows, y, strict=True):
+        by_rows.learn_one(x, label)
+    at_once.learn_many(rows, y)
+    for begin in range(0, 45, 7):
+        in_portions.learn_many(rows[begin : begin + 7], y[begin : begin + 7])
+        observed.observe(rows[begin : begin + 7], y[begin : begin + 7])
+    frame.learn_many(pd.DataFrame(rows), y)
+    found = []
+    for model in (by_rows, at_once, in_portions, observed, frame):
+        ab.save(model, tmp_path / "model")
+        found.append((tmp_path / "model").read_bytes())
+    assert found[1:] == found[:1] * 4
+
+
 def experts(model):
     return [each for each in model._team().experts if isinstance(each, Refitted)]
 
@@ -64,6 +94,30 @@ def test_one_class_for_ever_is_answered_and_the_next_one_learnt(n):
     X = random.normal(size=(2000, 2))
     model.partial_fit(X, (X[:, 0] > 0).astype(int))
     assert (model.predict(X) == (X[:, 0] > 0)).mean() > 0.9
+
+
+@pytest.mark.parametrize("loss", ["poisson", "tweedie:1.5"])
+@pytest.mark.parametrize("refit", ["inline", "background"])
+def test_counts_may_all_be_0_at_first_and_for_a_whole_window(tmp_path, loss, refit):
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(1600, 2))
+    y = random.poisson(1 + 5 * (X[:, 0] > 0.5)).astype(float)
+    y[:45] = y[600:1400] = 0.0
+    model = REGRESSOR(loss=loss, refit=refit).partial_fit(X[:45], y[:45])
+    assert model.regret().best_constant_loss is None
+    assert 0 <= model.predict(X[:1])[0] < 0.5
+    model.partial_fit(X[45:600], y[45:600])
+    rates = model.predict([[0.1, 0.5], [0.9, 0.5]])
+    assert 0 < rates[0] < 2.5 < rates[1]
+    model.partial_fit(X[600:1400], y[600:1400])
+    assert model.predict([[0.9, 0.5]])[0] < 0.5
+    ab.save(model, tmp_path / "model")
+    model = ab.load(tmp_path / "model").partial_fit(X[1400:], y[1400:])
+    rates = model.predict([[0.1, 0.5], [0.9, 0.5]])
+    assert 0 < rates[0] < 3 < rates[1]
+    mean = y.mean()
+    least = losses.get(loss).values(np.full(1600, np.log(mean)), y).sum()
+    assert model.regret().best_constant_loss == pytest.approx(least)
 
 
 @pytest.mark.parametrize("make", [REGRESSOR, CLASSIFIER])

@@ -20,7 +20,7 @@ from anyboost.online.one_vs_rest import Member, OneVsRest
 from anyboost.online.regret import Sketch
 from anyboost.online.settings import Chain, ChainSettings, ChainTotals, compiled_loss
 from anyboost.online.state import ChainState, CompiledState, InterpretedState
-from anyboost.online.trees import FIRST, TreeArrays
+from anyboost.online.trees import FIRST, MOST_COLUMNS, TreeArrays
 
 MOST_CLASSES = 1000
 # The other lines follow from the arguments.
@@ -66,17 +66,19 @@ _MEMBERS = Record(
 )
 
 
-def _shapes(booster: OnlineBooster, outputs: int) -> dict[str, tuple[int, ...]]:
-    shapes = booster.learner.shapes(booster.n_features, booster.n_learners, outputs)
+def _shapes(booster: OnlineBooster, outputs: int, columns: int | None) -> dict[str, tuple[int, ...]]:
+    """Of the learners' arrays; `columns`: how many trees see."""
+    given = booster.n_features, booster.n_learners, outputs
+    shapes = booster.learner.shapes(*given, *([] if columns is None else [columns]))
     return dict(zip(Arrays._fields, shapes, strict=True))
 
 
-def _arrays(booster: OnlineBooster, outputs: int) -> Record:
+def _arrays(booster: OnlineBooster, outputs: int, columns: int | None) -> Record:
     """The learners' arrays but for the scratch; the last edge of a tree's bins is infinite."""
     grown = isinstance(booster.learner, online.TreeLearner)
     kinds = {
         name: Floats(*shape, infinite=grown and name == "table", what="weights")
-        for name, shape in _shapes(booster, outputs).items()
+        for name, shape in _shapes(booster, outputs, columns).items()
         if name != "scratch"
     }
     return Record(**kinds)
@@ -95,7 +97,9 @@ def pack(booster: Any) -> Packed:
     if state is None:
         return found
     found |= _SETTINGS.pack(state.settings).within("settings") | _SUMS.pack(state, chain=state.chain[KEPT])
-    return found | _arrays(booster, outputs).pack(state.arrays)
+    trees = isinstance(booster.learner, online.TreeLearner)
+    columns = booster.learner.columns_of(state.arrays) if trees else None
+    return found | _arrays(booster, outputs, columns).pack(state.arrays)
 
 
 def unpack(part: Fields, loss: Any = None) -> OnlineBooster:
@@ -148,18 +152,28 @@ def _unpack_state(part: Fields, booster: OnlineBooster, outputs: int) -> ChainSt
 
 
 def _unpack_arrays(part: Fields, booster: OnlineBooster, outputs: int) -> Arrays:
-    found, learner = _arrays(booster, outputs).take(part), booster.learner
+    learner, columns = booster.learner, None
     if isinstance(learner, online.TreeLearner):
-        _check_trees(learner, booster.n_features, found["main"], found["table"])
+        columns = _columns_of_trees(part, learner, booster.n_features, outputs)
+    found = _arrays(booster, outputs, columns).take(part)
+    if isinstance(learner, online.TreeLearner) and columns is not None:
+        _check_trees(learner, columns, found["main"], found["table"])
     if isinstance(learner, online.LinearLearner) and learner.precision == "single":
         found |= {name: found[name].astype(np.float32) for name in ("main", "extra")}
-    return Arrays(**found, scratch=np.zeros(_shapes(booster, outputs)["scratch"]))
+    return Arrays(**found, scratch=np.zeros(_shapes(booster, outputs, columns)["scratch"]))
 
 
-def _check_trees(learner: online.TreeLearner, n_features: int, main: np.ndarray, table: np.ndarray) -> None:
+def _columns_of_trees(part: Fields, learner: online.TreeLearner, n_features: int, outputs: int) -> int:
+    """How many columns trees see: the most that they see now, or with an earlier version's model more."""
+    columns = part.tensors.length("extra", 1) // (learner.bins * (1 + outputs)) - 1
+    usual = min(n_features, MOST_COLUMNS)
+    return columns if usual <= columns <= n_features else usual
+
+
+def _check_trees(learner: online.TreeLearner, columns: int, main: np.ndarray, table: np.ndarray) -> None:
     """A Fault unless kernels that follow the trees stay inside their arrays and come to an end."""
     nodes, leaves = 2 * learner.max_leaves - 1, learner.max_leaves - 1
-    most = {"feature": n_features, "bin": learner.bins - 1, "left": np.inf, "slot": leaves, "used": leaves}
+    most = {"feature": columns, "bin": learner.bins - 1, "left": np.inf, "slot": leaves, "used": leaves}
     links = {name: main[:, TreeArrays._fields.index(name)] for name in most}
     whole = all(
         ((own == np.floor(own)) & (own >= 0) & (own <= most[name])).all() for name, own in links.items()

@@ -204,7 +204,9 @@ def _unpack_refitted(part: Fields, team: Team) -> Refitted:
     expert.due = due
     expert.layout, expert.model = _unpack_model(part, team)
     expert.pending = part.part("pending", _unpack_pending, team, under="pending.", later=True)
-    if min(due, expert.pending.row if expert.pending else due) <= team.kept.seen:
+    next_row = min(due, expert.pending.row if expert.pending else due)
+    team.behind |= next_row == team.kept.seen  # the fit was interrupted
+    if next_row < team.kept.seen:
         raise Fault("it fits its experts at a row that is past")
     return expert
 

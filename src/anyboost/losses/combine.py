@@ -186,6 +186,9 @@ class Sum(_Terms, RowwiseLoss):
             return self.terms[0][1].shifts_in(scores, y, leaves, directions)
         return super()._best_shifts(scores, y, leaves, directions)
 
+    def _has_constant(self, y: Array, sample: Leaves) -> bool:
+        return len(self.terms) > 1 or self.terms[0][1]._has_constant(y, sample)
+
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
         if len(self.terms) == 1:
             return self.terms[0][1].constant_on(y, sample, outputs)

@@ -61,6 +61,9 @@ class _LogMean(RowwiseLoss):
         faded, empty = np.isneginf(down), np.isneginf(up)
         return np.where(empty, 0.0, np.where(faded, fade, down - np.where(empty, 0.0, up)))
 
+    def _has_constant(self, y: Array, sample: Leaves) -> bool:
+        return float(sample.sums(y)[0]) > 0.0
+
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float:
         amount = float(sample.sums(y)[0])
         if amount == 0:

@@ -107,6 +107,24 @@ class RowwiseLoss(RowDefinition):
         targets, weights, _ = self._weighted(y, sample_weight)
         return self._best_constant(targets, Leaves.one(weights), self._fitting_outputs(targets, outputs))
 
+    def has_best_constant(self, y: Any, sample_weight: Any = None) -> bool:
+        """Whether `best_constant` has an answer for these targets: losses of counts have none where all are 0.
+
+        Parameters
+        ----------
+        y : array_like
+            Targets.
+        sample_weight : array_like (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        bool
+            Whether there is one.
+        """
+        targets, weights, _ = self._weighted(y, sample_weight)
+        return self._has_constant(targets, Leaves.one(weights))
+
     def best_shifts(
         self,
         scores: Floats,
@@ -220,6 +238,10 @@ class RowwiseLoss(RowDefinition):
         everything = gather(scores), gather(y), gather(leaves.weights), gather(leaves.leaf)
         with on_ones_own():
             return self.best_shifts(*everything, leaves.n, directions)
+
+    def _has_constant(self, y: Array, sample: Leaves) -> bool:
+        """`has_best_constant` on checked targets."""
+        return True
 
     def _best_constant(self, y: Array, sample: Leaves, outputs: int) -> float | Floats:
         """`best_constant` on checked targets; here for one output."""

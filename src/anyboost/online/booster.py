@@ -287,6 +287,9 @@ class OnlineBooster(NamedFront):
     def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
         check_targets(self.loss, y, w, n_rows)
 
+    def _rows_begun(self) -> int:
+        return 0 if self.state is None else self.state.rows
+
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
         """Learn one encoded row; returns its score from before."""
         if width == self.n_features and self.state is not None:

@@ -332,6 +332,9 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
     def _joined(self, said: list[Any]) -> Any:
         return _joined([part[0] for part in said]), np.concatenate([part[1] for part in said])
 
+    def _rows_begun(self) -> int:
+        return self.boosters_._rows_begun()
+
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> None:
         try:
             code = self.codes_.get(y)

@@ -367,6 +367,9 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
     def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
         check_targets(self.loss_, y, w, n_rows)
 
+    def _rows_begun(self) -> int:
+        return self.booster_._rows_begun()
+
     def _learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, y: Any, w: float) -> Any:
         return (self.guard_ or self.booster_)._learn_row(columns, values, width, y, w)
 

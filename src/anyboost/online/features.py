@@ -91,8 +91,9 @@ class Features:
                 OverflowError,
             ):  # text or None among the values, or a number beyond all floats
                 return self._slow_row(x, grow)
-            # A sum is finite where all its terms are, and costs less than a test of each.
-            if not isfinite(sum(picked)):
+            # A sum is finite where all its terms are, and costs less than a test of each. From 0.0 on it is one of
+            # floats, also of NumPy's small whole numbers.
+            if not isfinite(sum(picked, 0.0)):
                 return self._slow_row(x, grow)
             return plan.columns, plan.values
         columns, values = self._slow_row(x, grow)
@@ -113,14 +114,16 @@ class Features:
             places = [self._column(name) for name in names]
         found: dict[int, float] = {}
         for column, value in zip(places, values, strict=True):
-            if column is not None:
-                found[column] = found.get(column, 0.0) + value
+            if column is not None:  # a sum with 0 would make 0 of -0, which rows of remembered names keep
+                found[column] = found[column] + value if column in found else value
         ascending = sorted(found)
         columns = np.array(ascending, dtype=np.int64)
         return columns, np.array([found[column] for column in ascending], dtype=np.float64)
 
     def _remember(self, names: tuple[Any, ...], x: Mapping[Any, Any]) -> None:
-        if any(_is_text(value) for value in x.values()):
+        if any(
+            _is_text(value) or isinstance(value, np.float16) for value in x.values()
+        ):  # whose sums overflow
             return
         columns = [self._column(name) for name in names]
         if None in columns or len(set(columns)) < len(columns):
@@ -206,11 +209,14 @@ class Features:
         """How many columns a model would have at each row, learnt one by one; `before`: names before the first."""
         if self.bits is not None or len(self.names) == before:
             return np.full(rows.n, self.width)
+        return np.array([_width(count) for count in self.counts(rows, before).tolist()])
+
+    def counts(self, rows: Table, before: int) -> np.ndarray:
+        """How many names there would be after each row."""
         last = np.full(rows.n, before - 1)
         some = np.flatnonzero(np.diff(rows.starts))
         last[some] = rows.columns[rows.starts[some + 1] - 1]  # columns are ascending
-        names = np.maximum.accumulate(np.maximum(last, before - 1)) + 1
-        return np.array([_width(count) for count in names.tolist()])
+        return np.maximum.accumulate(np.maximum(last, before - 1)) + 1
 
     def _column(self, name: Any) -> int | None:
         return self._columns.get(name) if self.bits is None else hashed(name, self.bits)

@@ -1,7 +1,7 @@
 """The front end on named features: `learn_one` and `predict_one` on dicts, `learn_many` and `predict_many` on tables.
 
 Whoever has `NamedFront` says how to learn and score encoded rows; the names, and that nothing of a refused row is kept,
-are seen to here.
+are seen to here. Where learning is interrupted, the names of rows that were learnt stay: models know their columns.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ class NamedFront:
         features = self._named()
         before = len(features.names)
         columns, values = features.row(x, True)
+        begun = self._rows_begun() if len(features.names) > before else 0
         try:
             self._learn_row(columns, values, features.width, y, w)
         except BaseException:
-            features.truncate(before)
+            if len(features.names) > before and self._rows_begun() == begun:
+                features.truncate(before)
             raise
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
@@ -65,7 +67,7 @@ class NamedFront:
         rows = dataframes.encode(features, X, True)
         if not rows.n:
             return rows, None
-        labels = self._labels(y)
+        labels, begun = self._labels(y), self._rows_begun()
         try:
             self._check_targets(labels, w, rows.n)  # all of them, before the first row is learnt
             widths = features.widths(rows, before)
@@ -75,12 +77,24 @@ class NamedFront:
                 part = rows.part(slice(begin, end))._replace(width=int(widths[begin]))
                 said.append(self._learn_rows(part, labels[begin:end], None if w is None else w[begin:end]))
         except BaseException:
-            features.truncate(before)
+            features.truncate(self._names_of(rows, w, self._rows_begun() - begun, before))
             raise
         return rows, said[0] if len(said) == 1 else self._joined(said)
 
+    def _names_of(self, rows: Table, w: Any, begun: int, before: int) -> int:
+        """How many names there are where so many rows have been learnt, rows of weight 0 not counted."""
+        if begun == 0:
+            return before
+        learnt = np.flatnonzero(weights(w, rows.n) > 0)
+        stop = rows.n if begun >= len(learnt) else int(learnt[begun])
+        return int(self._named().counts(rows, before)[stop - 1])
+
     def _labels(self, y: Any) -> np.ndarray:
         return np.asarray(y)
+
+    def _rows_begun(self) -> int:
+        """How many rows the model has learnt, or has begun to; rows of weight 0 not counted."""
+        raise NotImplementedError
 
     def _check_targets(self, y: np.ndarray, w: Any, n_rows: int) -> None:
         raise NotImplementedError

@@ -66,6 +66,9 @@ class OneVsRest:
         self.weights = np.pad(self.weights, (0, classes - self.classes))
         self.classes = classes
 
+    def _rows_begun(self) -> int:
+        return max((member.booster._rows_begun() for member in self.members), default=0)
+
     def _add(self, sign: float) -> None:
         self.members.append(self.make(None))
         self.signs.append(sign)
@@ -160,7 +163,7 @@ class OneVsRest:
         return self.past + np.mean(grown, axis=0)
 
     def _longest(self) -> int:
-        return max(member.booster.regret().best_prefix for member in self.members)
+        return max(_longest_of(member.booster) for member in self.members)
 
     def _constant_loss(self) -> float:
         """The loss of the constant scores that are best in hindsight: a question of how often each class came."""
@@ -191,6 +194,9 @@ class OneForAll:
         if not self.members:
             self.classes = max(2, classes)
             self.members = [self.make(self.classes)]
+
+    def _rows_begun(self) -> int:
+        return max((member.booster._rows_begun() for member in self.members), default=0)
 
     def learn_row(self, columns: np.ndarray, values: np.ndarray, width: int, code: int, w: float) -> None:
         """Learn one encoded row."""
@@ -224,5 +230,9 @@ class OneForAll:
 
 
 def _losses_of(booster: Any) -> np.ndarray:
-    found = booster.regret()
-    return np.array([found.loss, found.first_learner_loss, found.best_prefix_loss])
+    """Of its answers, of its first learner and of its best prefix: those of `regret`, of which more is dear."""
+    return np.zeros(3) if booster.state is None else booster.state.losses()
+
+
+def _longest_of(booster: Any) -> int:
+    return int(booster.n_learners if booster.state is None else booster.state.best_prefix())

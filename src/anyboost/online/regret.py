@@ -38,7 +38,7 @@ class Regret(NamedTuple):
     first_learner_loss : float
         Of the chain's first learner alone.
     best_constant_loss : float or None
-        Of the constant that is best in hindsight.
+        Of the constant that is best in hindsight; None where there is none, as for counts that are all 0.
     best_prefix_loss : float
         Of the prefix of the chain that is best in hindsight.
     best_prefix : int
@@ -95,7 +95,7 @@ def constant_loss(loss: RowwiseLoss, moments: list[float], shares: Floats, sketc
     """The least cumulative loss of a constant, from sums of w, w y and w y^2, the classes' weights, or a sketch.
 
     Exact for squared loss and losses of classes, counts and amounts. For the others it is that of the sketch,
-    whose 512 points stand for all labels.
+    whose 512 points stand for all labels. None where there is no best constant, as for counts that are all 0.
     """
     weight, first, second = moments
     if weight == 0:
@@ -111,9 +111,11 @@ def constant_loss(loss: RowwiseLoss, moments: list[float], shares: Floats, sketc
         return None
 
 
-def _of_points(loss: RowwiseLoss, labels: list[float], weights: list[float]) -> float:
+def _of_points(loss: RowwiseLoss, labels: list[float], weights: list[float]) -> float | None:
     y = loss.check(labels)
     kept = np.maximum(weights, 0.0)
+    if not loss.has_best_constant(y, kept):
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one class so far: the constant is far out, as it should be
         constant = loss.best_constant(y, kept, len(labels) if loss.domain.classes else None)

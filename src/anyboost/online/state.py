@@ -125,9 +125,18 @@ class ChainState:
     def predict_one(self, columns: np.ndarray, values: Floats) -> float | None:
         return None
 
+    def best_prefix(self) -> int:
+        """How many learners the prefix of least loss has."""
+        return int(np.argmin(self.lines.loss))
+
+    def losses(self) -> Floats:
+        """Of the answers, of the first learner, and of the best prefix."""
+        losses = self.lines.loss
+        return np.array([Totals(*self.totals).loss, losses[1], losses[self.best_prefix()]])
+
     def regret(self) -> Regret:
         losses = self.lines.loss
-        best = int(np.argmin(losses))
+        best = self.best_prefix()
         loss, rows, *moments = self.totals.tolist()
         return Regret(
             rows=int(rows),

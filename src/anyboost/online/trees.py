@@ -5,6 +5,9 @@ split that lowers its squared error most, and takes it where the gain is more th
 of pure noise the best gains about 2 ln m variances.
 
 Bins are the quantiles of the first rows, the same for all stages; until they are known, trees are constants.
+
+Leaves have room for 256 columns. Wider rows have theirs in the order in which columns are first other than 0: one goes
+to the place of its number modulo 256, or to one of the next few where that is taken. Who finds none is not seen.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from anyboost.online.base import Arrays, Shape
 
 FIRST = 256  # rows
 MARGIN = 8.0
+MOST_COLUMNS = FIRST  # that trees see; a line of so many numbers says which ones
+TRIED = 8  # places
 SHORT = 50.0  # rows that a leaf's mean still counts after an earlier stage has split
 
 
@@ -48,6 +53,9 @@ class TreeArrays(NamedTuple):
     values: np.ndarray  # (nodes, outputs)
     histograms: np.ndarray  # (leaves, (features + 1) * bins * (1 + outputs)) weight and sums of targets
     edges: np.ndarray  # (features + 1, FIRST) the first rows' values, then the edges of the bins
+    places: (
+        np.ndarray
+    )  # (1, MOST_COLUMNS) which column each feature is, plus 1; 0: none yet. Or (0, MOST_COLUMNS)
     leaf: np.ndarray  # (stages,) the row's
     target: np.ndarray  # (outputs,) and sums of a split's search
     left_sum: np.ndarray
@@ -62,8 +70,8 @@ VALUES = TreeArrays._fields.index("values")  # columns of `main` before it are a
 class TreeLearner:
     """A regression tree that grows with the stream, from histograms in its leaves.
 
-    Zeros of sparse rows are values like others. Memory is max_leaves * bins numbers a feature and learner, so
-    features should be hundreds, not millions.
+    Zeros of sparse rows are values like others. Trees see 256 columns, of wider rows those that are the first to be
+    other than 0: memory is 2 * max_leaves * bins numbers a column and learner.
 
     Parameters
     ----------
@@ -100,16 +108,27 @@ class TreeLearner:
     def named(self, arrays: Arrays) -> TreeArrays:
         main, extra, table, scratch, seen = arrays
         nodes = (main[:, column] for column in range(VALUES))
+        lines = self.columns_of(arrays) + 1
         return TreeArrays(
-            *(*nodes, main[:, VALUES:], extra, table, *scratch, scales.named(seen, scales.SEEN))
+            *(*nodes, main[:, VALUES:], extra, table[:lines], table[lines:]),
+            *(*scratch, scales.named(seen, scales.SEEN)),
         )
 
-    def shapes(self, n_features: int, stages: int, outputs: int) -> tuple[Shape, ...]:
+    def columns_of(self, arrays: Arrays) -> int:
+        """How many columns trees see."""
+        channels = 1 + arrays.main.shape[1] - VALUES
+        return int(arrays.extra.shape[1] // (self.bins * channels) - 1)
+
+    def shapes(
+        self, n_features: int, stages: int, outputs: int, columns: int | None = None
+    ) -> tuple[Shape, ...]:
+        """Of arrays for so many features, of which trees see `columns`: models of earlier versions saw all."""
         nodes, channels = 2 * self.max_leaves - 1, 1 + outputs
+        columns = min(n_features, MOST_COLUMNS) if columns is None else columns
         return (
             (stages * nodes, VALUES + outputs),
-            (stages * self.max_leaves, (n_features + 1) * self.bins * channels),
-            (n_features + 1, FIRST),
+            (stages * self.max_leaves, (columns + 1) * self.bins * channels),
+            (columns + 1 + (columns == MOST_COLUMNS < n_features), FIRST),
             (4, max(stages, outputs)),
             scales.shape(scales.SEEN),
         )
@@ -118,14 +137,22 @@ class TreeLearner:
         return Arrays(*(np.zeros(shape) for shape in self.shapes(n_features, stages, outputs)))
 
     def grown(self, arrays: Arrays, n_features: int, random: np.random.Generator) -> Arrays:
-        before = len(arrays.table)
-        width = arrays.extra.shape[1] // before
-        more = n_features + 1 - before
-        table = np.pad(arrays.table, ((0, more), (0, 0)))
+        before = self.columns_of(arrays)
+        columns = max(before, min(n_features, MOST_COLUMNS))
+        channels = 1 + arrays.main.shape[1] - VALUES
+        more = columns - before
+        edges, places = (
+            np.pad(arrays.table[: before + 1], ((0, more), (0, 0))),
+            arrays.table[before + 1 :],
+        )
         # A feature that comes late was 0 so far: its bins tell negative, zero and positive apart.
-        if arrays.table[0, 0] == arrays.table.shape[1]:
-            table[before:, self.bins - 1 :] = np.inf
-        return arrays._replace(extra=np.pad(arrays.extra, ((0, 0), (0, more * width))), table=table)
+        if edges[0, 0] == FIRST:
+            edges[before + 1 :, self.bins - 1 :] = np.inf
+        if columns == MOST_COLUMNS < n_features and not len(places):
+            numbers = np.arange(1.0, MOST_COLUMNS + 1)
+            places = np.where(numbers <= before, numbers, 0.0)[None]
+        wider = np.pad(arrays.extra, ((0, 0), (0, more * self.bins * channels))) if more else arrays.extra
+        return arrays._replace(extra=wider, table=np.concatenate([edges, places]))
 
     def reset(self, arrays: Arrays, stage: int, stages: int, random: np.random.Generator) -> None:
         nodes = len(arrays.main) // stages
@@ -140,10 +167,15 @@ gain = scales.unknown_gain
 def load(learner, arrays, rows, begin, count, learning, values):
     """The row, with zeros where it is sparse; values[0] says how many rows the bins rest on."""
     edges, v = arrays.edges, values
-    v[:] = 0.0
+    v[: len(edges)] = 0.0
     v[0] = 1.0
     for j in range(count):
-        v[(rows.columns[begin + j] if len(rows.columns) > 0 else j) + 1] = rows.values[begin + j]
+        value = rows.values[begin + j]
+        place = (rows.columns[begin + j] if len(rows.columns) > 0 else j) + 1
+        if len(arrays.places) > 0:
+            place = _place(arrays.places, place, learning and value != 0.0)
+        if 0 < place < len(edges):
+            v[place] = value
     if learning and edges[0, 0] < FIRST:
         place = int(edges[0, 0])
         for feature in range(1, len(edges)):
@@ -164,6 +196,18 @@ def load(learner, arrays, rows, begin, count, learning, values):
             v[feature] = low
         v[0] = FIRST
     return 1.0
+
+
+@inlined
+def _place(places, number, claiming):
+    """The feature that a column is, by its number from 1 on; 0: none. A new one may claim a place."""
+    for step in range(TRIED):
+        slot = (number - 1 + step) % MOST_COLUMNS
+        if places[0, slot] == 0.0 and claiming:
+            places[0, slot] = number
+        if places[0, slot] == number:
+            return slot + 1
+    return 0
 
 
 @inlined

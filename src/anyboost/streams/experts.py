@@ -5,8 +5,9 @@ An expert answers encoded rows with scores (n,) or, of K classes, probabilities 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import Future
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,16 +106,28 @@ class ClassChains:
         return [member.booster for member in self.members.members]
 
 
+class Background:
+    """A fit in a thread, which a process that is forked meanwhile has not: there it is done again."""
+
+    def __init__(self, fit: Callable[[], Any], pool: Executor) -> None:
+        self.fit, self.process = fit, os.getpid()
+        self.future = pool.submit(fit)
+
+    def result(self) -> Any:
+        """The model, waited for where need be."""
+        return self.future.result() if self.process == os.getpid() else self.fit()
+
+
 class Refit(NamedTuple):
     """A model that is fitted, and the row from which on it answers."""
 
     row: int
     layout: Layout
-    model: Any  # None where there was nothing to fit; or a Future of either
+    model: Any  # None where there was nothing to fit; or a `Background` of either
 
     def finished(self) -> Refit:
         """With the model itself, waited for where need be."""
-        return self._replace(model=self.model.result()) if isinstance(self.model, Future) else self
+        return self._replace(model=self.model.result()) if isinstance(self.model, Background) else self
 
 
 class Refitted:
@@ -150,10 +163,12 @@ class Refitted:
         return layout, fit
 
     def fitted(self, X: Floats, y: Floats, weights: Floats, categorical: list[int]) -> Any:
-        """A booster of the rows; None where they hold one class only."""
+        """A booster of the rows; None where they hold one class only, or counts that are all 0."""
         given = {**self.options, "categorical_features": categorical or None}
         weighted = None if (weights == 1.0).all() else weights
         if self.loss is not None:
+            if not self.loss.has_best_constant(y, weighted):
+                return None
             return _timeless(BoostingRegressor(loss=self.loss, **given).fit(X, y, sample_weight=weighted))
         codes = y.astype(np.int64)
         if (codes == codes[0]).all():

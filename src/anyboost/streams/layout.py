@@ -13,7 +13,9 @@ from anyboost.checks import Floats
 from anyboost.online.features import Features
 from anyboost.online.rows import Table
 
-MOST_COLUMNS = 512  # the columns that most rows have; batch experts do not see the others
+MOST_COLUMNS = (
+    512  # those that the most rows have a number other than 0 in; batch experts do not see the others
+)
 
 
 class Layout(NamedTuple):
@@ -64,13 +66,26 @@ def layout_of(rows: Table, features: Features | None) -> Layout:
         counts = np.full(rows.width, rows.n)
     is_text = np.zeros(len(counts), dtype=bool)
     is_text[[column for column in texts if column < len(counts)]] = True
+    is_text &= counts > 0  # names that later rows of the same call bring are known already, but not in a loop
     group: dict[Any, list[int]] = {}
     for column in np.flatnonzero(counts).tolist():
         group.setdefault(("text", texts[column]) if is_text[column] else column, []).append(column)
-    frequent = sorted(group.values(), key=lambda columns: (-int(counts[columns].sum()), columns[0]))[
-        :MOST_COLUMNS
-    ]
+    seen = list(group.values())
+    if len(seen) > MOST_COLUMNS:
+        says = _says_something(rows)
+        seen.sort(key=lambda columns: (-int(says[columns].sum()), columns[0]))
+    frequent = seen[:MOST_COLUMNS]
     places = np.full(len(counts), -1, dtype=np.int32)
     for place, columns in enumerate(sorted(frequent)):
         places[columns] = place
     return Layout(places, is_text, max(1, len(frequent)), np.nan if named else 0.0)
+
+
+def _says_something(rows: Table) -> np.ndarray:
+    """In how many rows each column has a number other than 0."""
+    if not len(rows.starts):
+        values = rows.values.reshape(rows.n, rows.width)
+        return ((values != 0) & ~np.isnan(values)).sum(axis=0)
+    own = slice(int(rows.starts[0]), int(rows.starts[-1]))
+    said = (rows.values[own] != 0) & ~np.isnan(rows.values[own])
+    return np.bincount(rows.columns[own][said], minlength=rows.width)

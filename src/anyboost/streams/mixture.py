@@ -72,7 +72,7 @@ class TeamRegret(NamedTuple):
     switching : dict
         By switches, 1 to 10: the regret against the best sequence of experts with so many, or fewer.
     best_constant_loss : float or None
-        Of the constant that is best in hindsight.
+        Of the constant that is best in hindsight; None where there is none, as for counts that are all 0.
 
     Examples
     --------
@@ -150,14 +150,20 @@ class Mixture:
         return float(self.state.rates[-1])  # that of a cautious part
 
     def join(self, expert: int) -> None:
-        """Let an expert in with the weight 1 / M of M members; it has no past."""
+        """Let an expert in with the weight 1 / M of M members; what it had before it left is forgotten.
+
+        The others give up ln M/(M - 1), as a logarithm. One that comes back has given up what it had, up to ln M: it is
+        judged by all its rows, and begins anew.
+        """
         if self.state.joined[expert]:
             return
         members = self.state.joined.sum() + 1.0
+        judged = self.state.own[expert] != 0.0 or self.state.beside[expert] != 0.0
         self.state.weights[:] *= 1.0 - 1.0 / members
         self.state.weights[:, expert] = 1.0 / members
         self.state.joined[expert] = 1.0
-        self.state.totals["entry"] += math.log(members / max(members - 1.0, 1.0))
+        given_up = members if judged else members / max(members - 1.0, 1.0)
+        self.state.totals["entry"] += math.log(given_up)
 
     def leave(self, expert: int) -> None:
         """Let one go: the others have its weight."""

@@ -94,6 +94,8 @@ class TeamRow:
     def learn(self, columns: np.ndarray, values: Floats, y: Any, weight: float) -> Any:
         """Learn the row; returns the team's answer from before."""
         team = self.team
+        team.catch_up()
+        team.begun = team.kept.seen + 1
         self.y[0], self.weight[0] = y, weight
         self._put(columns, values, True)
         for number, (_, chain) in enumerate(self.chains):
@@ -104,12 +106,15 @@ class TeamRow:
         else:
             self.forecasts[:] = team.heard_earlier(y)
         before = self.leader[0]
-        self.mix(*self.learning)
-        if self.leaders[0] != before:
-            team.mixture.note_moves(int(before), team.mixture.rows - 1, self.leaders)
-        if team.classifies:
-            team.class_weights[y] += weight
-        team.kept.add_row(columns, values, self.width, y, weight)
+        try:
+            self.mix(*self.learning)
+            if self.leaders[0] != before:
+                team.mixture.note_moves(int(before), team.mixture.rows - 1, self.leaders)
+        finally:  # as in `Team._learn`
+            if team.mixture.rows > team.kept.seen:
+                if team.classifies:
+                    team.class_weights[y] += weight
+                team.kept.add_row(columns, values, self.width, y, weight)
         team.refit_due()
         return self._answer()
 

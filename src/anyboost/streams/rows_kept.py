@@ -2,6 +2,9 @@
 
     kept = the last r rows, and of the n - r before them those with the smallest mix(seed, number of the row)
 
+So it is after a thinning, which comes where there is no room for the next row, and frees a quarter of it. All rows
+since then are kept as well: the last ones are r and up to a quarter of the most.
+
 Rows are packed one after another as (column, value) pairs. What is kept depends on the rows in their order and on
 nothing else, so a model that is saved and loaded goes on with the same rows.
 """
@@ -39,7 +42,7 @@ class RowArrays(NamedTuple):
 
 
 class RowsKept:
-    """At most `most` rows of a stream; the last `recent` of them are always there."""
+    """At most `most` rows of a stream; the last `recent` of them are always there, and all since the last thinning."""
 
     def __init__(self, most: int, recent: int, seed: int) -> None:
         self.most, self.recent, self.seed = most, recent, seed

@@ -7,6 +7,7 @@ one of a loop over them, bit for bit.
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from math import isfinite
@@ -20,7 +21,7 @@ from anyboost.online import rows as encoded
 from anyboost.online.features import Features
 from anyboost.online.rows import Table
 from anyboost.streams import roster
-from anyboost.streams.experts import Refit, Refitted
+from anyboost.streams.experts import Background, Refit, Refitted
 from anyboost.streams.mixture import Mixture, TeamRegret
 from anyboost.streams.one_row import TeamRow
 from anyboost.streams.rows_kept import RowsKept
@@ -38,6 +39,8 @@ class Team:
 
     classifies: bool
     _one_row: TeamRow | None = None
+    begun = 0  # of how many rows something may have been learnt
+    behind = False  # whether refits were interrupted that are still to be done, or have failed
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class Team:
             None  # what experts said of the next row when they were asked, if that was earlier
         )
         self._threads: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
         for place, expert in enumerate(self.experts):
             if not isinstance(expert, Refitted):
                 self.mixture.join(place)
@@ -119,6 +123,7 @@ class Team:
 
     def learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
         """Learn rows in order; returns the team's answers from before each. Rows of weight 0 are answered only."""
+        self.catch_up()
         counts = weights > 0
         edges = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), rows.n]
         found = []
@@ -140,7 +145,11 @@ class Team:
         counts += [expert.pending.row for expert in self.refitted if expert.pending is not None]
         return min(counts, default=self.kept.seen + (1 << 16)) - self.kept.seen
 
+    def _rows_begun(self) -> int:
+        return max(self.begun, self.kept.seen)
+
     def _learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
+        self.begun = self.kept.seen + rows.n
         given = rows.given()
         standard = self.standard.rows(given, True)
         said = [
@@ -150,10 +159,13 @@ class Team:
             for expert in self.experts
         ]
         heard = self._stacked(said) if self.heard is None else self.heard_earlier(y[0])
-        answers = self.mixture.learn(heard, y, weights)
-        if self.classifies:
-            np.add.at(self.class_weights, y.astype(np.int64), weights)
-        self.kept.add(rows, y, weights)
+        try:
+            answers = self.mixture.learn(heard, y, weights)
+        finally:  # an interruption leaves rows that the average has learnt and nobody keeps
+            if self.mixture.rows > self.kept.seen:
+                if self.classifies:
+                    np.add.at(self.class_weights, y.astype(np.int64), weights)
+                self.kept.add(rows, y, weights)
         self.refit_due()
         return answers
 
@@ -169,33 +181,63 @@ class Team:
         return found
 
     def refit_due(self) -> None:
-        """Begin the fits that are due, and let those answer whose row has come."""
+        """Begin the fits that are due, and let those answer whose row has come.
+
+        One that is interrupted is done before the next row is learnt. One that fails says so once: its expert goes on
+        with the model that it has, until its next fit.
+        """
         row = self.kept.seen
         for place, expert in enumerate(self.experts):
             if not isinstance(expert, Refitted):
                 continue
             if expert.due == row:
-                expert.due = expert.schedule.after(row)
-                layout, fit = expert.begin(self.kept.last(expert.schedule.window), self.features)
-                if self.refit == "inline":
-                    expert.pending = Refit(row, layout, fit())
-                else:
-                    expert.pending = Refit(expert.schedule.effective(row), layout, self._pool().submit(fit))
+                self.behind = True
+                self._begin(expert)
             if expert.pending is not None and expert.pending.row == row:
-                expert.accept(expert.pending.finished())
-                expert.pending = None
+                self.behind = True
+                expert.accept(self._finished(expert))
                 (self.mixture.leave if expert.model is None else self.mixture.join)(place)
+                expert.pending = None
+        self.behind = False
+
+    def catch_up(self) -> None:
+        """Do the refits that were due at the last row, where they were interrupted."""
+        if self.behind:
+            self.refit_due()
+
+    def _begin(self, expert: Refitted) -> None:
+        row = self.kept.seen
+        try:
+            layout, fit = expert.begin(self.kept.last(expert.schedule.window), self.features)
+            if self.refit == "inline":
+                expert.pending = Refit(row, layout, fit())
+            else:
+                expert.pending = Refit(expert.schedule.effective(row), layout, Background(fit, self._pool()))
+        except Exception:
+            expert.due = expert.schedule.after(row)
+            raise
+        expert.due = expert.schedule.after(row)
+
+    def _finished(self, expert: Refitted) -> Refit:
+        """An expert's pending fit with its model."""
+        assert expert.pending is not None
+        try:
+            return expert.pending.finished()
+        except Exception:
+            expert.pending = None
+            raise
 
     def _pool(self) -> ThreadPoolExecutor:
-        if self._threads is None:
+        if self._threads is None or self._process != os.getpid():  # a fork leaves threads behind
             self._threads = ThreadPoolExecutor(1, thread_name_prefix="anyboost-refit")
+            self._process = os.getpid()
         return self._threads
 
     def await_refits(self) -> None:
         """Wait for the fits of the background; they answer from their own row on, as before."""
         for expert in self.refitted:
             if expert.pending is not None:
-                expert.pending = expert.pending.finished()
+                expert.pending = self._finished(expert)
 
     def __getstate__(self) -> dict[str, Any]:
         self.await_refits()
