@@ -148,20 +148,24 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
         if seat is None:
             return Answer(stopped=f"the worker {worker.address} has no seat in this fit")
         seat.taken = True
-    seat.wanted = _wanted(worker)
-    mesh = Mesh(seat.door, place, fit.addresses, fit.workers, fit.patience, seat.called_off)
-    journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
+    mesh: Mesh | None = None
     try:
+        seat.wanted = _wanted(worker)
+        mesh = Mesh(seat.door, place, fit.addresses, fit.workers, fit.patience, seat.called_off)
+        journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
         with within(mesh):
             reporters = (Reporter(seat.post, place, True, seat.called_off),) if fit.heard else ()
             return Answer(work(sets, Surroundings(place, worker.state.nthreads, mesh, reporters)))
     except Stopped as stopped:
         return Answer(stopped=str(stopped), journal=tuple(journal.kept))
     except Exception as error:
-        mesh.stop(f"the worker {worker.address} has failed: {error}")
+        if mesh is not None:
+            mesh.stop(f"the worker {worker.address} has failed: {error}")
         return Answer(error=error)
     finally:
-        mesh.close()
+        if mesh is not None:
+            mesh.close()
+        seat.door.close()
         _seats.pop((fit.name, worker.address), None)
 
 
