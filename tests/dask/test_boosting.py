@@ -1,5 +1,7 @@
 """`ab.dask.boost` on a cluster gives the Run of `ab.boost`, byte for byte, from any kind of collection."""
 
+import threading
+
 import dask
 import numpy as np
 import pytest
@@ -167,6 +169,60 @@ def test_the_dashboard_shows_a_task_a_worker_by_name(client):
         assert len(tasks) <= 1
         assert {key_split(task) for task in tasks} <= {"anyboost"}
     assert any(seen[0].values())
+
+
+class TwoWords(Exception):
+    """Pickle makes it anew with one word, and cannot."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def _raise_two(*_):
+    raise TwoWords("early", "late")
+
+
+def _raise_locked(*_):
+    error = KeyError("a row")
+    error.lock = threading.Lock()
+    raise error
+
+
+def _raise_from_locked(*_):
+    try:
+        _raise_locked()
+    except KeyError as error:
+        raise LookupError("no such row") from error
+
+
+@pytest.mark.parametrize(
+    ("work", "kind", "words"),
+    [
+        (_raise_two, RuntimeError, ("TwoWords: early and late\n", "On the worker ", "in _raise_two")),
+        (_raise_locked, RuntimeError, ("KeyError: 'a row'\n", "in _raise_locked")),
+        (_raise_from_locked, LookupError, ("no such row",)),
+    ],
+)
+def test_an_error_that_cannot_travel_is_told_in_words(client, monkeypatch, caplog, work, kind, words):
+    """Else the user hears of pickle, and not of what went wrong."""
+    monkeypatch.setattr("anyboost.dask.boosting._boost", work)
+    with pytest.raises(kind) as told:
+        ab.dask.boost(client, *arrays(X, Y), *HOW, **OPTIONS)
+    assert type(told.value) is kind
+    for word in words:
+        assert word in str(told.value)
+    assert "serialize" not in caplog.text
+
+
+def test_an_error_that_the_client_cannot_read_is_told_in_words():
+    """A module may be there on workers alone."""
+    from anyboost.dask.failures import Failure
+
+    packed = Failure.of(ValueError("odd"), "tcp://somewhere")
+    assert type(packed.error()) is ValueError
+    unread = packed._replace(pickled=b"cno_such_module\nSlip\n.").error()
+    assert type(unread) is RuntimeError
+    assert str(unread).startswith("ValueError: odd\n\nOn the worker tcp://somewhere:\n")
 
 
 def test_an_error_of_a_callback_ends_the_fit(client):

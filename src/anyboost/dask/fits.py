@@ -106,8 +106,8 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
         finally:
             attempt.end()
         for answer in answers.values():
-            if answer.error is not None:
-                raise answer.error
+            if answer.failure is not None:
+                raise answer.failure.error()
         # What the first member has, all have agreed on: that another is lost since does not matter.
         if 0 in answers and answers[0].stopped is None:
             return answers[0].result
@@ -239,8 +239,8 @@ class Attempt:
             if answer is None:
                 self.doubtful = True
                 return f"the worker {self.workers[place]} is lost"
-            if answer.error is not None:
-                return f"the worker {self.workers[place]} has failed: {answer.error}"
+            if answer.failure is not None:
+                return f"the worker {self.workers[place]} has failed: {answer.failure.text}"
             if answer.stopped is not None:
                 return answer.stopped
         if waiting and self._look():

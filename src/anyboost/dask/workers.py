@@ -14,6 +14,7 @@ import zmq
 from distributed import Worker, get_worker, secede
 from distributed.comm.addressing import get_address_host
 
+from anyboost.dask.failures import Failure
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped
 from anyboost.dask.reports import Post, Reporter, fresh
 from anyboost.trees.grown import Grown
@@ -49,7 +50,7 @@ class Answer(NamedTuple):
     """What a member comes back with: a result, or an error of its own, or the word that others have ended the fit."""
 
     result: Any = None
-    error: BaseException | None = None
+    failure: Failure | None = None
     stopped: str | None = None
     journal: tuple[Kept, ...] = ()
 
@@ -159,9 +160,10 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
     except Stopped as stopped:
         return Answer(stopped=str(stopped), journal=tuple(journal.kept))
     except Exception as error:
+        failure = Failure.of(error, worker.address)
         if mesh is not None:
-            mesh.stop(f"the worker {worker.address} has failed: {error}")
-        return Answer(error=error)
+            mesh.stop(f"the worker {worker.address} has failed: {failure.text}")
+        return Answer(failure=failure)
     finally:
         if mesh is not None:
             mesh.close()
