@@ -112,7 +112,7 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
         if 0 in answers and answers[0].stopped is None:
             return answers[0].result
         journal = max((journal, *(answer.journal for answer in answers.values())), key=len)
-        doubts = 0 if attempt.lost() else doubts + 1
+        doubts = 0 if attempt.has_lost() else doubts + 1
         if doubts and not (attempt.doubtful and doubts < MOST_DOUBTS):
             raise Lost(attempt.reason or "the fit has ended without a result on some workers")
         if doubts:
@@ -167,6 +167,8 @@ class Attempt:
         self._heard = 0
         self._answer: tuple[int, bool] | None = None
         self._silent: set[str] = set()
+        self._lost: set[str] = set()  # for good: at the same address another may be by now
+        self._ids: dict[str, str] = {}  # of the workers that have opened a door
         self._looked = self._listened = 0.0
 
     def run(self, work: Work, journal: tuple[Any, ...]) -> dict[int, Answer]:
@@ -209,6 +211,7 @@ class Attempt:
                 self.reason = f"the worker {worker} cannot take part, as it cannot listen: {found.refusal}"
                 return None
             doors.append(found.address)
+            self._ids[worker] = found.worker
         return tuple(doors)
 
     def _answers(self) -> dict[int, Answer]:
@@ -220,6 +223,7 @@ class Attempt:
             waiting -= set(done)
             taken = {place: self._fetch(self._tasks[place]) for place in done}
             found |= {place: answer for place, answer in taken.items() if answer is not None}
+            self._lost.update(self.workers[place] for place in found if found[place].replaces)
             if self.reason is None:
                 self.reason = self._ended(taken, waiting)
                 if waiting and self.reason is not None:
@@ -244,7 +248,7 @@ class Attempt:
             if answer.stopped is not None:
                 return answer.stopped
         if waiting and self._look():
-            return f"the worker {', '.join(self.lost()) or 'of another part'} is lost"
+            return f"the worker {', '.join(sorted(self._lost))} is lost"
         return self._silence_of_the_first() if 0 in waiting else None
 
     def _silence_of_the_first(self) -> str | None:
@@ -302,9 +306,21 @@ class Attempt:
         return True
 
     def lost(self) -> list[str]:
-        """The members that are not there any more."""
+        """The members that are not there any more, or were not when that was looked at."""
         alive = self.client.nthreads()
-        return [worker for worker in self.workers if worker not in alive]
+        self._lost.update(worker for worker in self.workers if worker not in alive)
+        return sorted(self._lost)
+
+    def has_lost(self) -> bool:
+        """Whether a member is lost, also one whose successor has its address."""
+        if not self.lost():
+            able = [worker for worker in self._ids if worker not in self._silent]
+            found = self._each(able, self._brief, workers.name_of)
+            others = [
+                name for name in found if isinstance(found[name], str) and found[name] != self._ids[name]
+            ]
+            self._lost.update(others)
+        return bool(self._lost)
 
     def call_off(self, reason: str) -> None:
         """Have members that wait for others wait no longer."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import zmq
 from distributed import Worker, get_worker, secede
 from distributed.comm.addressing import get_address_host
+from distributed.worker import WORKER_ANY_RUNNING
 
 from anyboost.dask.failures import Failure
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped
@@ -52,6 +53,7 @@ class Answer(NamedTuple):
     result: Any = None
     failure: Failure | None = None
     stopped: str | None = None
+    replaces: bool = False  # whether this is no member, and has the address of one that is lost
     journal: tuple[Kept, ...] = ()
 
 
@@ -67,14 +69,15 @@ class Seat:
 
     def called_off(self) -> str | None:
         if not self.reasons and not self.wanted():
-            self.reasons.append("the client is gone")
+            self.reasons.append("the client is gone, or the worker")
         return self.reasons[0] if self.reasons else None
 
 
 class Opened(NamedTuple):
-    """Where a door is, or why there is none."""
+    """Where a door is and whose, or why there is none."""
 
     address: str = ""
+    worker: str = ""  # a name that no other has, nor one that comes after it at its address
     refusal: str | None = None
 
 
@@ -90,7 +93,9 @@ class _Followed(Journal):
         return super().recall()
 
 
-_seats: dict[tuple[str, str], Seat] = {}  # by attempt and worker: several workers may share a process
+_seats: dict[
+    tuple[str, str], Seat
+] = {}  # by attempt and name of the worker: several workers may share a process
 
 
 _one_at_a_time = threading.Lock()  # of those who take a seat and those who give it up
@@ -103,27 +108,32 @@ def open_door(name: str, keys: Keys, members: int, seconds: float, dask_worker: 
         door = Door("127.0.0.1" if dask_worker.address.startswith("inproc") else host, keys, members)
     except (zmq.ZMQError, OSError) as error:  # Dask would log the call
         return Opened(refusal=f"{host}: {error}")
-    _seats[name, dask_worker.address] = Seat(door)
+    _seats[name, dask_worker.id] = Seat(door)
     dask_worker.loop.call_later(2 * seconds + UNUSED, close_door, name, dask_worker)
-    return Opened(door.address)
+    return Opened(door.address, dask_worker.id)
+
+
+def name_of(dask_worker: Worker) -> str:
+    """Who the worker is: one that a nanny has started anew is another, at the same address or not."""
+    return dask_worker.id
 
 
 def has_begun(name: str, dask_worker: Worker) -> bool:
     """Whether the member is at work: a sign of life."""
-    seat = _seats.get((name, dask_worker.address))
+    seat = _seats.get((name, dask_worker.id))
     return seat is None or seat.taken
 
 
 def call_off(name: str, reason: str, dask_worker: Worker) -> None:
     """End the wait of a member."""
-    seat = _seats.get((name, dask_worker.address))
+    seat = _seats.get((name, dask_worker.id))
     if seat is not None:
         seat.reasons.append(reason)
 
 
 async def news(name: str, heard: int, answer: tuple[int, bool] | None, dask_worker: Worker) -> list[bytes]:
     """Take the client's last answer; what was told since, as soon as there is anything."""
-    seat = _seats.get((name, dask_worker.address))
+    seat = _seats.get((name, dask_worker.id))
     if seat is not None and answer is not None:
         seat.post.answer(*answer)
     return await fresh(None if seat is None else seat.post, heard, LISTEN)
@@ -132,10 +142,10 @@ async def news(name: str, heard: int, answer: tuple[int, bool] | None, dask_work
 def close_door(name: str, dask_worker: Worker) -> None:
     """Give a seat up that nobody took."""
     with _one_at_a_time:
-        seat = _seats.get((name, dask_worker.address))
+        seat = _seats.get((name, dask_worker.id))
         if seat is None or seat.taken:  # its member closes the door: a socket belongs to one thread
             return
-        del _seats[name, dask_worker.address]
+        del _seats[name, dask_worker.id]
     seat.door.close()
 
 
@@ -145,9 +155,9 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
     # Two fits on workers of one thread each would else wait for each other for ever.
     secede()
     with _one_at_a_time:
-        seat = _seats.get((fit.name, worker.address))
+        seat = _seats.get((fit.name, worker.id))
         if seat is None:
-            return Answer(stopped=f"the worker {worker.address} has no seat in this fit")
+            return Answer(stopped=f"the worker {worker.address} is lost", replaces=True)
         seat.taken = True
     mesh: Mesh | None = None
     try:
@@ -168,16 +178,17 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
         if mesh is not None:
             mesh.close()
         seat.door.close()
-        _seats.pop((fit.name, worker.address), None)
+        _seats.pop((fit.name, worker.id), None)
 
 
 def _wanted(worker: Worker) -> Callable[[], bool]:
-    """Says whether Dask wants the task of this thread: no longer where its client is gone, however it went."""
+    """Says whether Dask wants the task of this thread: no longer where its client or its worker is gone."""
     key = worker.get_current_task()
 
     def wanted() -> bool:
         task = worker.state.tasks.get(key)
-        return task is not None and task.state not in ("cancelled", "released", "forgotten")
+        there = worker.status in WORKER_ANY_RUNNING
+        return there and task is not None and task.state not in ("cancelled", "released", "forgotten")
 
     return wanted
 
