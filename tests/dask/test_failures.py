@@ -5,11 +5,14 @@ import random
 import signal
 import threading
 import time
+from functools import wraps
+from operator import itemgetter
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
+from distributed.diagnostics.plugin import WorkerPlugin
 
 import anyboost as ab
 from models import model_of
@@ -35,6 +38,18 @@ def collections():
     """Partitions that a worker can make again."""
     made = [dask.delayed(rows)(seed) for seed in range(PARTS)]
     return [part[0] for part in made], [part[1] for part in made]
+
+
+def on_both(client):
+    """The same, each worker with half of them, and able to make those of the other."""
+    places = sorted(client.nthreads())
+    found = [], []
+    for seed in range(PARTS):
+        where = {"workers": [places[seed % len(places)]], "allow_other_workers": True, "pure": False}
+        made = client.submit(rows, seed, **where)
+        for number, own in enumerate(found):
+            own.append(client.submit(itemgetter(number), made, **where))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +95,59 @@ def test_a_worker_killed_while_partitions_load_changes_no_byte(processes, whole,
     )
     assert model_of(run) == model_of(whole)
     killer.join(30)
+    assert nothing_left(processes, before)
+
+
+class Dawdler(WorkerPlugin):
+    """Workers that take long over what they do on their own, once a file is there."""
+
+    name = "dawdler"
+
+    def __init__(self, file, seconds):
+        self.file, self.seconds = file, seconds
+
+    def setup(self, worker):
+        from anyboost.trees.journal import Journal
+
+        remember = getattr(Journal.remember, "__wrapped__", Journal.remember)
+
+        @wraps(remember)
+        def slowly(journal, grown):
+            remember(journal, grown)
+            if self.file.exists():
+                time.sleep(self.seconds)
+
+        Journal.remember = slowly
+
+
+def test_trees_of_a_worker_that_is_busy_for_long_are_not_lost(processes, whole, monkeypatch, tmp_path):
+    """Else each death would have a fit begin anew whose rounds take longer than the others are waited for."""
+    from anyboost.dask import fits
+
+    monkeypatch.setattr(fits, "GRACE", 1.0)
+    before, busy, killed, known, run = children(), tmp_path / "busy", [], [], fits.Attempt.run
+    processes.register_plugin(Dawdler(busy, 4.0))
+
+    def kill(step, _):
+        if step.round == 20 and not killed:
+            alive = pids(processes)
+            killed.append(alive[sorted(alive)[1]])
+            busy.touch()
+            for seconds, what, given in ((1.0, os.kill, (killed[0], signal.SIGKILL)), (3.0, busy.unlink, ())):
+                threading.Timer(seconds, what, given).start()
+
+    def attempt(own, work, journal):
+        known.append((len(own.workers), len(journal)))
+        return run(own, work, journal)
+
+    monkeypatch.setattr(fits.Attempt, "run", attempt)
+    try:
+        found = ab.dask.boost(processes, *on_both(processes), **HOW, timeout=60.0, callbacks=[kill])
+    finally:
+        processes.unregister_worker_plugin("dawdler")
+    assert model_of(found) == model_of(whole)
+    assert known[0] == (2, 0)
+    assert known[1][1] >= 20
     assert nothing_left(processes, before)
 
 

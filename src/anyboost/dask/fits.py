@@ -24,6 +24,7 @@ from anyboost.dask.collections import Partition
 from anyboost.dask.mesh import Keys, silence
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Answer, Fit, Work
+from anyboost.trees.journal import Kept
 
 LOOK = 0.5  # seconds between looks at whether all workers are there
 SIGN = 5.0  # and between signs of life of the first member
@@ -92,7 +93,7 @@ def hold(client: Client, sets: Mapping[str, Sequence[Any]], timeout: float) -> H
 def run(client: Client, work: Work, held: Held, timeout: float, audience: Audience | None = None) -> Any:
     """What the work gives at the first place, done by all workers that hold partitions."""
     futures = [future for own in held.sets.values() for future in own]
-    journal: tuple[Any, ...] = ()
+    journal: tuple[Kept, ...] = ()
     doubts = 0
     for _ in range(MOST_ATTEMPTS):
         _bring(futures, timeout)
@@ -103,15 +104,15 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
         attempt = Attempt(client, shares, timeout, audience)
         try:
             answers = attempt.run(work, journal)
+            for answer in answers.values():
+                if answer.failure is not None:
+                    raise answer.failure.error()
+            # What the first member has, all have agreed on: that another is lost since does not matter.
+            if 0 in answers and answers[0].stopped is None:
+                return answers[0].result
+            journal = attempt.journal(journal, answers)
         finally:
             attempt.end()
-        for answer in answers.values():
-            if answer.failure is not None:
-                raise answer.failure.error()
-        # What the first member has, all have agreed on: that another is lost since does not matter.
-        if 0 in answers and answers[0].stopped is None:
-            return answers[0].result
-        journal = max((journal, *(answer.journal for answer in answers.values())), key=len)
         doubts = 0 if attempt.has_lost() else doubts + 1
         if doubts and not (attempt.doubtful and doubts < MOST_DOUBTS):
             raise Lost(attempt.reason or "the fit has ended without a result on some workers")
@@ -171,7 +172,7 @@ class Attempt:
         self._ids: dict[str, str] = {}  # of the workers that have opened a door
         self._looked = self._listened = 0.0
 
-    def run(self, work: Work, journal: tuple[Any, ...]) -> dict[int, Answer]:
+    def run(self, work: Work, journal: tuple[Kept, ...]) -> dict[int, Answer]:
         """The answers of those who gave one, by place."""
         doors = self._open()
         if doors is None:
@@ -221,7 +222,7 @@ class Attempt:
         while waiting and time.monotonic() < deadline:
             done = [place for place in waiting if self._tasks[place].done()]
             waiting -= set(done)
-            taken = {place: self._fetch(self._tasks[place]) for place in done}
+            taken = {place: self._fetch(self._tasks[place], self.timeout) for place in done}
             found |= {place: answer for place, answer in taken.items() if answer is not None}
             self._lost.update(self.workers[place] for place in found if found[place].replaces)
             if self.reason is None:
@@ -271,10 +272,31 @@ class Attempt:
             )
         return None
 
-    def _fetch(self, task: Future) -> Answer | None:
+    def journal(self, known: tuple[Kept, ...], answers: Mapping[int, Answer]) -> tuple[Kept, ...]:
+        """The trees that are known now: members bring theirs, and those that are still busy are asked."""
+        longest = max((known, *(answer.journal for answer in answers.values())), key=len)
+        out, seconds = self._silent.union(self.lost()), min(self.timeout, GRACE)
+        late = {
+            self.workers[place]: task
+            for place, task in enumerate(self._tasks)
+            if place not in answers and self.workers[place] not in out
+        }
+        counts = self._each(list(late), seconds, workers.count_trees, self.name)
+        for worker in (worker for worker, count in counts.items() if count is None):  # it has come back since
+            answer = self._fetch(late[worker], self._brief)
+            longest = max(longest, () if answer is None else answer.journal, key=len)
+        able = {worker: count for worker, count in counts.items() if isinstance(count, int)}
+        for worker in sorted(able, key=lambda worker: able[worker], reverse=True):
+            if able[worker] <= len(longest):
+                break
+            found = self._each([worker], seconds, workers.trees, self.name)[worker]
+            longest = max(longest, found if isinstance(found, tuple) else (), key=len)
+        return longest
+
+    def _fetch(self, task: Future, seconds: float) -> Answer | None:
         """What a member has come back with; None where it is lost with its worker."""
         try:
-            answer: Answer = task.result(timeout=self.timeout)
+            answer: Answer = task.result(timeout=seconds)
         except (OSError, TimeoutError, CancelledError, KilledWorker):
             return None
         return answer

@@ -66,6 +66,7 @@ class Seat:
     reasons: list[str] = field(default_factory=list)  # why the fit is called off
     wanted: Callable[[], bool] = lambda: True  # whether Dask still wants what is done here
     post: Post = field(default_factory=Post)
+    journal: Journal = field(default_factory=Journal)
 
     def called_off(self) -> str | None:
         if not self.reasons and not self.wanted():
@@ -139,6 +140,18 @@ async def news(name: str, heard: int, answer: tuple[int, bool] | None, dask_work
     return await fresh(None if seat is None else seat.post, heard, LISTEN)
 
 
+def count_trees(name: str, dask_worker: Worker) -> int | None:
+    """How many trees a member knows that is still at work; None where it has left its seat."""
+    seat = _seats.get((name, dask_worker.id))
+    return None if seat is None else len(seat.journal.kept)
+
+
+def trees(name: str, dask_worker: Worker) -> tuple[Kept, ...] | None:
+    """The trees that it knows."""
+    seat = _seats.get((name, dask_worker.id))
+    return None if seat is None else tuple(seat.journal.kept)
+
+
 def close_door(name: str, dask_worker: Worker) -> None:
     """Give a seat up that nobody took."""
     with _one_at_a_time:
@@ -163,12 +176,12 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
     try:
         seat.wanted = _wanted(worker)
         mesh = Mesh(seat.door, place, fit.addresses, fit.workers, fit.patience, seat.called_off)
-        journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
+        seat.journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
         with within(mesh):
             reporters = (Reporter(seat.post, place, True, seat.called_off),) if fit.heard else ()
             return Answer(work(sets, Surroundings(place, worker.state.nthreads, mesh, reporters)))
     except Stopped as stopped:
-        return Answer(stopped=str(stopped), journal=tuple(journal.kept))
+        return Answer(stopped=str(stopped), journal=tuple(seat.journal.kept))
     except Exception as error:
         failure = Failure.of(error, worker.address)
         if mesh is not None:
