@@ -4,8 +4,10 @@ A seat is a door with an address that the others are told. Calling a fit off rea
 its thread waits for the others.
 """
 
+import asyncio
 import pickle
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -15,6 +17,7 @@ from distributed import Worker, get_worker, secede
 from distributed.comm.addressing import get_address_host
 from distributed.worker import WORKER_ANY_RUNNING
 
+from anyboost.dask.calls import BRIEF
 from anyboost.dask.failures import Failure
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped
 from anyboost.dask.reports import Post, Reporter, fresh
@@ -22,7 +25,8 @@ from anyboost.trees.grown import Grown
 from anyboost.trees.journal import Journal, Kept
 from anyboost.trees.parts import within
 
-LISTEN = 0.5  # seconds that a question for news waits for some
+SIGN = 5.0  # seconds between looks at whether the scheduler is there
+LISTEN = 0.5  # that a question for news waits for some
 UNUSED = 60.0  # and that a seat is kept for longer than anybody would wait for its member
 Sets = Mapping[str, Sequence[Mapping[str, Any]]]  # by name of the set: what its partitions hold, by name
 Work = Callable[[Sets, "Surroundings"], Any]
@@ -67,6 +71,7 @@ class Seat:
     wanted: Callable[[], bool] = lambda: True  # whether Dask still wants what is done here
     post: Post = field(default_factory=Post)
     journal: Journal = field(default_factory=Journal)
+    follower: asyncio.Task[None] | None = None  # who looks whether the scheduler is there
 
     def called_off(self) -> str | None:
         if not self.reasons and not self.wanted():
@@ -109,9 +114,24 @@ def open_door(name: str, keys: Keys, members: int, seconds: float, dask_worker: 
         door = Door("127.0.0.1" if dask_worker.address.startswith("inproc") else host, keys, members)
     except (zmq.ZMQError, OSError) as error:  # Dask would log the call
         return Opened(refusal=f"{host}: {error}")
-    _seats[name, dask_worker.id] = Seat(door)
+    seat = _seats[name, dask_worker.id] = Seat(door)
+    seat.follower = asyncio.get_running_loop().create_task(_follow(seat, seconds, dask_worker))
     dask_worker.loop.call_later(2 * seconds + UNUSED, close_door, name, dask_worker)
     return Opened(door.address, dask_worker.id)
+
+
+async def _follow(seat: Seat, seconds: float, worker: Worker) -> None:
+    """Call a member off whose scheduler has been silent for so long: nobody else could."""
+    heard, missed = time.monotonic(), 0
+    while missed < 2 or time.monotonic() - heard < seconds:  # a worker that stood still itself asks once more
+        left = max(min(BRIEF, seconds), heard + seconds - time.monotonic())
+        try:
+            await asyncio.wait_for(worker.scheduler.ncores(workers=[]), left)
+            heard, missed = time.monotonic(), 0
+        except Exception:  # whatever Dask says of a connection that is closed
+            missed += 1
+        await asyncio.sleep(min(SIGN, seconds / 4))
+    seat.reasons.append(f"the scheduler {worker.scheduler.address} has not answered for {seconds:g} seconds")
 
 
 def name_of(dask_worker: Worker) -> str:
@@ -159,7 +179,14 @@ def close_door(name: str, dask_worker: Worker) -> None:
         if seat is None or seat.taken:  # its member closes the door: a socket belongs to one thread
             return
         del _seats[name, dask_worker.id]
+    _clear(seat, dask_worker)
+
+
+def _clear(seat: Seat, worker: Worker) -> None:
+    """Leave nothing of a seat behind."""
     seat.door.close()
+    if seat.follower is not None:
+        worker.loop.add_callback(seat.follower.cancel)
 
 
 def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str, Sequence[Any]]) -> Answer:
@@ -190,7 +217,7 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
     finally:
         if mesh is not None:
             mesh.close()
-        seat.door.close()
+        _clear(seat, worker)
         _seats.pop((fit.name, worker.id), None)
 
 
