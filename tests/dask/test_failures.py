@@ -1,5 +1,6 @@
 """A worker that dies costs time and nothing else: the same bytes, or a sentence, and nothing is left behind."""
 
+import json
 import os
 import random
 import signal
@@ -15,6 +16,7 @@ import pytest
 from distributed.diagnostics.plugin import WorkerPlugin
 
 import anyboost as ab
+from collectives import Marksman
 from models import model_of
 from processes import children, left_behind, nothing_left, pids
 
@@ -72,14 +74,44 @@ class Killer(threading.Thread):
         os.kill(alive[self.killed], signal.SIGKILL)
 
 
-@pytest.mark.parametrize("kill", [0, *(pytest.param(number, marks=FULL) for number in range(1, 100))])
-def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
-    chance, before = random.Random(kill), children()
-    killer = Killer(processes, chance.uniform(0.1, 2.0), kill)
-    killer.start()
-    run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
-    assert model_of(run) == model_of(whole)
-    killer.join(30)
+@pytest.fixture
+def attempts(monkeypatch):
+    """How many workers each attempt at a fit has, and how many trees are known when it begins."""
+    from anyboost.dask import fits
+
+    found, run = [], fits.Attempt.run
+
+    def attempt(own, work, journal):
+        found.append((len(own.workers), len(journal)))
+        return run(own, work, journal)
+
+    monkeypatch.setattr(fits.Attempt, "run", attempt)
+    return found
+
+
+@pytest.mark.parametrize("kill", [0, 1, 2, *(pytest.param(number, marks=FULL) for number in range(3, 100))])
+def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, attempts, tmp_path, kill):
+    """At a random moment of a random round; in each third run one more in what follows, that trees are sent to."""
+    chance, before, orders = random.Random(kill), children(), tmp_path / "orders"
+    count = 2 if kill % 3 == 2 else 1
+    lines = [f"{kill + n} {2 - n} {chance.randint(0, 50)} {chance.uniform(0.0, 0.03)}" for n in range(count)]
+    orders.write_text("\n".join(lines))
+    processes.register_plugin(Marksman(orders))
+    log = orders.with_suffix(".log")
+    for _ in range(3):  # Dask may give all rows to one worker
+        attempts.clear()
+        run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
+        assert model_of(run) == model_of(whole)
+        if log.exists():
+            break
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    print(lines, told, attempts)
+    assert len(told) == count
+    assert all(one["at_work"] for one in told)
+    assert len(attempts) > count
+    # Those who wait for each other are no more than a tree apart.
+    assert attempts[1][1] >= told[0]["known"] - 1
+    assert attempts[-1][1] >= attempts[1][1]
     assert nothing_left(processes, before)
 
 
@@ -120,12 +152,12 @@ class Dawdler(WorkerPlugin):
         Journal.remember = slowly
 
 
-def test_trees_of_a_worker_that_is_busy_for_long_are_not_lost(processes, whole, monkeypatch, tmp_path):
+def test_trees_of_a_worker_that_is_busy_for_long_are_not_lost(
+    processes, whole, attempts, monkeypatch, tmp_path
+):
     """Else each death would have a fit begin anew whose rounds take longer than the others are waited for."""
-    from anyboost.dask import fits
-
-    monkeypatch.setattr(fits, "GRACE", 1.0)
-    before, busy, killed, known, run = children(), tmp_path / "busy", [], [], fits.Attempt.run
+    monkeypatch.setattr("anyboost.dask.fits.GRACE", 1.0)
+    before, busy, killed = children(), tmp_path / "busy", []
     processes.register_plugin(Dawdler(busy, 4.0))
 
     def kill(step, _):
@@ -136,18 +168,13 @@ def test_trees_of_a_worker_that_is_busy_for_long_are_not_lost(processes, whole, 
             for seconds, what, given in ((1.0, os.kill, (killed[0], signal.SIGKILL)), (3.0, busy.unlink, ())):
                 threading.Timer(seconds, what, given).start()
 
-    def attempt(own, work, journal):
-        known.append((len(own.workers), len(journal)))
-        return run(own, work, journal)
-
-    monkeypatch.setattr(fits.Attempt, "run", attempt)
     try:
         found = ab.dask.boost(processes, *on_both(processes), **HOW, timeout=60.0, callbacks=[kill])
     finally:
         processes.unregister_worker_plugin("dawdler")
     assert model_of(found) == model_of(whole)
-    assert known[0] == (2, 0)
-    assert known[1][1] >= 20
+    assert attempts[0] == (2, 0)
+    assert attempts[1][1] >= 20
     assert nothing_left(processes, before)
 
 
