@@ -5,6 +5,7 @@ import threading
 import dask
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import anyboost as ab
 import fingerprints
@@ -14,6 +15,15 @@ from spread import arrays, delayed, frames
 X, Y, GROUPS = fingerprints.data("squared")
 HOW = ("absolute", ab.weak.Tree(8))
 OPTIONS = {"rounds": 8, "timeout": 60.0}
+
+
+OTHER_LEARNERS = (
+    ("linear", "Linear"),
+    ("net", "Net"),
+    ("classifier", "Classifier"),
+    (ab.weak.Dictionary([np.tanh]), "Dictionary"),
+    (Ridge(), "Estimator"),
+)
 
 
 def whole(*how, **options):
@@ -97,7 +107,10 @@ def test_a_bad_row_of_one_worker_is_refused_as_in_a_local_fit(client):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"learner": "linear"}, "learner Linear needs all rows in one place, .*: use a tree or a stump"),
+        *(
+            ({"learner": learner}, f"learner {name} needs all rows in one place, .*: use a tree or a stump")
+            for learner, name in OTHER_LEARNERS
+        ),
         ({"X": X}, "X must be a dask DataFrame or Array, or a list of delayed parts, got ndarray"),
         ({"y": [dask.delayed(Y)]}, "y has 1 partitions, and X 5: partition them alike"),
         ({"timeout": 0}, "timeout must be positive, got 0"),
