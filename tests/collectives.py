@@ -1,8 +1,14 @@
-"""Kinds of collective: who asks something of all parts of the rows. A worker may be told to die where it meets one."""
+"""Kinds of collective: who asks something of all parts of the rows. A worker may be told to die where it meets one.
 
+Or at any moment of a round.
+"""
+
+import json
 import os
 import signal
 import sys
+import threading
+from collections import Counter
 from functools import wraps
 from pathlib import Path
 
@@ -23,7 +29,10 @@ def asking():
 
 
 class Assassin(WorkerPlugin):
-    """Kills the first worker that meets what a file names, which is gone then: a kind of collective, or "a door"."""
+    """Kills the first worker that meets what a file names, which is gone then: a kind of collective, or "a door".
+
+    A number after it says at which of its meetings in one attempt.
+    """
 
     name = "assassin"
 
@@ -37,6 +46,11 @@ class Assassin(WorkerPlugin):
         _obeying(Door, "_bind", Path(self.order), lambda: "a door")
 
 
+def order_of(kind, meeting=1):
+    """What the file is to say."""
+    return f"{kind} {meeting}"
+
+
 def _obeying(cls, name, order, met):
     """Have a method look at the order first."""
     method = getattr(getattr(cls, name), "__wrapped__", getattr(cls, name))
@@ -44,7 +58,10 @@ def _obeying(cls, name, order, met):
     @wraps(method)
     def obey(own, *given):
         try:
-            meant = order.read_text() == met()
+            kind, meeting = order.read_text().rsplit(" ", 1)
+            meetings = own.__dict__.setdefault("meetings", Counter())
+            meetings[met()] += 1
+            meant = meetings[kind] >= int(meeting) and kind == met()
             if meant:
                 order.rename(order.with_suffix(".done"))
         except FileNotFoundError:
@@ -54,3 +71,50 @@ def _obeying(cls, name, order, met):
         return method(own, *given)
 
     setattr(cls, name, obey)
+
+
+class Marksman(WorkerPlugin):
+    """Kills the worker at a place of a fit, some seconds after it has begun a round, and writes down what it was doing.
+
+    Each line of a file is one kill of an attempt of its own: place, how many members it has at least, round, seconds.
+    """
+
+    name = "marksman"
+
+    def __init__(self, orders):
+        self.orders, self.log = Path(orders), Path(orders).with_suffix(".log")
+
+    def setup(self, worker):
+        from anyboost.dask.workers import _Followed
+        from anyboost.trees.parts import circle
+
+        recall = getattr(_Followed.recall, "__wrapped__", _Followed.recall)
+
+        @wraps(recall)
+        def obey(journal):
+            self._look(journal, circle())
+            return recall(journal)
+
+        _Followed.recall = obey
+
+    def _look(self, journal, here):
+        attempt, done = _attempt_of(journal), self.log.read_text() if self.log.exists() else ""
+        left = self.orders.read_text().splitlines()[done.count("\n") :] if self.orders.exists() else []
+        if not left or attempt is None or attempt in done:
+            return
+        place, least, at, seconds = left[0].split()
+        if here.size >= int(least) and here.place == int(place) % here.size and journal.place == int(at):
+            threading.Timer(float(seconds), self._shoot, (journal, attempt, here.size)).start()
+
+    def _shoot(self, journal, attempt, members):
+        told = {"attempt": attempt, "members": members, "round": journal.place, "known": len(journal.kept)}
+        with self.log.open("a") as log:
+            log.write(json.dumps(told | {"at_work": _attempt_of(journal) == attempt}) + "\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _attempt_of(journal):
+    """The attempt that a journal is used in; None where it is over."""
+    from anyboost.dask import workers
+
+    return next((name for (name, _), seat in list(workers._seats.items()) if seat.journal is journal), None)

@@ -13,6 +13,7 @@ LAYOUTS = {
     "1 worker": (1, None),
     "2 workers": (2, None),
     "7 workers, 5 parts": (7, None),
+    "7 workers, all with rows, shuffled": (7, (0, 20, 90, 150, 151, 260, 330, ROWS)),
     "3 workers, one without rows, shuffled": (3, (0, 0, 130, ROWS)),
     "7 workers, three without rows, shuffled": (7, (0, 1, 1, 90, 90, 90, 250, ROWS)),
 }

@@ -1,8 +1,11 @@
 """`ab.dask.boost` on a cluster gives the Run of `ab.boost`, byte for byte, from any kind of collection."""
 
+import threading
+
 import dask
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import anyboost as ab
 import fingerprints
@@ -12,6 +15,15 @@ from spread import arrays, delayed, frames
 X, Y, GROUPS = fingerprints.data("squared")
 HOW = ("absolute", ab.weak.Tree(8))
 OPTIONS = {"rounds": 8, "timeout": 60.0}
+
+
+OTHER_LEARNERS = (
+    ("linear", "Linear"),
+    ("net", "Net"),
+    ("classifier", "Classifier"),
+    (ab.weak.Dictionary([np.tanh]), "Dictionary"),
+    (Ridge(), "Estimator"),
+)
 
 
 def whole(*how, **options):
@@ -95,7 +107,10 @@ def test_a_bad_row_of_one_worker_is_refused_as_in_a_local_fit(client):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"learner": "linear"}, "learner Linear needs all rows in one place, .*: use a tree or a stump"),
+        *(
+            ({"learner": learner}, f"learner {name} needs all rows in one place, .*: use a tree or a stump")
+            for learner, name in OTHER_LEARNERS
+        ),
         ({"X": X}, "X must be a dask DataFrame or Array, or a list of delayed parts, got ndarray"),
         ({"y": [dask.delayed(Y)]}, "y has 1 partitions, and X 5: partition them alike"),
         ({"timeout": 0}, "timeout must be positive, got 0"),
@@ -167,6 +182,60 @@ def test_the_dashboard_shows_a_task_a_worker_by_name(client):
         assert len(tasks) <= 1
         assert {key_split(task) for task in tasks} <= {"anyboost"}
     assert any(seen[0].values())
+
+
+class TwoWords(Exception):
+    """Pickle makes it anew with one word, and cannot."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def _raise_two(*_):
+    raise TwoWords("early", "late")
+
+
+def _raise_locked(*_):
+    error = KeyError("a row")
+    error.lock = threading.Lock()
+    raise error
+
+
+def _raise_from_locked(*_):
+    try:
+        _raise_locked()
+    except KeyError as error:
+        raise LookupError("no such row") from error
+
+
+@pytest.mark.parametrize(
+    ("work", "kind", "words"),
+    [
+        (_raise_two, RuntimeError, ("TwoWords: early and late\n", "On the worker ", "in _raise_two")),
+        (_raise_locked, RuntimeError, ("KeyError: 'a row'\n", "in _raise_locked")),
+        (_raise_from_locked, LookupError, ("no such row",)),
+    ],
+)
+def test_an_error_that_cannot_travel_is_told_in_words(client, monkeypatch, caplog, work, kind, words):
+    """Else the user hears of pickle, and not of what went wrong."""
+    monkeypatch.setattr("anyboost.dask.boosting._boost", work)
+    with pytest.raises(kind) as told:
+        ab.dask.boost(client, *arrays(X, Y), *HOW, **OPTIONS)
+    assert type(told.value) is kind
+    for word in words:
+        assert word in str(told.value)
+    assert "serialize" not in caplog.text
+
+
+def test_an_error_that_the_client_cannot_read_is_told_in_words():
+    """A module may be there on workers alone."""
+    from anyboost.dask.failures import Failure
+
+    packed = Failure.of(ValueError("odd"), "tcp://somewhere")
+    assert type(packed.error()) is ValueError
+    unread = packed._replace(pickled=b"cno_such_module\nSlip\n.").error()
+    assert type(unread) is RuntimeError
+    assert str(unread).startswith("ValueError: odd\n\nOn the worker tcp://somewhere:\n")
 
 
 def test_an_error_of_a_callback_ends_the_fit(client):

@@ -1,17 +1,22 @@
 """A worker that dies costs time and nothing else: the same bytes, or a sentence, and nothing is left behind."""
 
+import json
 import os
 import random
 import signal
 import threading
 import time
+from functools import wraps
+from operator import itemgetter
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
+from distributed.diagnostics.plugin import WorkerPlugin
 
 import anyboost as ab
+from collectives import Marksman
 from models import model_of
 from processes import children, left_behind, nothing_left, pids
 
@@ -37,6 +42,18 @@ def collections():
     return [part[0] for part in made], [part[1] for part in made]
 
 
+def on_both(client):
+    """The same, each worker with half of them, and able to make those of the other."""
+    places = sorted(client.nthreads())
+    found = [], []
+    for seed in range(PARTS):
+        where = {"workers": [places[seed % len(places)]], "allow_other_workers": True, "pure": False}
+        made = client.submit(rows, seed, **where)
+        for number, own in enumerate(found):
+            own.append(client.submit(itemgetter(number), made, **where))
+    return found
+
+
 @pytest.fixture(scope="module")
 def whole():
     made = [rows(seed) for seed in range(PARTS)]
@@ -57,14 +74,44 @@ class Killer(threading.Thread):
         os.kill(alive[self.killed], signal.SIGKILL)
 
 
-@pytest.mark.parametrize("kill", [0, *(pytest.param(number, marks=FULL) for number in range(1, 100))])
-def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, kill):
-    chance, before = random.Random(kill), children()
-    killer = Killer(processes, chance.uniform(0.1, 2.0), kill)
-    killer.start()
-    run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
-    assert model_of(run) == model_of(whole)
-    killer.join(30)
+@pytest.fixture
+def attempts(monkeypatch):
+    """How many workers each attempt at a fit has, and how many trees are known when it begins."""
+    from anyboost.dask import fits
+
+    found, run = [], fits.Attempt.run
+
+    def attempt(own, work, journal):
+        found.append((len(own.workers), len(journal)))
+        return run(own, work, journal)
+
+    monkeypatch.setattr(fits.Attempt, "run", attempt)
+    return found
+
+
+@pytest.mark.parametrize("kill", [0, 1, 2, *(pytest.param(number, marks=FULL) for number in range(3, 100))])
+def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, attempts, tmp_path, kill):
+    """At a random moment of a random round; in each third run one more in what follows, that trees are sent to."""
+    chance, before, orders = random.Random(kill), children(), tmp_path / "orders"
+    count = 2 if kill % 3 == 2 else 1
+    lines = [f"{kill + n} {2 - n} {chance.randint(0, 50)} {chance.uniform(0.0, 0.03)}" for n in range(count)]
+    orders.write_text("\n".join(lines))
+    processes.register_plugin(Marksman(orders))
+    log = orders.with_suffix(".log")
+    for _ in range(3):  # Dask may give all rows to one worker
+        attempts.clear()
+        run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
+        assert model_of(run) == model_of(whole)
+        if log.exists():
+            break
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    print(lines, told, attempts)
+    assert len(told) == count
+    assert all(one["at_work"] for one in told)
+    assert len(attempts) > count
+    # Those who wait for each other are no more than a tree apart.
+    assert attempts[1][1] >= told[0]["known"] - 1
+    assert attempts[-1][1] >= attempts[1][1]
     assert nothing_left(processes, before)
 
 
@@ -80,6 +127,54 @@ def test_a_worker_killed_while_partitions_load_changes_no_byte(processes, whole,
     )
     assert model_of(run) == model_of(whole)
     killer.join(30)
+    assert nothing_left(processes, before)
+
+
+class Dawdler(WorkerPlugin):
+    """Workers that take long over what they do on their own, once a file is there."""
+
+    name = "dawdler"
+
+    def __init__(self, file, seconds):
+        self.file, self.seconds = file, seconds
+
+    def setup(self, worker):
+        from anyboost.trees.journal import Journal
+
+        remember = getattr(Journal.remember, "__wrapped__", Journal.remember)
+
+        @wraps(remember)
+        def slowly(journal, grown):
+            remember(journal, grown)
+            if self.file.exists():
+                time.sleep(self.seconds)
+
+        Journal.remember = slowly
+
+
+def test_trees_of_a_worker_that_is_busy_for_long_are_not_lost(
+    processes, whole, attempts, monkeypatch, tmp_path
+):
+    """Else each death would have a fit begin anew whose rounds take longer than the others are waited for."""
+    monkeypatch.setattr("anyboost.dask.fits.GRACE", 1.0)
+    before, busy, killed = children(), tmp_path / "busy", []
+    processes.register_plugin(Dawdler(busy, 4.0))
+
+    def kill(step, _):
+        if step.round == 20 and not killed:
+            alive = pids(processes)
+            killed.append(alive[sorted(alive)[1]])
+            busy.touch()
+            for seconds, what, given in ((1.0, os.kill, (killed[0], signal.SIGKILL)), (3.0, busy.unlink, ())):
+                threading.Timer(seconds, what, given).start()
+
+    try:
+        found = ab.dask.boost(processes, *on_both(processes), **HOW, timeout=60.0, callbacks=[kill])
+    finally:
+        processes.unregister_worker_plugin("dawdler")
+    assert model_of(found) == model_of(whole)
+    assert attempts[0] == (2, 0)
+    assert attempts[1][1] >= 20
     assert nothing_left(processes, before)
 
 

@@ -223,6 +223,24 @@ def test_why_a_worker_cannot_listen_is_told_and_the_key_is_not(client, monkeypat
     assert "secret" not in repr(mesh.Keys(b"public", b"secret"))
 
 
+def test_a_member_that_cannot_begin_gives_its_port_back(client, monkeypatch):
+    """Else each attempt at such a fit would keep a port, threads and a seat until the worker is restarted."""
+    from anyboost.dask import workers
+
+    def fail(*_):
+        raise OSError("too many open files")
+
+    before = ports(client)  # of three workers in one process each sees those of the others
+    monkeypatch.setattr(workers, "Mesh", fail)
+    with pytest.raises(OSError, match="too many open files"):
+        ab.dask.boost(client, *collections(), **HOW, rounds=2, timeout=20.0)
+    deadline = time.monotonic() + 10
+    while (any(left_behind(client).values()) or ports(client) != before) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(left_behind(client).values())
+    assert ports(client) == before
+
+
 def test_an_address_of_the_outside_is_listened_for_at_all():
     """Behind address translation the address that others use is none of the machine."""
     from anyboost.dask.mesh import Door, Keys

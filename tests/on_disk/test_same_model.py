@@ -36,6 +36,7 @@ def frame():
             "count": generator.poisson(2.0, N),
             "positive": np.round(np.abs(x[:, 0]) + 0.1, 2),
             "event": np.round(np.abs(x[:, 0]) + 0.1, 2) * np.where(city == "lima", -1.0, 1.0),
+            "grade": np.minimum(np.round(np.abs(x[:, 0])), 2.0),
             "two": np.where(x[:, 0] + x[:, 2] > 0, "yes", "no"),
         }
     )
@@ -91,6 +92,15 @@ def test_a_regressor_with_all_that_is_automatic(weight, frame, files, tmp_path):
     assert model.dials_["memory"] == 0.5
 
 
+def _log_cosh(score, target):
+    gap = np.abs(score - target)
+    return gap + np.log1p(np.exp(-2.0 * gap))
+
+
+def _slope(score, target):
+    return np.tanh(score - target)
+
+
 OPTIONS = {
     "absolute": {"loss": "absolute", "weight": "weight"},
     "curvature": {"loss": "poisson", "target": "count"},
@@ -109,6 +119,12 @@ OPTIONS = {
     "kept in order": {"monotonic_cst": [1, 0, -1, 0], "weight": "weight"},
     "few bins": {"max_bins": 16, "weight": "weight"},
     "stumps": {"learner": "stump"},
+    "expectile": {"loss": "expectile:0.8", "weight": "whole"},
+    "own": {"loss": ab.losses.pointwise(_log_cosh, _slope, smoothness=1.0), "weight": "weight"},
+    "quantiles that may not cross": {
+        "loss": ab.losses.MultiQuantile((0.1, 0.9)) + ab.losses.Crossing(0.1),
+        "weight": "weight",
+    },
 }
 
 
@@ -135,6 +151,7 @@ def test_classifiers_of_every_loss(loss, frame, files, tmp_path):
 def test_rankers(frame, files, tmp_path):
     same("ranker", frame, files, tmp_path, target="count", group="query", max_iter=8)
     same("ranker", frame, files, tmp_path, target="count", group="query", early_stopping=True, max_iter=8)
+    same("ranker", frame, files, tmp_path, target="count", group="query", loss="rank_hinge", max_iter=4)
 
 
 CUTS = {
@@ -142,6 +159,9 @@ CUTS = {
     "all recorded": {"learner": "tree:4", "descent": ab.descent.Residual(0.1, memory=0.5)},
     "exact leaves": {"loss": ab.losses.Expectile(0.8), "learner": ab.weak.Tree(8, leaf="exact")},
     "lines": {"learner": "linear", "numbers": True},
+    "a tree each": {"loss": "softmax", "target": "grade", "learner": ab.weak.Tree(4, outputs="each")},
+    "hull": {"loss": "absolute", "learner": "tree:4", "descent": "hull"},
+    "shrinking": {"loss": "quantile:0.9", "learner": "stump", "descent": "shrinking"},
 }
 
 
@@ -149,11 +169,11 @@ CUTS = {
 @pytest.mark.parametrize("name", CUTS)
 def test_boost(name, weight, frame, files, tmp_path):
     options = {"loss": "squared", "rounds": 6} | CUTS[name]
-    columns = ["a", "c"] if options.pop("numbers", False) else X
+    columns, target = ["a", "c"] if options.pop("numbers", False) else X, options.pop("target", "y")
     table, known = ab.tables.read(frame[columns], sample_weight=None if weight is None else frame[weight])
     masses = None if weight is None else frame[weight]
-    expected = ab.boost(table, frame["y"], sample_weight=masses, categorical=known.categorical, **options)
-    binned = ab.Binned.from_parquet(files, columns=columns, target="y", weight=weight)
+    expected = ab.boost(table, frame[target], sample_weight=masses, categorical=known.categorical, **options)
+    binned = ab.Binned.from_parquet(files, columns=columns, target=target, weight=weight)
     assert bytes_of(ab.boost(binned, **options), tmp_path) == bytes_of(expected, tmp_path)
 
 

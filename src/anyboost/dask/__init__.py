@@ -6,8 +6,8 @@ extremes, the workers agree on (`anyboost.trees.parts`) over connections of thei
 
 try:
     from anyboost.dask.boosting import boost
+    from anyboost.dask.calls import Lost
     from anyboost.dask.estimators import DaskBoostingClassifier, DaskBoostingRanker, DaskBoostingRegressor
-    from anyboost.dask.fits import Lost
 except ModuleNotFoundError as missing:
     if missing.name not in ("dask", "distributed", "zmq"):
         raise

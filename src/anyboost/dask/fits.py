@@ -6,13 +6,14 @@ called off; Dask brings its partitions back on other workers, and the next attem
 Nothing is waited for without a limit: members notice one that is silent, and the client looks after the first of them.
 """
 
-import asyncio
 import math
 import pickle
 import time
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import zmq
@@ -20,15 +21,16 @@ from distributed import Client, Future, default_client, wait
 from distributed.scheduler import KilledWorker
 
 from anyboost.dask import workers
+from anyboost.dask.calls import AWAY, Calls, Lost
 from anyboost.dask.collections import Partition
 from anyboost.dask.mesh import Keys, silence
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Answer, Fit, Work
+from anyboost.trees.journal import KeptTree
 
 LOOK = 0.5  # seconds between looks at whether all workers are there
 SIGN = 5.0  # and between signs of life of the first member
-BRIEF = 5.0  # seconds that a worker has for a short answer, which its members' threads do not delay
-GRACE = 30.0  # and that members have to come back once they are called off
+GRACE = 30.0  # that members have to come back once they are called off
 MOST_ATTEMPTS = 1000
 MOST_DOUBTS = 10  # attempts in a row that end as if a worker were lost, and all are there
 
@@ -37,17 +39,6 @@ _GONE = (
     "a partition is lost with its worker, and Dask cannot compute it again: data scattered from the client die with "
     "their worker, so use collections that read files"
 )
-
-
-class Lost(RuntimeError):
-    """A fit that could not go on: no worker is left, or partitions cannot be brought back.
-
-    Examples
-    --------
-    >>> import anyboost as ab
-    >>> issubclass(ab.dask.Lost, RuntimeError)
-    True
-    """
 
 
 # By worker and set: the partitions
@@ -77,42 +68,51 @@ def client_of(client: Any) -> Client:
 
 def hold(client: Client, sets: Mapping[str, Sequence[Any]], timeout: float) -> Held:
     """Have the partitions computed, and kept where they are."""
+    calls = Calls(client, timeout)
+    calls.connected()
     found = {name: client.compute(list(parts)) for name, parts in sets.items()}
-    _bring([future for futures in found.values() for future in futures], timeout)
+    _bring([future for futures in found.values() for future in futures], calls)
     first = {
         name: client.submit(workers.without_rows, futures[0], pure=False) for name, futures in found.items()
     }
-    _bring(list(first.values()), timeout)
+    _bring(list(first.values()), calls)
     try:
         return Held(found, {name: future.result(timeout) for name, future in first.items()})
-    except (CancelledError, TimeoutError):
-        raise Lost(_GONE) from None
+    except (CancelledError, TimeoutError) as error:
+        raise _lost(calls, error) from None
+
+
+def _lost(calls: Calls, error: BaseException) -> Lost:
+    """Why partitions are cancelled: a scheduler that has come back meanwhile knows them no longer."""
+    calls.connected()
+    return Lost(AWAY if "scheduler" in str(error) else _GONE)
 
 
 def run(client: Client, work: Work, held: Held, timeout: float, audience: Audience | None = None) -> Any:
     """What the work gives at the first place, done by all workers that hold partitions."""
     futures = [future for own in held.sets.values() for future in own]
-    journal: tuple[Any, ...] = ()
+    calls = Calls(client, timeout)
+    journal: tuple[KeptTree, ...] = ()
     doubts = 0
     for _ in range(MOST_ATTEMPTS):
-        _bring(futures, timeout)
-        shares = _shares(client, held)
+        _bring(futures, calls)
+        shares = _shares(calls, held)
         if shares is None:
             time.sleep(LOOK)  # a partition was lost since: it is waited for again
             continue
-        attempt = Attempt(client, shares, timeout, audience)
+        attempt = Attempt(calls, shares, audience)
         try:
             answers = attempt.run(work, journal)
+            for answer in answers.values():
+                if answer.failure is not None:
+                    raise answer.failure.error()
+            # What the first member has, all have agreed on: that another is lost since does not matter.
+            if 0 in answers and answers[0].stopped is None:
+                return answers[0].result
+            journal = attempt.journal(journal, answers)
         finally:
             attempt.end()
-        for answer in answers.values():
-            if answer.error is not None:
-                raise answer.error
-        # What the first member has, all have agreed on: that another is lost since does not matter.
-        if 0 in answers and answers[0].stopped is None:
-            return answers[0].result
-        journal = max((journal, *(answer.journal for answer in answers.values())), key=len)
-        doubts = 0 if attempt.lost() else doubts + 1
+        doubts = 0 if attempt.has_lost() else doubts + 1
         if doubts and not (attempt.doubtful and doubts < MOST_DOUBTS):
             raise Lost(attempt.reason or "the fit has ended without a result on some workers")
         if doubts:
@@ -120,17 +120,19 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
     raise Lost(f"workers were lost in {MOST_ATTEMPTS} attempts")
 
 
-def _bring(futures: Sequence[Future], timeout: float) -> None:
+def _bring(futures: Sequence[Future], calls: Calls) -> None:
     """Wait until all partitions are in memory; a sentence where one cannot be, or nothing moves for too long."""
+    client, timeout = calls.client, calls.timeout
     moved = looked = time.monotonic()
     before: Any = None
     while any(future.status != "finished" for future in futures):
         try:
             wait(futures, min(LOOK, timeout))
-        except CancelledError:
-            raise Lost(_GONE) from None
+        except CancelledError as error:
+            raise _lost(calls, error) from None
         except TimeoutError:
             pass
+        calls.connected()
         for future in futures:
             if future.status == "error":
                 raise future.exception()
@@ -139,7 +141,7 @@ def _bring(futures: Sequence[Future], timeout: float) -> None:
         now = time.monotonic()
         if now - looked > min(SIGN, timeout / 4):
             # What partitions are made of comes first, files that are read, say: that is a sign of life, too.
-            at_work = {worker: tasks for worker, tasks in futures[0].client.processing().items() if tasks}
+            at_work = {worker: tasks for worker, tasks in calls.scheduler(client.processing).items() if tasks}
             came = sum(future.status == "finished" for future in futures)
             looked, moved = now, now if (came, at_work) != before else moved
             before = came, at_work
@@ -156,20 +158,26 @@ def _bring(futures: Sequence[Future], timeout: float) -> None:
 class Attempt:
     """One attempt: who takes part, and with what."""
 
-    def __init__(self, client: Client, shares: Shares, timeout: float, audience: Audience | None) -> None:
-        self.client, self.name, self.timeout = client, f"anyboost-{uuid.uuid4().hex[:12]}", timeout
+    def __init__(self, calls: Calls, shares: Shares, audience: Audience | None) -> None:
+        self.client, self.name, self.timeout = (
+            calls.client,
+            f"anyboost-{uuid.uuid4().hex[:12]}",
+            calls.timeout,
+        )
         self.shares, self.workers = shares, tuple(sorted(shares))
         self.reason: str | None = None  # why it has ended without a result
         self.doubtful = False  # whether it has ended as if a worker were lost
-        self._brief = min(BRIEF, timeout)
+        self._calls, self._brief, self._each = calls, calls.brief, calls.each
         self._tasks: list[Future] = []
         self._audience = audience
         self._heard = 0
         self._answer: tuple[int, bool] | None = None
         self._silent: set[str] = set()
+        self._lost: set[str] = set()  # for good: at the same address another may be by now
+        self._ids: dict[str, str] = {}  # of the workers that have opened a door
         self._looked = self._listened = 0.0
 
-    def run(self, work: Work, journal: tuple[Any, ...]) -> dict[int, Answer]:
+    def run(self, work: Work, journal: tuple[KeptTree, ...]) -> dict[int, Answer]:
         """The answers of those who gave one, by place."""
         doors = self._open()
         if doors is None:
@@ -200,6 +208,7 @@ class Attempt:
         given = (self.name, keys, len(self.workers), self.timeout)
         for worker, found in self._each(self.workers, self.timeout, workers.open_door, *given).items():
             if isinstance(found, TimeoutError):
+                self.lost()  # it may be the scheduler that does not answer
                 self.reason = silence(worker, self.timeout)
                 return None
             if not isinstance(found, workers.Opened):
@@ -209,6 +218,7 @@ class Attempt:
                 self.reason = f"the worker {worker} cannot take part, as it cannot listen: {found.refusal}"
                 return None
             doors.append(found.address)
+            self._ids[worker] = found.worker
         return tuple(doors)
 
     def _answers(self) -> dict[int, Answer]:
@@ -218,8 +228,9 @@ class Attempt:
         while waiting and time.monotonic() < deadline:
             done = [place for place in waiting if self._tasks[place].done()]
             waiting -= set(done)
-            taken = {place: self._fetch(self._tasks[place]) for place in done}
+            taken = {place: self._fetch(self._tasks[place], self.timeout) for place in done}
             found |= {place: answer for place, answer in taken.items() if answer is not None}
+            self._lost.update(self.workers[place] for place in found if found[place].replaces)
             if self.reason is None:
                 self.reason = self._ended(taken, waiting)
                 if waiting and self.reason is not None:
@@ -239,12 +250,12 @@ class Attempt:
             if answer is None:
                 self.doubtful = True
                 return f"the worker {self.workers[place]} is lost"
-            if answer.error is not None:
-                return f"the worker {self.workers[place]} has failed: {answer.error}"
+            if answer.failure is not None:
+                return f"the worker {self.workers[place]} has failed: {answer.failure.text}"
             if answer.stopped is not None:
                 return answer.stopped
         if waiting and self._look():
-            return f"the worker {', '.join(self.lost()) or 'of another part'} is lost"
+            return f"the worker {', '.join(sorted(self._lost))} is lost"
         return self._silence_of_the_first() if 0 in waiting else None
 
     def _silence_of_the_first(self) -> str | None:
@@ -267,10 +278,31 @@ class Attempt:
             )
         return None
 
-    def _fetch(self, task: Future) -> Answer | None:
+    def journal(self, known: tuple[KeptTree, ...], answers: Mapping[int, Answer]) -> tuple[KeptTree, ...]:
+        """The trees that are known now: members bring theirs, and those that are still busy are asked."""
+        longest = max((known, *(answer.journal for answer in answers.values())), key=len)
+        out, seconds = self._silent.union(self.lost()), min(self.timeout, GRACE)
+        late = {
+            self.workers[place]: task
+            for place, task in enumerate(self._tasks)
+            if place not in answers and self.workers[place] not in out
+        }
+        counts = self._each(list(late), seconds, workers.count_trees, self.name)
+        for worker in (worker for worker, count in counts.items() if count is None):  # it has come back since
+            answer = self._fetch(late[worker], self._brief)
+            longest = max(longest, () if answer is None else answer.journal, key=len)
+        able = {worker: count for worker, count in counts.items() if isinstance(count, int)}
+        for worker in sorted(able, key=lambda worker: able[worker], reverse=True):
+            if able[worker] <= len(longest):
+                break
+            found = self._each([worker], seconds, workers.trees, self.name)[worker]
+            longest = max(longest, found if isinstance(found, tuple) else (), key=len)
+        return longest
+
+    def _fetch(self, task: Future, seconds: float) -> Answer | None:
         """What a member has come back with; None where it is lost with its worker."""
         try:
-            answer: Answer = task.result(timeout=self.timeout)
+            answer: Answer = task.result(timeout=seconds)
         except (OSError, TimeoutError, CancelledError, KilledWorker):
             return None
         return answer
@@ -302,9 +334,21 @@ class Attempt:
         return True
 
     def lost(self) -> list[str]:
-        """The members that are not there any more."""
-        alive = self.client.nthreads()
-        return [worker for worker in self.workers if worker not in alive]
+        """The members that are not there any more, or were not when that was looked at."""
+        alive = self._calls.scheduler(self.client.nthreads)
+        self._lost.update(worker for worker in self.workers if worker not in alive)
+        return sorted(self._lost)
+
+    def has_lost(self) -> bool:
+        """Whether a member is lost, also one whose successor has its address."""
+        if not self.lost():
+            able = [worker for worker in self._ids if worker not in self._silent]
+            found = self._each(able, self._brief, workers.name_of)
+            others = [
+                name for name in found if isinstance(found[name], str) and found[name] != self._ids[name]
+            ]
+            self._lost.update(others)
+        return bool(self._lost)
 
     def call_off(self, reason: str) -> None:
         """Have members that wait for others wait no longer."""
@@ -313,10 +357,13 @@ class Attempt:
     def end(self) -> None:
         """Leave nothing behind: no task, no seat."""
         unfinished = [task for task in self._tasks if not task.done()]
+        with suppress(Lost):  # the scheduler is: that is known, or will be
+            if unfinished:
+                self.call_off(self.reason or "the fit was interrupted at the client")
         if unfinished:
-            self.call_off(self.reason or "the fit was interrupted at the client")
-            self.client.cancel(unfinished, force=True)
-        self._tell(workers.close_door, self.name)
+            self._calls.cancel(unfinished)
+        with suppress(Lost):
+            self._tell(workers.close_door, self.name)
 
     def _tell(self, what: Any, *given: Any) -> None:
         lost = self.lost()
@@ -325,27 +372,15 @@ class Attempt:
             if isinstance(found, TimeoutError):  # it is not waited for twice
                 self._silent.add(worker)
 
-    def _each(self, who: Sequence[str], seconds: float, what: Any, *given: Any) -> dict[str, Any]:
-        """What a call gives on each worker, or the error it ends with, after so many seconds at most."""
 
-        async def ask(worker: str) -> Any:
-            answer = self.client.run(what, *given, workers=[worker], on_error="return")
-            return (await asyncio.wait_for(answer, seconds))[worker]
-
-        async def everyone() -> list[Any]:
-            return await asyncio.gather(*map(ask, who), return_exceptions=True)
-
-        return dict(zip(who, self.client.sync(everyone), strict=True))
-
-
-def _shares(client: Client, held: Held) -> Shares | None:
+def _shares(calls: Calls, held: Held) -> Shares | None:
     """The partitions of each set that each worker takes: those it holds; of several holders, who has fewest.
 
     None where a partition is held by nobody.
     """
     shares: dict[str, dict[str, list[Future]]] = {}
     for name, futures in held.sets.items():
-        holders = client.who_has(futures)
+        holders = calls.scheduler(partial(calls.client.who_has, futures))
         taken: dict[str, int] = {}
         for future in futures:
             able = holders.get(future.key, ())

@@ -132,7 +132,7 @@ class ChainState:
     def losses(self) -> Floats:
         """Of the answers, of the first learner, and of the best prefix."""
         losses = self.lines.loss
-        return np.array([Totals(*self.totals).loss, losses[1], losses[self.best_prefix()]])
+        return np.array([ChainTotals(*self.totals).loss, losses[1], losses[self.best_prefix()]])
 
     def regret(self) -> Regret:
         losses = self.lines.loss
