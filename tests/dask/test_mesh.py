@@ -1,13 +1,16 @@
 """Members of a circle over sockets: sums are right, and whoever does not hold the key of the fit is kept out."""
 
 import socket
+import struct
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 zmq = pytest.importorskip("zmq")
 
+from anyboost.dask import mesh as meshing  # noqa: E402
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped  # noqa: E402
 
 
@@ -90,7 +93,79 @@ def test_strangers_are_refused_and_the_fit_is_unharmed(kind):
         stranger.context.destroy(0)
 
 
+@pytest.fixture
+def door():
+    found = Door("127.0.0.1", Keys(*zmq.curve_keypair()))
+    yield found
+    found.close()
+
+
+def greet(door):
+    """A line on which a stranger has begun to speak as ZeroMQ does, and has been answered."""
+    host, port = door.address.removeprefix("tcp://").rsplit(":", 1)
+    line = socket.create_connection((host, int(port)), 5)
+    line.settimeout(10)
+    line.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x01" + b"CURVE".ljust(20, b"\0") + bytes(32))
+    answer = b""
+    while len(answer) < 64:
+        answer += line.recv(64 - len(answer))
+    return line
+
+
+@pytest.mark.parametrize("flags", [2, 6], ids=["message", "command"])
+def test_a_stranger_cannot_fill_the_memory(door, flags):
+    """Who is a stranger is known when the handshake is over, and before it he may claim to send four gigabytes."""
+    sent = 0
+    with greet(door) as line, suppress(ConnectionError):  # the line is cut
+        line.sendall(bytes([flags]) + struct.pack(">Q", 4 << 30))
+        while sent < 200:  # megabytes
+            line.sendall(bytes(1 << 20))
+            sent += 1
+    assert sent < 50  # the system itself holds a few
+
+
+def test_a_stranger_who_is_silent_is_not_listened_to_for_long(monkeypatch):
+    monkeypatch.setattr(meshing, "HANDSHAKE", 200)
+    door = Door("127.0.0.1", Keys(*zmq.curve_keypair()))
+    with greet(door) as line:
+        assert line.recv(1) == b""  # the end of it
+    door.close()
+
+
+def test_nobody_is_let_in_where_the_guard_is_gone(door):
+    door._guard.stop()
+    stranger = intrude("wrong key", door.address, door.keys)
+    assert not door.socket.poll(500)
+    stranger.context.destroy(0)
+
+
+def test_large_parcels_and_long_headers_come_as_they_were(monkeypatch):
+    """They travel in frames, as no larger ones are taken."""
+    monkeypatch.setattr(meshing, "FRAME", 1000)
+    sizes = (0, 1, 124, 125, 126, 250, 5000)
+    rows = np.random.default_rng(0).integers(0, 99, (300, 64))  # whose header has an entry a row
+
+    def work(mesh):
+        numbers = [mesh.gather(np.arange(size) + 0.5 * mesh.place) for size in sizes]
+        return numbers, mesh.add(rows)
+
+    for numbers, total in each(meshes(2), work):
+        for size, found in zip(sizes, numbers, strict=True):
+            np.testing.assert_array_equal(found, np.r_[np.arange(size), np.arange(size) + 0.5])
+        np.testing.assert_array_equal(total, 2 * rows)
+
+
+def test_a_header_may_end_where_a_frame_does(monkeypatch):
+    for length in range(20, 40):
+        monkeypatch.setattr(meshing, "FRAME", length)
+        for reason in ("a", "ab", "a" * length):
+            told = meshing._told(["stop", reason])
+            assert meshing._read([*told, memoryview(b"body")])[0] == ["stop", reason]
+
+
 NO_PARCELS = (
+    [b""],
+    [bytes(meshing.FRAME)],
     [b"\xff\x00"],
     [b"[1]"],
     [b"{}", b""],

@@ -3,7 +3,8 @@
 A fit has a key pair of its own, which travels by Dask's messages alone. Who does not hold it is refused in the
 handshake, on both sides: a stranger can neither connect to a member nor pass for one. What is sent is encrypted,
 whatever the cluster's own connections are. Arrays travel as bytes under a header of a few numbers; nothing is
-unpickled.
+unpickled. They are cut into small frames and no larger one is taken, so that a stranger, who is known as one only when
+the handshake is over, cannot have a member keep more of his than that.
 
 Members swap parcels in one order. A parcel has a number, so that one from a member that is ahead waits for its turn.
 """
@@ -12,6 +13,7 @@ import errno
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,10 +27,16 @@ from anyboost.trees.parts import Circle
 POLL = 100  # milliseconds between looks at whether the fit is called off
 LINGER = 5000  # milliseconds that the last parcels have to leave
 FAREWELL = 300  # and that the word has that the fit has ended: those who have left take it no more
+FRAME = 2**20  # bytes of a parcel that are sent at once, and hardly more are taken
+HANDSHAKE = 3000  # milliseconds that a handshake has; a member that is slower tries again
+_ENVELOPE = 256  # bytes that encryption adds to a frame, at most
+_DOMAIN = "fit"  # what the guard looks after; who names none is let in where no guard is left
 _KINDS = "biufU"  # of arrays: those without pointers
+_COPIED = 65_536  # bytes under which a copy costs less than to keep account of who holds them
 _NO_PARCEL = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
 
+Bytes = bytes | memoryview
 _OTHERS = 64  # sockets that a door has beside those to other members
 _USUAL = 1023  # sockets that a context has room for
 
@@ -93,8 +101,12 @@ class Door:
         self.context.set(zmq.MAX_SOCKETS, max(_USUAL, members + _OTHERS))
         self._guard = ThreadAuthenticator(self.context)
         self._guard.start()
-        self._guard.configure_curve_callback("*", _OfTheFit(keys.public))
+        self._guard.configure_curve_callback(_DOMAIN, _OfTheFit(keys.public))
         self.socket = self.context.socket(zmq.PULL)
+        _bound(self.socket)
+        self.socket.zap_domain = _DOMAIN.encode()
+        with suppress(AttributeError, zmq.ZMQError):  # libzmq may be built without
+            self.socket.set(zmq.ZAP_ENFORCE_DOMAIN, 1)
         self.socket.ipv6 = ":" in host
         self.socket.curve_server = True
         self.socket.curve_publickey, self.socket.curve_secretkey = keys
@@ -133,6 +145,7 @@ class Door:
         socket.curve_serverkey = self.keys.public
         socket.curve_publickey, socket.curve_secretkey = self.keys
         socket.sndhwm = 0
+        _bound(socket)
         socket.connect(address)
         return socket
 
@@ -203,28 +216,29 @@ class Mesh(Circle):
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
         self.look()
         self._turn += 1
-        letters: dict[int, tuple[bytes, memoryview]] = {}  # most often all are given the same
+        letters: dict[int, list[Bytes]] = {}  # most often all are given the same
         for other, socket in self._out.items():
             parcel = parcels[other]
             if id(parcel) not in letters:
                 letters[id(parcel)] = self._letter(parcel)
-            self._send(socket, *letters[id(parcel)])
+            self._send(socket, letters[id(parcel)])
         return [parcels[place] if place == self.place else self._next(place) for place in range(self.size)]
 
-    def _letter(self, parcel: np.ndarray) -> tuple[bytes, memoryview]:
-        """A parcel as it is sent: how it is to be read, and its bytes."""
+    def _letter(self, parcel: np.ndarray) -> list[Bytes]:
+        """A parcel as it is sent, in frames: how it is to be read, and its bytes."""
         words = parcel.dtype == np.dtype(object)  # labels
         array = np.ascontiguousarray(parcel.astype(str) if words else parcel)
         if array.dtype.kind not in _KINDS:
             raise TypeError(f"members swap numbers and words, not {array.dtype}")
         pieces, body = pack(array)
         header = [self._turn, self.place, array.dtype.str, parcel.shape, words, pieces]
-        return json.dumps(header).encode(), body
+        return [*_told(header), *_frames(body)]
 
-    def _send(self, socket: Any, header: bytes, body: memoryview) -> None:
-        socket.send(header, zmq.SNDMORE)
-        socket.send(body, copy=body.nbytes < 65_536)
-        self.sent += body.nbytes
+    def _send(self, socket: Any, frames: Sequence[Bytes]) -> None:
+        for frame in frames[:-1]:
+            socket.send(frame, zmq.SNDMORE, copy=len(frame) < _COPIED)
+        socket.send(frames[-1], copy=len(frames[-1]) < _COPIED)
+        self.sent += sum(map(len, frames[1:]))
         self.messages += 1
 
     def _next(self, place: int) -> np.ndarray:
@@ -250,12 +264,12 @@ class Mesh(Circle):
     def _take_in(self, frames: Sequence[Any]) -> None:
         reason, awaited = "", False
         try:
-            header = json.loads(bytes(frames[0]))
+            header, body = _read(frames)
             if header[0] == "stop":
                 reason = str(header[1])
             else:
                 turn, place, dtype, shape, words, pieces = header
-                array = unpack(pieces, frames[1], np.dtype(dtype), shape)
+                array = unpack(pieces, body, np.dtype(dtype), shape)
                 awaited = turn >= self._turn and place in self._out and array.dtype.kind in _KINDS
         except _NO_PARCEL:
             return  # whoever sent it, nobody waits for it
@@ -275,8 +289,35 @@ class Mesh(Circle):
         """
         self._linger = FAREWELL
         for socket in self._out.values():
-            socket.send(json.dumps(["stop", reason]).encode())
+            self._send(socket, _told(["stop", reason]))
 
     def close(self) -> None:
         """End the connections, when what was sent last has left; at once where the fit has been stopped."""
         self._door.close(self._linger)
+
+
+def _bound(socket: Any) -> None:
+    """Have a socket keep little of what it is sent before it is known by whom."""
+    socket.maxmsgsize = FRAME + _ENVELOPE
+    socket.handshake_ivl = HANDSHAKE
+
+
+def _told(header: Sequence[Any]) -> list[Bytes]:
+    """The frames of a header, the last of which is not full."""
+    told = json.dumps(header).encode()
+    return _frames(told if len(told) % FRAME else told + b" ")
+
+
+def _frames(told: Bytes) -> list[Bytes]:
+    if len(told) <= FRAME:
+        return [told]
+    whole = memoryview(told)
+    return [whole[at : at + FRAME] for at in range(0, len(whole), FRAME)]
+
+
+def _read(frames: Sequence[Any]) -> tuple[list[Any], Any]:
+    """The header and the bytes under it; one of the errors of `_NO_PARCEL` where it is none."""
+    end = 1 + next((number for number, frame in enumerate(frames) if len(frame) < FRAME), len(frames))
+    body = frames[end:]
+    header = json.loads(b"".join(map(bytes, frames[:end])))
+    return header, body[0] if len(body) == 1 else b"".join(map(memoryview, body))
