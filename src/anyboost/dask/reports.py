@@ -4,12 +4,13 @@ The worker at the first place posts each round, and the client fetches what is n
 all members wait for the client after each round, some milliseconds; else nobody waits.
 """
 
-import pickle
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
+
+from distributed.protocol import pickle  # takes losses of notebooks, too
 
 from anyboost.boosting import Run
 from anyboost.boosting.resuming import without_rows
