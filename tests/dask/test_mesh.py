@@ -3,6 +3,7 @@
 import socket
 import struct
 import threading
+import time
 from contextlib import suppress
 
 import numpy as np
@@ -204,8 +205,33 @@ def test_who_passes_for_a_member_is_not_sent_anything():
     with pytest.raises(Stopped, match=r"worker b has not answered for 0.5 seconds"):
         mesh.add(np.int64(1))
     assert not false.poll(200)
-    door.close()
+    mesh.close()
     context.destroy(0)
+
+
+def test_who_computes_for_long_is_waited_for():
+    """Time is limited for silence, not for work: members have unlike many rows."""
+
+    def work(mesh):
+        if mesh.place == 1:
+            time.sleep(3.0)
+        return int(mesh.add(np.int64(mesh.place)))
+
+    assert each(meshes(3, patience=1.0), work) == [3, 3, 3]
+
+
+def test_a_parcel_that_is_lost_on_its_way_is_not_waited_for():
+    """Its sender is alive, and says that it is past it."""
+
+    def work(mesh):
+        mesh._turn += mesh.place == 1
+        return mesh.add(np.int64(1))
+
+    began = time.monotonic()
+    found = each(meshes(2, patience=1.0), work)
+    assert str(found[0]).startswith("the worker worker 1 has not answered for 1 seconds")
+    assert isinstance(found[1], Stopped)
+    assert time.monotonic() - began < 10
 
 
 def test_a_member_that_fails_ends_the_wait_of_the_others():

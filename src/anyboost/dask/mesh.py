@@ -7,10 +7,13 @@ unpickled. They are cut into small frames and no larger one is taken, so that a 
 the handshake is over, cannot have a member keep more of his than that.
 
 Members swap parcels in one order. A parcel has a number, so that one from a member that is ahead waits for its turn.
+A member that is at work says so now and then, from a thread of its own, and is waited for; one that stands still does
+not. It says at which parcel it is: who is past the one that is waited for will not send it any more.
 """
 
 import errno
 import json
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,6 +30,7 @@ from anyboost.trees.parts import Circle
 POLL = 100  # milliseconds between looks at whether the fit is called off
 LINGER = 5000  # milliseconds that the last parcels have to leave
 FAREWELL = 300  # and that the word has that the fit has ended: those who have left take it no more
+SIGNS = 0.25  # how often a member at work says so: a share of the time that others wait for a sign
 FRAME = 2**20  # bytes of a parcel that are sent at once, and hardly more are taken
 HANDSHAKE = 3000  # milliseconds that a handshake has; a member that is slower tries again
 _ENVELOPE = 256  # bytes that encryption adds to a frame, at most
@@ -176,7 +180,7 @@ class Mesh(Circle):
     names : sequence of str
         What members are called in sentences.
     patience : float
-        How many seconds to wait for a parcel.
+        How many seconds to wait for a member that gives no sign.
     called_off : callable
         Says why the fit is called off, from outside; None while it is not.
     journal : Journal or None, default None
@@ -212,16 +216,30 @@ class Mesh(Circle):
         self._turn = 0
         self._early: dict[tuple[int, int], np.ndarray] = {}
         self.sent = self.messages = 0  # bytes of parcels, and how many
+        self._signs = dict.fromkeys(self._out, 0.0)  # when others have last said that they are at work
+        self._sending = threading.Lock()  # of those who use the sockets to others
+        self._over = threading.Event()
+        self._sign = threading.Thread(target=self._live, daemon=True)
+        if self._out:
+            self._sign.start()
+
+    def _live(self) -> None:
+        """Say now and then that this member is at work."""
+        while not self._over.wait(SIGNS * self._patience):
+            with self._sending:
+                for socket in self._out.values():
+                    _send(socket, _told(["here", self.place, self._turn]))
 
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
         self.look()
-        self._turn += 1
-        letters: dict[int, list[Bytes]] = {}  # most often all are given the same
-        for other, socket in self._out.items():
-            parcel = parcels[other]
-            if id(parcel) not in letters:
-                letters[id(parcel)] = self._letter(parcel)
-            self._send(socket, letters[id(parcel)])
+        with self._sending:
+            self._turn += 1
+            letters: dict[int, list[Bytes]] = {}  # most often all are given the same
+            for other, socket in self._out.items():
+                parcel = parcels[other]
+                if id(parcel) not in letters:
+                    letters[id(parcel)] = self._letter(parcel)
+                self._post(socket, letters[id(parcel)])
         return [parcels[place] if place == self.place else self._next(place) for place in range(self.size)]
 
     def _letter(self, parcel: np.ndarray) -> list[Bytes]:
@@ -234,32 +252,37 @@ class Mesh(Circle):
         header = [self._turn, self.place, array.dtype.str, parcel.shape, words, pieces]
         return [*_told(header), *_frames(body)]
 
-    def _send(self, socket: Any, frames: Sequence[Bytes]) -> None:
-        for frame in frames[:-1]:
-            socket.send(frame, zmq.SNDMORE, copy=len(frame) < _COPIED)
-        socket.send(frames[-1], copy=len(frames[-1]) < _COPIED)
-        self.sent += sum(map(len, frames[1:]))
+    def _post(self, socket: Any, letter: Sequence[Bytes]) -> None:
+        _send(socket, letter)
+        self.sent += sum(map(len, letter[1:]))
         self.messages += 1
 
     def _next(self, place: int) -> np.ndarray:
         """The parcel of this turn from one member."""
-        began, wanted = time.monotonic(), (self._turn, place)
+        began = looked = time.monotonic()
+        wanted = self._turn, place
         while wanted not in self._early:
-            if not self._door.socket.poll(POLL):
+            if self._door.socket.poll(POLL):
+                self._take_in(self._door.socket.recv_multipart(copy=False))
+            now = time.monotonic()
+            if now - looked > POLL / 1000:
+                looked = now
                 self.look()
-                if time.monotonic() - began > self._patience:
-                    self._linger = 0
-                    raise Stopped(silence(self._names[place], self._patience))
-                continue
-            self._take_in(self._door.socket.recv_multipart(copy=False))
+                if now - max(began, self._signs[place]) > self._patience:
+                    raise self._ended(silence(self._names[place], self._patience))
         return self._early.pop(wanted)
 
     def look(self) -> None:
         """End where the fit is called off: also members that never have to wait."""
         reason = self._called_off()
         if reason is not None:
-            self._linger = 0
-            raise Stopped(reason)
+            raise self._ended(reason)
+
+    def _ended(self, reason: str) -> Stopped:
+        """What to raise where this member goes on no more, and says so by its silence."""
+        self._linger = 0
+        self._over.set()
+        return Stopped(reason)
 
     def _take_in(self, frames: Sequence[Any]) -> None:
         reason, awaited = "", False
@@ -267,6 +290,8 @@ class Mesh(Circle):
             header, body = _read(frames)
             if header[0] == "stop":
                 reason = str(header[1])
+            elif header[0] == "here":
+                self._hear_from(*header[1:])
             else:
                 turn, place, dtype, shape, words, pieces = header
                 array = unpack(pieces, body, np.dtype(dtype), shape)
@@ -274,10 +299,13 @@ class Mesh(Circle):
         except _NO_PARCEL:
             return  # whoever sent it, nobody waits for it
         if reason:
-            self._linger = 0
-            raise Stopped(reason)
+            raise self._ended(reason)
         if awaited:
             self._early[turn, place] = array.astype(object) if words else array
+
+    def _hear_from(self, place: int, turn: int) -> None:
+        if turn < self._turn and place in self._signs:
+            self._signs[place] = time.monotonic()
 
     def stop(self, reason: str) -> None:
         """Tell the others that the fit has ended here.
@@ -288,11 +316,15 @@ class Mesh(Circle):
             Why.
         """
         self._linger = FAREWELL
-        for socket in self._out.values():
-            self._send(socket, _told(["stop", reason]))
+        with self._sending:
+            for socket in self._out.values():
+                _send(socket, _told(["stop", reason]))
 
     def close(self) -> None:
         """End the connections, when what was sent last has left; at once where the fit has been stopped."""
+        self._over.set()
+        if self._out:
+            self._sign.join()
         self._door.close(self._linger)
 
 
@@ -300,6 +332,12 @@ def _bound(socket: Any) -> None:
     """Have a socket keep little of what it is sent before it is known by whom."""
     socket.maxmsgsize = FRAME + _ENVELOPE
     socket.handshake_ivl = HANDSHAKE
+
+
+def _send(socket: Any, frames: Sequence[Bytes]) -> None:
+    for frame in frames[:-1]:
+        socket.send(frame, zmq.SNDMORE, copy=len(frame) < _COPIED)
+    socket.send(frames[-1], copy=len(frames[-1]) < _COPIED)
 
 
 def _told(header: Sequence[Any]) -> list[Bytes]:

@@ -153,7 +153,7 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
     journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
     try:
         with within(mesh):
-            reporters = (Reporter(seat.post, place, True, seat.called_off),) if fit.heard else ()
+            reporters = (Reporter(seat.post, place, fit.patience, seat.called_off),) if fit.heard else ()
             return Answer(work(sets, Surroundings(place, worker.state.nthreads, mesh, reporters)))
     except Stopped as stopped:
         return Answer(stopped=str(stopped), journal=tuple(journal.kept))
