@@ -76,7 +76,7 @@ def intrude(kind, address, keys):
     stranger.connect(address)
     try:
         for _ in range(3):
-            stranger.send_multipart([b'[1, 1, "<i8", [], false]', np.int64(666).tobytes()], zmq.NOBLOCK)
+            stranger.send_multipart([b'[1, 1, "<i8", [], []]', np.int64(666).tobytes()], zmq.NOBLOCK)
     except zmq.Again:
         pass
     return stranger
@@ -170,13 +170,17 @@ NO_PARCELS = (
     [b"\xff\x00"],
     [b"[1]"],
     [b"{}", b""],
-    [b'[1, 1, "<i8", [5], false, []]', b"xx"],
-    [b'["now", 1, "<i8", [1], false, []]', bytes(8)],
-    [b'[1, [1], "<i8", [1], false, []]', bytes(8)],
-    [b'[1, 7, "<i8", [1], false, []]', bytes(8)],
-    [b'[1, 1, "O", [1], false, []]', bytes(8)],
-    [b'[1, 1, "<i8", [10000000000000000], false, [["<i1", 0, 0]]]', b""],
-    [b'[1, 1, "<i8", [100], false, [["<i1", 0, 3]]]', b"\xff" * 9],
+    [b'[1, 1, "<i8", [5], []]', b"xx"],
+    [b'["now", 1, "<i8", [1], []]', bytes(8)],
+    [b'[1, [1], "<i8", [1], []]', bytes(8)],
+    [b'[1, 7, "<i8", [1], []]', bytes(8)],
+    [b'[1, 1, "O", [1], []]', bytes(8)],
+    [b'[1, 1, "O", [1], []]', b'[{"O": "0000000000000000"}]'],
+    [b'[1, 1, "O", [1], []]', b'[{"Decimal": "ten"}]'],
+    [b'[1, 1, "O", [7], []]', b'["a"]'],
+    [b'[1, 1, "V8", [1], []]', bytes(8)],
+    [b'[1, 1, "<i8", [10000000000000000], [["<i1", 0, 0]]]', b""],
+    [b'[1, 1, "<i8", [100], [["<i1", 0, 3]]]', b"\xff" * 9],
     [b"[" * 100_000],
 )
 

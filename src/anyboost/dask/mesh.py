@@ -23,7 +23,8 @@ import numpy as np
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from anyboost.dask.parcels import pack, unpack
+from anyboost.dask import labels
+from anyboost.dask.parcels import Piece, pack, unpack
 from anyboost.trees.journal import Journal
 from anyboost.trees.parts import Circle
 
@@ -35,7 +36,7 @@ FRAME = 2**20  # bytes of a parcel that are sent at once, and hardly more are ta
 HANDSHAKE = 3000  # milliseconds that a handshake has; a member that is slower tries again
 _ENVELOPE = 256  # bytes that encryption adds to a frame, at most
 _DOMAIN = "fit"  # what the guard looks after; who names none is let in where no guard is left
-_KINDS = "biufU"  # of arrays: those without pointers
+_KINDS, _TIMES, _OBJECTS = "biufUS", "mM", "OT"  # of arrays: by their bytes, by whole numbers, label by label
 _COPIED = 65_536  # bytes under which a copy costs less than to keep account of who holds them
 _NO_PARCEL = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
@@ -244,13 +245,17 @@ class Mesh(Circle):
 
     def _letter(self, parcel: np.ndarray) -> list[Bytes]:
         """A parcel as it is sent, in frames: how it is to be read, and its bytes."""
-        words = parcel.dtype == np.dtype(object)  # labels
-        array = np.ascontiguousarray(parcel.astype(str) if words else parcel)
-        if array.dtype.kind not in _KINDS:
-            raise TypeError(f"members swap numbers and words, not {array.dtype}")
-        pieces, body = pack(array)
-        header = [self._turn, self.place, array.dtype.str, parcel.shape, words, pieces]
-        return [*_told(header), *_frames(body)]
+        kind = parcel.dtype.kind
+        told: Bytes
+        pieces: list[Piece] = []
+        if kind in _OBJECTS:
+            told = labels.write(parcel)
+        elif kind in _KINDS + _TIMES:
+            pieces, told = pack(np.ascontiguousarray(parcel.view(np.int64) if kind in _TIMES else parcel))
+        else:
+            raise ValueError(labels.refusal(parcel.dtype))
+        dtype = "O" if kind in _OBJECTS else parcel.dtype.str
+        return [*_told([self._turn, self.place, dtype, parcel.shape, pieces]), *_frames(told)]
 
     def _post(self, socket: Any, letter: Sequence[Bytes]) -> None:
         _send(socket, letter)
@@ -293,15 +298,15 @@ class Mesh(Circle):
             elif header[0] == "here":
                 self._hear_from(*header[1:])
             else:
-                turn, place, dtype, shape, words, pieces = header
-                array = unpack(pieces, body, np.dtype(dtype), shape)
-                awaited = turn >= self._turn and place in self._out and array.dtype.kind in _KINDS
+                turn, place, dtype, shape, pieces = header
+                array = _array(np.dtype(dtype), shape, pieces, body)
+                awaited = turn >= self._turn and place in self._out
         except _NO_PARCEL:
             return  # whoever sent it, nobody waits for it
         if reason:
             raise self._ended(reason)
         if awaited:
-            self._early[turn, place] = array.astype(object) if words else array
+            self._early[turn, place] = array
 
     def _hear_from(self, place: int, turn: int) -> None:
         if turn < self._turn and place in self._signs:
@@ -359,3 +364,14 @@ def _read(frames: Sequence[Any]) -> tuple[list[Any], Any]:
     body = frames[end:]
     header = json.loads(b"".join(map(bytes, frames[:end])))
     return header, body[0] if len(body) == 1 else b"".join(map(memoryview, body))
+
+
+def _array(dtype: np.dtype, shape: Sequence[int], pieces: Sequence[Piece], body: Any) -> np.ndarray:
+    """What a parcel has brought."""
+    if dtype.kind in _OBJECTS:
+        return labels.read(bytes(body), shape)
+    if dtype.kind in _TIMES:
+        return unpack(pieces, body, np.dtype(np.int64), shape).view(dtype)
+    if dtype.kind not in _KINDS:
+        raise ValueError(dtype)
+    return unpack(pieces, body, dtype, shape)
