@@ -16,6 +16,7 @@ from distributed.comm.addressing import get_address_host
 
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped
 from anyboost.dask.reports import Post, Reporter, fresh
+from anyboost.notices import collected
 from anyboost.trees.grown import Grown
 from anyboost.trees.journal import Journal, Kept
 from anyboost.trees.parts import within
@@ -52,6 +53,7 @@ class Answer(NamedTuple):
     error: BaseException | None = None
     stopped: str | None = None
     journal: tuple[Kept, ...] = ()
+    notices: Sequence[str] = ()  # what it has warned of
 
 
 @dataclass
@@ -152,9 +154,11 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
     mesh = Mesh(seat.door, place, fit.addresses, fit.workers, fit.patience, seat.called_off)
     journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
     try:
-        with within(mesh):
+        with within(mesh), collected() as notices:
             reporters = (Reporter(seat.post, place, fit.patience, seat.called_off),) if fit.heard else ()
-            return Answer(work(sets, Surroundings(place, worker.state.nthreads, mesh, reporters)))
+            return Answer(
+                work(sets, Surroundings(place, worker.state.nthreads, mesh, reporters)), notices=notices
+            )
     except Stopped as stopped:
         return Answer(stopped=str(stopped), journal=tuple(journal.kept))
     except Exception as error:
