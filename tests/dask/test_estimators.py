@@ -145,3 +145,54 @@ def test_verbose_and_callbacks_tell_of_the_rounds_at_the_client(client, capsys):
     assert heard == [1, 2, 3, 4, 5, 6]
     told = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in told] == ["round 2", "round 4", "round 6"]
+
+
+class Recorder:
+    """A callback of scikit-learn's protocol."""
+
+    def __init__(self, stop_at=None):
+        self.stop_at, self.events, self.rows = stop_at, [], None
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None):
+        self.events.append(("begin", context.task_name, context.task_id))
+        self.rows = X
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append(("end", context.task_name, context.task_id))
+        return context.task_name == "round" and context.task_id == self.stop_at
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+
+def test_callbacks_of_scikit_learn_hear_of_rounds_at_the_client(client, capsys):
+    callback = pytest.importorskip("sklearn.callback")
+    X, y = spread(FRAME, Y)
+    recorder = Recorder()
+    model = ab.dask.DaskBoostingRegressor(max_iter=3, client=client).set_callbacks(recorder).fit(X, y)
+    rounds = [(kind, "round", number) for number in range(3) for kind in ("begin", "end")]
+    assert recorder.events == ["setup", ("begin", "fit", 0), *rounds, ("end", "fit", 0), "teardown"]
+    assert recorder.rows is X
+    assert same(model, ab.BoostingRegressor(max_iter=3).fit(FRAME, Y))
+
+    stopped = clone(model).set_params(max_iter="auto").set_callbacks(Recorder(stop_at=4)).fit(X, y)
+    assert stopped.n_iter_ == 5
+    failing = Recorder()
+    with pytest.raises(ValueError, match="learning_rate"):
+        ab.dask.DaskBoostingRegressor(learning_rate=-1, client=client).set_callbacks(failing).fit(X, y)
+    assert failing.events == []
+
+    clone(model.set_callbacks(callback.ProgressBar())).fit(X, y)
+    assert "DaskBoostingRegressor" in capsys.readouterr().out
+
+
+def test_a_callback_that_needs_each_round_s_estimator_is_refused(client):
+    callback = pytest.importorskip("sklearn.callback")
+    model = ab.dask.DaskBoostingRegressor(client=client).set_callbacks(callback.ScoringMonitor(scoring="r2"))
+    with pytest.raises(
+        ValueError, match="the callback ScoringMonitor asks for the estimator that each round"
+    ):
+        model.fit(*spread(FRAME, Y))

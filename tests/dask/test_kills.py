@@ -35,6 +35,7 @@ KINDS = {  # who asks something of all workers, and a fit that comes to it
     "estimators.encoding._dealt": "target statistics",
     "estimators.encoding._tell": "target statistics",
     "estimators.held_out._joined": "intervals",
+    "estimators.parameters.warn_of_light_rows": "a classifier",
     "estimators.ranker._count_parts": "a ranker",
     "estimators.reading._training_rows": "a regressor",
     "explain.marginals.of": "stumps",

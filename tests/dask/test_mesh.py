@@ -1,13 +1,17 @@
 """Members of a circle over sockets: sums are right, and whoever does not hold the key of the fit is kept out."""
 
 import socket
+import struct
 import threading
+import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 zmq = pytest.importorskip("zmq")
 
+from anyboost.dask import mesh as meshing  # noqa: E402
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped  # noqa: E402
 
 
@@ -72,7 +76,7 @@ def intrude(kind, address, keys):
     stranger.connect(address)
     try:
         for _ in range(3):
-            stranger.send_multipart([b'[1, 1, "<i8", [], false]', np.int64(666).tobytes()], zmq.NOBLOCK)
+            stranger.send_multipart([b'[1, 1, "<i8", [], []]', np.int64(666).tobytes()], zmq.NOBLOCK)
     except zmq.Again:
         pass
     return stranger
@@ -90,17 +94,93 @@ def test_strangers_are_refused_and_the_fit_is_unharmed(kind):
         stranger.context.destroy(0)
 
 
+@pytest.fixture
+def door():
+    found = Door("127.0.0.1", Keys(*zmq.curve_keypair()))
+    yield found
+    found.close()
+
+
+def greet(door):
+    """A line on which a stranger has begun to speak as ZeroMQ does, and has been answered."""
+    host, port = door.address.removeprefix("tcp://").rsplit(":", 1)
+    line = socket.create_connection((host, int(port)), 5)
+    line.settimeout(10)
+    line.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x01" + b"CURVE".ljust(20, b"\0") + bytes(32))
+    answer = b""
+    while len(answer) < 64:
+        answer += line.recv(64 - len(answer))
+    return line
+
+
+@pytest.mark.parametrize("flags", [2, 6], ids=["message", "command"])
+def test_a_stranger_cannot_fill_the_memory(door, flags):
+    """Who is a stranger is known when the handshake is over, and before it he may claim to send four gigabytes."""
+    sent = 0
+    with greet(door) as line, suppress(ConnectionError):  # the line is cut
+        line.sendall(bytes([flags]) + struct.pack(">Q", 4 << 30))
+        while sent < 200:  # megabytes
+            line.sendall(bytes(1 << 20))
+            sent += 1
+    assert sent < 50  # the system itself holds a few
+
+
+def test_a_stranger_who_is_silent_is_not_listened_to_for_long(monkeypatch):
+    monkeypatch.setattr(meshing, "HANDSHAKE", 200)
+    door = Door("127.0.0.1", Keys(*zmq.curve_keypair()))
+    with greet(door) as line:
+        assert line.recv(1) == b""  # the end of it
+    door.close()
+
+
+def test_nobody_is_let_in_where_the_guard_is_gone(door):
+    door._guard.stop()
+    stranger = intrude("wrong key", door.address, door.keys)
+    assert not door.socket.poll(500)
+    stranger.context.destroy(0)
+
+
+def test_large_parcels_and_long_headers_come_as_they_were(monkeypatch):
+    """They travel in frames, as no larger ones are taken."""
+    monkeypatch.setattr(meshing, "FRAME", 1000)
+    sizes = (0, 1, 124, 125, 126, 250, 5000)
+    rows = np.random.default_rng(0).integers(0, 99, (300, 64))  # whose header has an entry a row
+
+    def work(mesh):
+        numbers = [mesh.gather(np.arange(size) + 0.5 * mesh.place) for size in sizes]
+        return numbers, mesh.add(rows)
+
+    for numbers, total in each(meshes(2), work):
+        for size, found in zip(sizes, numbers, strict=True):
+            np.testing.assert_array_equal(found, np.r_[np.arange(size), np.arange(size) + 0.5])
+        np.testing.assert_array_equal(total, 2 * rows)
+
+
+def test_a_header_may_end_where_a_frame_does(monkeypatch):
+    for length in range(20, 40):
+        monkeypatch.setattr(meshing, "FRAME", length)
+        for reason in ("a", "ab", "a" * length):
+            told = meshing._told(["stop", reason])
+            assert meshing._read([*told, memoryview(b"body")])[0] == ["stop", reason]
+
+
 NO_PARCELS = (
+    [b""],
+    [bytes(meshing.FRAME)],
     [b"\xff\x00"],
     [b"[1]"],
     [b"{}", b""],
-    [b'[1, 1, "<i8", [5], false, []]', b"xx"],
-    [b'["now", 1, "<i8", [1], false, []]', bytes(8)],
-    [b'[1, [1], "<i8", [1], false, []]', bytes(8)],
-    [b'[1, 7, "<i8", [1], false, []]', bytes(8)],
-    [b'[1, 1, "O", [1], false, []]', bytes(8)],
-    [b'[1, 1, "<i8", [10000000000000000], false, [["<i1", 0, 0]]]', b""],
-    [b'[1, 1, "<i8", [100], false, [["<i1", 0, 3]]]', b"\xff" * 9],
+    [b'[1, 1, "<i8", [5], []]', b"xx"],
+    [b'["now", 1, "<i8", [1], []]', bytes(8)],
+    [b'[1, [1], "<i8", [1], []]', bytes(8)],
+    [b'[1, 7, "<i8", [1], []]', bytes(8)],
+    [b'[1, 1, "O", [1], []]', bytes(8)],
+    [b'[1, 1, "O", [1], []]', b'[{"O": "0000000000000000"}]'],
+    [b'[1, 1, "O", [1], []]', b'[{"Decimal": "ten"}]'],
+    [b'[1, 1, "O", [7], []]', b'["a"]'],
+    [b'[1, 1, "V8", [1], []]', bytes(8)],
+    [b'[1, 1, "<i8", [10000000000000000], [["<i1", 0, 0]]]', b""],
+    [b'[1, 1, "<i8", [100], [["<i1", 0, 3]]]', b"\xff" * 9],
     [b"[" * 100_000],
 )
 
@@ -129,8 +209,33 @@ def test_who_passes_for_a_member_is_not_sent_anything():
     with pytest.raises(Stopped, match=r"worker b has not answered for 0.5 seconds"):
         mesh.add(np.int64(1))
     assert not false.poll(200)
-    door.close()
+    mesh.close()
     context.destroy(0)
+
+
+def test_who_computes_for_long_is_waited_for():
+    """Time is limited for silence, not for work: members have unlike many rows."""
+
+    def work(mesh):
+        if mesh.place == 1:
+            time.sleep(3.0)
+        return int(mesh.add(np.int64(mesh.place)))
+
+    assert each(meshes(3, patience=1.0), work) == [3, 3, 3]
+
+
+def test_a_parcel_that_is_lost_on_its_way_is_not_waited_for():
+    """Its sender is alive, and says that it is past it."""
+
+    def work(mesh):
+        mesh._turn += mesh.place == 1
+        return mesh.add(np.int64(1))
+
+    began = time.monotonic()
+    found = each(meshes(2, patience=1.0), work)
+    assert str(found[0]).startswith("the worker worker 1 has not answered for 1 seconds")
+    assert isinstance(found[1], Stopped)
+    assert time.monotonic() - began < 10
 
 
 def test_a_member_that_fails_ends_the_wait_of_the_others():

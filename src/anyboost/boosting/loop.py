@@ -1,10 +1,9 @@
 """`boost`: data in, a Run out: check, begin, loop."""
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from anyboost import checks, keywords, losses, weak
+from anyboost import checks, keywords, losses, notices, weak
 from anyboost import descent as descents
 from anyboost.boosting import resuming
 from anyboost.boosting.asked import Method, options_of, seed_of, watched_set
@@ -182,8 +181,7 @@ def _warn_if_above_start(run: Run) -> None:
     loss, start = run.state.loss, run.start_loss
     if loss - start > ROUNDING * max(abs(loss), abs(start)):
         smaller = "a smaller radius" if isinstance(run.descent, descents.Hull) else "smaller steps"
-        warnings.warn(
+        notices.warn(
             f"the loss ended at {loss:.6g}, above the {start:.6g} it started at: take {smaller}, or other rounds",
-            UserWarning,
             stacklevel=4,  # the caller of `boost`, behind what explains its keywords
         )

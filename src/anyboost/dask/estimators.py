@@ -22,13 +22,14 @@ from anyboost.dask.collections import Partition, is_spread, joined, partitions
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Sets, Surroundings
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, measures, parameters
-from anyboost.estimators.callbacks import Narrator
+from anyboost.estimators.callbacks import Narrator, Rounds, with_callbacks
 from anyboost.estimators.sets import named_sets
 from anyboost.samples import valid_parts
 from anyboost.tables.frames import frame_of, to_frame
 
 T = TypeVar("T")
 _TRAIN = "train"
+_HOOKS = ("on_fit_task_begin", "on_fit_task_end")  # of scikit-learn's callbacks
 _OWN = ("client", "timeout")  # parameters that the local estimator has not
 _TOLD = """client : Client or None, default None
     The cluster's; None for the current one. It is dropped when the estimator is pickled.
@@ -42,6 +43,7 @@ class OnCluster(BaseEstimator):
     local: ClassVar[Any]  # the estimator of rows in one place
     client: Client | None
     timeout: float
+    _skl_callbacks: list[Any]  # what `set_callbacks` of scikit-learn keeps, where it was called
 
     if TYPE_CHECKING:  # `_on_cluster` makes it
 
@@ -67,16 +69,30 @@ class OnCluster(BaseEstimator):
         held = fits.hold(client, sets, self.timeout)
         local = self._as_local().set_params(callbacks=None)  # they stay here
         work = partial(_fit, local, held.empty, tuple(watched), resume)
-        fitted = fits.run(client, work, held, self.timeout, self._audience())
+        told = self._told_rounds(given, resume)
+        fitted = fits.run(client, work, held, self.timeout, self._audience(told))
         known = self.get_params(deep=False)
         for name in [name for name in vars(self) if name.endswith("_") and name not in known]:
             delattr(self, name)
         self.__dict__.update({name: value for name, value in vars(fitted).items() if name not in known})
+        told.end(fitted)
         return self
 
-    def _audience(self) -> Audience | None:
+    def _told_rounds(self, given: Mapping[str, Any], resume: Run | None) -> Rounds:
+        """scikit-learn's callbacks, told at the client that the fit begins."""
+        rounds = None
+        if not isinstance(self.max_iter, str):
+            rounds = max(self.max_iter - (0 if resume is None else len(resume.steps)), 0)
+        weights = given.get("sample_weight")
+        metadata = {} if weights is None else {"sample_weight": weights}
+        arguments = {"X": given["X"], "y": given.get("y"), "metadata": metadata}
+        return Rounds(self, rounds, arguments, lambda _: None)
+
+    def _audience(self, told: Rounds) -> Audience | None:
         """Who hears of rounds at the client."""
         callbacks = list(self.callbacks or ())
+        if told.heard:
+            callbacks.append(told)
         if self.verbose:
             callbacks.append(Narrator(int(self.verbose), lambda: ""))
         return Audience(callbacks) if callbacks else None
@@ -92,6 +108,14 @@ class OnCluster(BaseEstimator):
             raise ValueError(f"init as an estimator {what}: give its scores as offset")
         if any(not isinstance(part, str) for _, part in measures.check_scoring(self.scoring)):
             raise ValueError(f'scoring other than "loss" {what}: use "loss"')
+        for callback in getattr(self, "_skl_callbacks", ()):
+            asked = (inspect.signature(getattr(callback, name)).parameters for name in _HOOKS)
+            if any("fitted_estimator" in names for names in asked):
+                raise ValueError(
+                    f"the callback {type(callback).__name__} asks for the estimator that each round has fitted, and "
+                    f"{what}: "
+                    "give X_val and y_val, and see validation_scores_"
+                )
         admit(self.learner or "stump")
         descents.get(self.descent or "residual")
         automatic = "logistic" if issubclass(self.local, BoostingClassifier) else "squared"
@@ -121,9 +145,12 @@ class OnCluster(BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         given = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
-        return type(self)(
+        found = type(self)(
             **{name: clone(value, safe=False) for name, value in given.items()}, client=self.client
         )
+        if hasattr(self, "_skl_callbacks"):
+            found._skl_callbacks = self._skl_callbacks  # shared, as scikit-learn's own clones have them
+        return found
 
 
 def _fit(
@@ -166,6 +193,7 @@ def _on_cluster(local: Any) -> Callable[[type[T]], type[T]]:
         told = own.replace(parameters=[*own.parameters.values(), *more])
         setattr(__init__, "__signature__", told)  # noqa: B010 - what scikit-learn asks for parameters
 
+        @with_callbacks
         @wraps(local.fit)
         def fit(self: Any, X: Any, y: Any, *args: Any, **given: Any) -> Any:
             bound = inspect.signature(local.fit).bind(self, X, y, *args, **given).arguments

@@ -10,6 +10,7 @@ import math
 import pickle
 import time
 import uuid
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -93,7 +94,7 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
     futures = [future for own in held.sets.values() for future in own]
     calls = Calls(client, timeout)
     journal: tuple[KeptTree, ...] = ()
-    doubts = 0
+    doubts, told = 0, set[str]()
     for _ in range(MOST_ATTEMPTS):
         _bring(futures, calls)
         shares = _shares(calls, held)
@@ -106,6 +107,7 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
             for answer in answers.values():
                 if answer.failure is not None:
                     raise answer.failure.error()
+            _tell(answers, told)
             # What the first member has, all have agreed on: that another is lost since does not matter.
             if 0 in answers and answers[0].stopped is None:
                 return answers[0].result
@@ -118,6 +120,14 @@ def run(client: Client, work: Work, held: Held, timeout: float, audience: Audien
         if doubts:
             time.sleep(LOOK)  # the scheduler may not have noticed yet
     raise Lost(f"workers were lost in {MOST_ATTEMPTS} attempts")
+
+
+def _tell(answers: Mapping[int, Answer], told: set[str]) -> None:
+    """Warn here of what members have warned of, each once in a fit."""
+    for sentence in [sentence for place in sorted(answers) for sentence in answers[place].notices]:
+        if sentence not in told:
+            told.add(sentence)
+            warnings.warn(sentence, UserWarning, stacklevel=4)
 
 
 def _bring(futures: Sequence[Future], calls: Calls) -> None:

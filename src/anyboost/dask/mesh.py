@@ -3,32 +3,45 @@
 A fit has a key pair of its own, which travels by Dask's messages alone. Who does not hold it is refused in the
 handshake, on both sides: a stranger can neither connect to a member nor pass for one. What is sent is encrypted,
 whatever the cluster's own connections are. Arrays travel as bytes under a header of a few numbers; nothing is
-unpickled.
+unpickled. They are cut into small frames and no larger one is taken, so that a stranger, who is known as one only when
+the handshake is over, cannot have a member keep more of his than that.
 
 Members swap parcels in one order. A parcel has a number, so that one from a member that is ahead waits for its turn.
+A member that is at work says so now and then, from a thread of its own, and is waited for; one that stands still does
+not. It says at which parcel it is: who is past the one that is waited for will not send it any more.
 """
 
 import errno
 import json
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from anyboost.dask.parcels import pack, unpack
+from anyboost.dask import labels
+from anyboost.dask.parcels import Piece, pack, unpack
 from anyboost.trees.journal import Journal
 from anyboost.trees.parts import Circle
 
 POLL = 100  # milliseconds between looks at whether the fit is called off
 LINGER = 5000  # milliseconds that the last parcels have to leave
 FAREWELL = 300  # and that the word has that the fit has ended: those who have left take it no more
-_KINDS = "biufU"  # of arrays: those without pointers
+SIGNS = 0.25  # how often a member at work says so: a share of the time that others wait for a sign
+FRAME = 2**20  # bytes of a parcel that are sent at once, and hardly more are taken
+HANDSHAKE = 3000  # milliseconds that a handshake has; a member that is slower tries again
+_ENVELOPE = 256  # bytes that encryption adds to a frame, at most
+_DOMAIN = "fit"  # what the guard looks after; who names none is let in where no guard is left
+_KINDS, _TIMES, _OBJECTS = "biufUS", "mM", "OT"  # of arrays: by their bytes, by whole numbers, label by label
+_COPIED = 65_536  # bytes under which a copy costs less than to keep account of who holds them
 _NO_PARCEL = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
 
+Bytes = bytes | memoryview
 _OTHERS = 64  # sockets that a door has beside those to other members
 _USUAL = 1023  # sockets that a context has room for
 
@@ -93,8 +106,12 @@ class Door:
         self.context.set(zmq.MAX_SOCKETS, max(_USUAL, members + _OTHERS))
         self._guard = ThreadAuthenticator(self.context)
         self._guard.start()
-        self._guard.configure_curve_callback("*", _OfTheFit(keys.public))
+        self._guard.configure_curve_callback(_DOMAIN, _OfTheFit(keys.public))
         self.socket = self.context.socket(zmq.PULL)
+        _bound(self.socket)
+        self.socket.zap_domain = _DOMAIN.encode()
+        with suppress(AttributeError, zmq.ZMQError):  # libzmq may be built without
+            self.socket.set(zmq.ZAP_ENFORCE_DOMAIN, 1)
         self.socket.ipv6 = ":" in host
         self.socket.curve_server = True
         self.socket.curve_publickey, self.socket.curve_secretkey = keys
@@ -133,6 +150,7 @@ class Door:
         socket.curve_serverkey = self.keys.public
         socket.curve_publickey, socket.curve_secretkey = self.keys
         socket.sndhwm = 0
+        _bound(socket)
         socket.connect(address)
         return socket
 
@@ -163,7 +181,7 @@ class Mesh(Circle):
     names : sequence of str
         What members are called in sentences.
     patience : float
-        How many seconds to wait for a parcel.
+        How many seconds to wait for a member that gives no sign.
     called_off : callable
         Says why the fit is called off, from outside; None while it is not.
     journal : Journal or None, default None
@@ -199,71 +217,100 @@ class Mesh(Circle):
         self._turn = 0
         self._early: dict[tuple[int, int], np.ndarray] = {}
         self.sent = self.messages = 0  # bytes of parcels, and how many
+        self._signs = dict.fromkeys(self._out, 0.0)  # when others have last said that they are at work
+        self._sending = threading.Lock()  # of those who use the sockets to others
+        self._over = threading.Event()
+        self._sign = threading.Thread(target=self._live, daemon=True)
+        if self._out:
+            self._sign.start()
+
+    def _live(self) -> None:
+        """Say now and then that this member is at work."""
+        while not self._over.wait(SIGNS * self._patience):
+            with self._sending:
+                for socket in self._out.values():
+                    _send(socket, _told(["here", self.place, self._turn]))
 
     def trade(self, parcels: Sequence[np.ndarray]) -> list[np.ndarray]:
         self.look()
-        self._turn += 1
-        letters: dict[int, tuple[bytes, memoryview]] = {}  # most often all are given the same
-        for other, socket in self._out.items():
-            parcel = parcels[other]
-            if id(parcel) not in letters:
-                letters[id(parcel)] = self._letter(parcel)
-            self._send(socket, *letters[id(parcel)])
+        with self._sending:
+            self._turn += 1
+            letters: dict[int, list[Bytes]] = {}  # most often all are given the same
+            for other, socket in self._out.items():
+                parcel = parcels[other]
+                if id(parcel) not in letters:
+                    letters[id(parcel)] = self._letter(parcel)
+                self._post(socket, letters[id(parcel)])
         return [parcels[place] if place == self.place else self._next(place) for place in range(self.size)]
 
-    def _letter(self, parcel: np.ndarray) -> tuple[bytes, memoryview]:
-        """A parcel as it is sent: how it is to be read, and its bytes."""
-        words = parcel.dtype == np.dtype(object)  # labels
-        array = np.ascontiguousarray(parcel.astype(str) if words else parcel)
-        if array.dtype.kind not in _KINDS:
-            raise TypeError(f"members swap numbers and words, not {array.dtype}")
-        pieces, body = pack(array)
-        header = [self._turn, self.place, array.dtype.str, parcel.shape, words, pieces]
-        return json.dumps(header).encode(), body
+    def _letter(self, parcel: np.ndarray) -> list[Bytes]:
+        """A parcel as it is sent, in frames: how it is to be read, and its bytes."""
+        kind = parcel.dtype.kind
+        told: Bytes
+        pieces: list[Piece] = []
+        if kind in _OBJECTS:
+            told = labels.write(parcel)
+        elif kind in _KINDS + _TIMES:
+            pieces, told = pack(np.ascontiguousarray(parcel.view(np.int64) if kind in _TIMES else parcel))
+        else:
+            raise ValueError(labels.refusal(parcel.dtype))
+        dtype = "O" if kind in _OBJECTS else parcel.dtype.str
+        return [*_told([self._turn, self.place, dtype, parcel.shape, pieces]), *_frames(told)]
 
-    def _send(self, socket: Any, header: bytes, body: memoryview) -> None:
-        socket.send(header, zmq.SNDMORE)
-        socket.send(body, copy=body.nbytes < 65_536)
-        self.sent += body.nbytes
+    def _post(self, socket: Any, letter: Sequence[Bytes]) -> None:
+        _send(socket, letter)
+        self.sent += sum(map(len, letter[1:]))
         self.messages += 1
 
     def _next(self, place: int) -> np.ndarray:
         """The parcel of this turn from one member."""
-        began, wanted = time.monotonic(), (self._turn, place)
+        began = looked = time.monotonic()
+        wanted = self._turn, place
         while wanted not in self._early:
-            if not self._door.socket.poll(POLL):
+            if self._door.socket.poll(POLL):
+                self._take_in(self._door.socket.recv_multipart(copy=False))
+            now = time.monotonic()
+            if now - looked > POLL / 1000:
+                looked = now
                 self.look()
-                if time.monotonic() - began > self._patience:
-                    self._linger = 0
-                    raise Stopped(silence(self._names[place], self._patience))
-                continue
-            self._take_in(self._door.socket.recv_multipart(copy=False))
+                if now - max(began, self._signs[place]) > self._patience:
+                    raise self._ended(silence(self._names[place], self._patience))
         return self._early.pop(wanted)
 
     def look(self) -> None:
         """End where the fit is called off: also members that never have to wait."""
         reason = self._called_off()
         if reason is not None:
-            self._linger = 0
-            raise Stopped(reason)
+            raise self._ended(reason)
+
+    def _ended(self, reason: str) -> Stopped:
+        """What to raise where this member goes on no more, and says so by its silence."""
+        self._linger = 0
+        self._over.set()
+        return Stopped(reason)
 
     def _take_in(self, frames: Sequence[Any]) -> None:
         reason, awaited = "", False
         try:
-            header = json.loads(bytes(frames[0]))
+            header, body = _read(frames)
             if header[0] == "stop":
                 reason = str(header[1])
+            elif header[0] == "here":
+                self._hear_from(*header[1:])
             else:
-                turn, place, dtype, shape, words, pieces = header
-                array = unpack(pieces, frames[1], np.dtype(dtype), shape)
-                awaited = turn >= self._turn and place in self._out and array.dtype.kind in _KINDS
+                turn, place, dtype, shape, pieces = header
+                array = _array(np.dtype(dtype), shape, pieces, body)
+                awaited = turn >= self._turn and place in self._out
         except _NO_PARCEL:
             return  # whoever sent it, nobody waits for it
         if reason:
-            self._linger = 0
-            raise Stopped(reason)
+            raise self._ended(reason)
         if awaited:
-            self._early[turn, place] = array.astype(object) if words else array
+            self._early[turn, place] = array
+
+    def _hear_from(self, place: int, turn: int) -> None:
+        if turn < self._turn and place in self._signs:
+            self._signs[place] = time.monotonic()
 
     def stop(self, reason: str) -> None:
         """Tell the others that the fit has ended here.
@@ -274,9 +321,57 @@ class Mesh(Circle):
             Why.
         """
         self._linger = FAREWELL
-        for socket in self._out.values():
-            socket.send(json.dumps(["stop", reason]).encode())
+        with self._sending:
+            for socket in self._out.values():
+                _send(socket, _told(["stop", reason]))
 
     def close(self) -> None:
         """End the connections, when what was sent last has left; at once where the fit has been stopped."""
+        self._over.set()
+        if self._out:
+            self._sign.join()
         self._door.close(self._linger)
+
+
+def _bound(socket: Any) -> None:
+    """Have a socket keep little of what it is sent before it is known by whom."""
+    socket.maxmsgsize = FRAME + _ENVELOPE
+    socket.handshake_ivl = HANDSHAKE
+
+
+def _send(socket: Any, frames: Sequence[Bytes]) -> None:
+    for frame in frames[:-1]:
+        socket.send(frame, zmq.SNDMORE, copy=len(frame) < _COPIED)
+    socket.send(frames[-1], copy=len(frames[-1]) < _COPIED)
+
+
+def _told(header: Sequence[Any]) -> list[Bytes]:
+    """The frames of a header, the last of which is not full."""
+    told = json.dumps(header).encode()
+    return _frames(told if len(told) % FRAME else told + b" ")
+
+
+def _frames(told: Bytes) -> list[Bytes]:
+    if len(told) <= FRAME:
+        return [told]
+    whole = memoryview(told)
+    return [whole[at : at + FRAME] for at in range(0, len(whole), FRAME)]
+
+
+def _read(frames: Sequence[Any]) -> tuple[list[Any], Any]:
+    """The header and the bytes under it; one of the errors of `_NO_PARCEL` where it is none."""
+    end = 1 + next((number for number, frame in enumerate(frames) if len(frame) < FRAME), len(frames))
+    body = frames[end:]
+    header = json.loads(b"".join(map(bytes, frames[:end])))
+    return header, body[0] if len(body) == 1 else b"".join(map(memoryview, body))
+
+
+def _array(dtype: np.dtype, shape: Sequence[int], pieces: Sequence[Piece], body: Any) -> np.ndarray:
+    """What a parcel has brought."""
+    if dtype.kind in _OBJECTS:
+        return labels.read(bytes(body), shape)
+    if dtype.kind in _TIMES:
+        return unpack(pieces, body, np.dtype(np.int64), shape).view(dtype)
+    if dtype.kind not in _KINDS:
+        raise ValueError(dtype)
+    return unpack(pieces, body, dtype, shape)

@@ -1,23 +1,26 @@
 """Rounds told to the client as they end: its callbacks hear of them there, and may stop the fit.
 
-The worker at the first place posts each round, and the client fetches what is new. Where callbacks are to be answered,
-all members wait for the client after each round, some milliseconds; else nobody waits.
+The worker at the first place posts each round, and the client fetches what is new. All members wait for the client
+after each round, some milliseconds. Where there are no callbacks, nobody posts, and nobody waits.
 """
 
-import pickle
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from distributed.protocol import pickle  # takes losses of notebooks, too
+
 from anyboost.boosting import Run
 from anyboost.boosting.resuming import without_rows
 from anyboost.certificates import Witness
+from anyboost.dask.mesh import Stopped
 from anyboost.descent import Geometry, Step
 from anyboost.trees.journal import KeptTree
 from anyboost.trees.parts import circle
 
+_GO_ON, _STOP, _UNHEARD = range(3)  # what a round may end with: the largest that any member says
 _LOOK = 0.1  # seconds between looks at whether the fit is called off
 
 
@@ -35,16 +38,18 @@ class Post:
             self._answers[number] = stop
             self._came.notify_all()
 
-    def ask(self, told: bytes, called_off: Callable[[], Any]) -> bool:
-        """Tell something, and wait for the answer."""
+    def ask(self, told: bytes, called_off: Callable[[], Any], patience: float) -> int:
+        """Tell something, and wait for the answer: whether to go on."""
         self.told.append(told)
-        number = len(self.told) - 1
+        number, deadline = len(self.told) - 1, time.monotonic() + patience
         with self._came:
             while number not in self._answers:
                 if called_off() is not None:
-                    return True  # the next sum finds out why
+                    return _STOP  # the next sum finds out why
+                if time.monotonic() > deadline:
+                    return _UNHEARD
                 self._came.wait(_LOOK)
-            return self._answers.pop(number)
+            return _STOP if self._answers.pop(number) else _GO_ON
 
 
 class Told(NamedTuple):
@@ -63,19 +68,22 @@ class Told(NamedTuple):
 class Reporter:
     """A callback of `boost` on every member: the first one tells of rounds, and all stop where the client says so."""
 
-    def __init__(self, post: Post, place: int, waits: bool, called_off: Callable[[], Any]) -> None:
-        self._post, self._place, self._waits, self._called_off = post, place, waits, called_off
+    def __init__(self, post: Post, place: int, patience: float, called_off: Callable[[], Any]) -> None:
+        self._post, self._place, self._patience, self._called_off = post, place, patience, called_off
         self._terms = self._trees = 0
 
     def __call__(self, step: Step, run: Run) -> bool:
-        stop = False
+        found = _GO_ON
         if self._place == 0:
             told = pickle.dumps(self._told(step, run))
-            if self._waits:
-                stop = self._post.ask(told, self._called_off)
-            else:
-                self._post.told.append(told)
-        return bool(circle().most(stop)) if self._waits else False
+            found = self._post.ask(told, self._called_off, self._patience)
+        found = int(circle().most(found))
+        if found == _UNHEARD:
+            raise Stopped(
+                f"the callbacks at the client have not answered for {self._patience:g} seconds, in round {step.round}: "
+                "have them do less, or give the fit a longer timeout"
+            )
+        return found == _STOP
 
     def _told(self, step: Step, run: Run) -> Told:
         first, ensemble, state, trees = self._terms == 0, run.ensemble, run.state, run.trees or []

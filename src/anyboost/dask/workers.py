@@ -21,6 +21,7 @@ from anyboost.dask.calls import BRIEF
 from anyboost.dask.failures import Failure
 from anyboost.dask.mesh import Door, Keys, Mesh, Stopped
 from anyboost.dask.reports import Post, Reporter, fresh
+from anyboost.notices import collected
 from anyboost.trees.grown import Grown
 from anyboost.trees.journal import Journal, KeptTree
 from anyboost.trees.parts import within
@@ -59,6 +60,7 @@ class Answer(NamedTuple):
     stopped: str | None = None
     replaces: bool = False  # whether this is no member, and has the address of one that is lost
     journal: tuple[KeptTree, ...] = ()
+    notices: Sequence[str] = ()  # what it has warned of
 
 
 @dataclass
@@ -204,9 +206,11 @@ def take_part(fit: Fit, place: int, known: bytes, work: Work, sets: Mapping[str,
         seat.wanted = _wanted(worker)
         mesh = Mesh(seat.door, place, fit.addresses, fit.workers, fit.patience, seat.called_off)
         seat.journal = mesh.journal = _Followed(pickle.loads(known), mesh.look)
-        with within(mesh):
-            reporters = (Reporter(seat.post, place, True, seat.called_off),) if fit.heard else ()
-            return Answer(work(sets, Surroundings(place, worker.state.nthreads, mesh, reporters)))
+        with within(mesh), collected() as notices:
+            reporters = (Reporter(seat.post, place, fit.patience, seat.called_off),) if fit.heard else ()
+            return Answer(
+                work(sets, Surroundings(place, worker.state.nthreads, mesh, reporters)), notices=notices
+            )
     except Stopped as stopped:
         return Answer(stopped=str(stopped), journal=tuple(seat.journal.kept))
     except Exception as error:

@@ -27,9 +27,9 @@ class Rounds:
     def __init__(
         self,
         estimator: Any,
-        rounds: int,
+        rounds: int | None,  # at most; None: not known
         arguments: dict[str, Any],
-        fitted: Callable[[Run], dict[str, Any]],
+        fitted: Callable[[Run], dict[str, Any] | None],  # None: callbacks are shown no fitted estimator
     ) -> None:
         self.estimator, self.rounds, self.arguments, self.fitted = estimator, rounds, arguments, fitted
         self.context: Any = None
@@ -45,8 +45,8 @@ class Rounds:
         return self.context is not None and bool(getattr(self.estimator, "_skl_callbacks", None))
 
     def _begin(self) -> None:
-        if self.heard and self.rounds > 0:
-            self.rounds -= 1
+        if self.heard and self.rounds != 0:
+            self.rounds = None if self.rounds is None else self.rounds - 1
             self.task = self.context.subcontext(task_name="round")
             self.task.call_on_fit_task_begin(estimator=self.estimator, **self.arguments)
 

@@ -11,13 +11,12 @@ brought to the scale of scores:
 
 import inspect
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from anyboost import checks, losses, steps, tables, weak
+from anyboost import checks, losses, notices, steps, tables, weak
 from anyboost import descent as descents
 from anyboost.descent import Descent
 from anyboost.estimators import intervals
@@ -27,6 +26,7 @@ from anyboost.explain import calibration
 from anyboost.losses import Cox, Loss, Quantile, RankHinge, RankLogistic
 from anyboost.losses.names import LOG_LOSS
 from anyboost.tables import Columns
+from anyboost.trees.parts import circle, total
 from anyboost.weak import Learner, Takes, Tree
 
 UNLIMITED = 2**31 - 1
@@ -239,11 +239,13 @@ def _tree(
 def warn_of_light_rows(estimator: Any, dials: Dials, weights: np.ndarray) -> None:
     """Say so where weights are shares of one, say, of which no leaf can have enough."""
     least = dials.min_leaf_weight
-    if estimator.learner is None and weights.sum() < 2 * least <= len(weights):
-        warnings.warn(
-            f"the weights add up to {weights.sum():.4g}, too little for two leaves of min_leaf_weight={least:g}, "
+    if estimator.learner is not None:
+        return
+    mass, n = total(weights.sum(keepdims=True)), int(circle().add(len(weights)))
+    if mass < 2 * least <= n:
+        notices.warn(
+            f"the weights add up to {mass:.4g}, too little for two leaves of min_leaf_weight={least:g}, "
             "so the model is a constant: scale the weights to a mean of 1, or lower min_leaf_weight",
-            UserWarning,
             stacklevel=2,
         )
 

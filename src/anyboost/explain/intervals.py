@@ -11,12 +11,13 @@ so that an interval between two of them misses at most their share of new rows, 
 like them (split); weights count as rows, and the new one as 1.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from anyboost import notices
 
 LEAST_WIDTH = 0.01  # of the mean width of a tail: what a narrower one has all the same
 
@@ -170,10 +171,9 @@ class Conformal:
                 few.append(label)
         if few:
             named = ", ".join(repr(label) for label in few[:5]) + (", ..." if len(few) > 5 else "")
-            warnings.warn(
+            notices.warn(
                 f"groups {named} have fewer than the {_fewest(levels):.4g} rows that {name} need, or none: theirs are "
                 "calibrated by all rows",
-                UserWarning,
                 stacklevel=4,
             )
         return table[codes.reshape(-1)]

@@ -6,13 +6,12 @@ R(f) = sum_n w_n l(f(x_n), y_n),     sum_n w_n = 1
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anyboost import checks
+from anyboost import checks, notices
 from anyboost.checks import Array, Floats
 from anyboost.losses.definition import RowDefinition
 from anyboost.losses.functionals import Functional, Measure, RowwiseFunctional
@@ -305,10 +304,9 @@ class RowwiseLoss(RowDefinition):
 def no_best_constant(name: str, toward: float) -> float:
     """The stand-in for a best constant at infinity: +-10, and a warning that says so."""
     constant = math.copysign(FARTHEST_CONSTANT, toward)
-    warnings.warn(
+    notices.warn(
         f"y leaves the loss {name} without a best constant (it would be infinite: one class only, or all "
         f"targets zero); scores start at {constant:+g} instead",
-        UserWarning,
         stacklevel=2,
     )
     return constant

@@ -1,7 +1,6 @@
 """The levels of columns that hold categories, and the codes that stand for them in a table of numbers."""
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost import notices
 from anyboost.backends import mapped
 from anyboost.tables.column import Column
 from anyboost.trees.parts import alone, circle, rows_of
@@ -126,10 +126,9 @@ def lumped(
     table, levels = mapped.copy(table), dict(columns.levels)
     for number in many:
         called = number if names is None else repr(names[number])
-        warnings.warn(
+        notices.warn(
             f"column {called} of X has {len(levels[number].values)} levels, of which all but the {MOST_LEVELS} "
             f"heaviest count as one: {advice}",
-            UserWarning,
             stacklevel=2,
         )
         table[:, number], levels[number] = _lump(table[:, number], levels[number], sample_weight)

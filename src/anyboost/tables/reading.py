@@ -1,12 +1,11 @@
 """A table to one array of numbers, by the levels that its columns have or, in training, show."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from anyboost import checks
+from anyboost import checks, notices
 from anyboost.backends import mapped
 from anyboost.tables.choosing import column_numbers
 from anyboost.tables.column import ArrayColumn, Column
@@ -151,9 +150,8 @@ def filled(parts: Sequence[Column], columns: Columns, later: bool) -> np.ndarray
         if later and levels is not None and not levels.known(codes).any() and not part.missing().all():
             strange.append(part.title)
     if strange:  # one level or other that is new is life; none that is known is mostly another spelling
-        warnings.warn(
+        notices.warn(
             f"{', '.join(strange)}: the fit saw none of these levels, so every row counts as missing or unseen there",
-            UserWarning,
             stacklevel=2,
         )
     return table
