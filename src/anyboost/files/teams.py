@@ -69,8 +69,11 @@ def _mixture(mixture: Mixture) -> Record:
         "boldness": Floats("parts"),
         "priors": Floats("answers", least=0.0),
     }
-    paths = Place(kinds["paths"], default=None)  # older files have none
-    return Record("mixture.", **kinds | own | {"paths": paths})
+    fees = Floats("parts", len(mixture.names), least=0.0, what="weights")
+    later = {"paths": kinds["paths"], "fees": fees}  # older files have none
+    return Record(
+        "mixture.", **kinds | own | {name: Place(kind, default=None) for name, kind in later.items()}
+    )
 
 
 def pack(team: Team) -> Packed:
@@ -81,7 +84,8 @@ def pack(team: Team) -> Packed:
     experts = [
         _pack_refitted(each) if isinstance(each, Refitted) else _pack_chain(each) for each in team.experts
     ]
-    found |= listed("experts", experts) | _mixture(team.mixture).pack(**mixture) | _SEEN.pack(team)
+    found |= listed("experts", experts) | _SEEN.pack(team)
+    found |= _mixture(team.mixture).pack(**mixture, fees=team.mixture.fees)
     if team.classifies:
         found |= _CLASSES.pack(team)
     return found | entries(loss=LOSSES.encode(team.loss))
@@ -115,7 +119,9 @@ def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     mixture.parts = Parts(**{name: found.pop(name) for name in Parts._fields})
     if found["paths"] is None:
         found["paths"] = np.tile(found["own"] - found["beside"], (MOST_SWITCHES, 1))  # nobody switched yet
+    fees = found.pop("fees")
     mixture.state = MixtureState(**found)
+    mixture.fees = mixture.usual_fees() if fees is None else fees
     shares, priors = mixture.parts.shares, mixture.parts.priors
     if not len(shares) or len(priors) != len(shares) + 1 or (priors[:-1] <= 0).any():
         raise Fault("its average has shares that are none")

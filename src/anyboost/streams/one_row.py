@@ -94,13 +94,14 @@ class TeamRow:
     def learn(self, columns: np.ndarray, values: Floats, y: Any, weight: float) -> Any:
         """Learn the row; returns the team's answer from before."""
         team, state = self.team, self.team.mixture.state
-        team.catch_up()
-        team.begun = team.kept.seen + 1
+        if team.behind:
+            team.refit_due()
+        row = team.begun = team.kept.seen + 1
         self.y[0], self.weight[0] = y, weight
         self._put(columns, values, True)
         for number, (_, chain) in enumerate(self.chains):
-            row = self.standard if chain.standardized else self.values
-            self.scores[number] = chain.learn_row(self.columns, row, self.width, y, weight)
+            seen = self.standard if chain.standardized else self.values
+            self.scores[number] = chain.learn_row(self.columns, seen, self.width, y, weight)
         if team.heard is None:
             self._gather()
         else:
@@ -111,11 +112,14 @@ class TeamRow:
             if self.leaders[0] != before:
                 team.mixture.note_moves(int(before), team.mixture.rows - 1, self.leaders)
         finally:  # as in `Team._learn`
-            if state.totals[ROWS] > team.kept.seen:
+            if state.totals[ROWS] == row:
                 if team.classifies:
                     team.class_weights[y] += weight
                 team.kept.add_row(columns, values, self.width, y, weight)
-        team.refit_due()
+        for _, expert in self.batch:
+            if expert.is_due(row):
+                team.refit_due()
+                break
         return self._answer()
 
     def hear(self, columns: np.ndarray, values: Floats) -> Floats:

@@ -22,6 +22,7 @@ from anyboost.online.features import Features
 from anyboost.online.rows import Table
 from anyboost.streams import roster
 from anyboost.streams.experts import Background, Refit, Refitted
+from anyboost.streams.mixing import ROWS
 from anyboost.streams.mixture import Mixture, TeamRegret
 from anyboost.streams.one_row import TeamRow
 from anyboost.streams.rows_kept import RowsKept
@@ -123,7 +124,8 @@ class Team:
 
     def learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
         """Learn rows in order; returns the team's answers from before each. Rows of weight 0 are answered only."""
-        self.catch_up()
+        if self.behind:
+            self.refit_due()
         counts = weights > 0
         edges = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), rows.n]
         found = []
@@ -162,7 +164,7 @@ class Team:
         try:
             answers = self.mixture.learn(heard, y, weights)
         finally:  # an interruption leaves rows that the average has learnt and nobody keeps
-            if self.mixture.rows > self.kept.seen:
+            if self.mixture.state.totals[ROWS] > self.kept.seen:
                 if self.classifies:
                     np.add.at(self.class_weights, y.astype(np.int64), weights)
                 self.kept.add(rows, y, weights)
@@ -199,11 +201,6 @@ class Team:
                 (self.mixture.leave if expert.model is None else self.mixture.join)(place)
                 expert.pending = None
         self.behind = False
-
-    def catch_up(self) -> None:
-        """Do the refits that were due at the last row, where they were interrupted."""
-        if self.behind:
-            self.refit_due()
 
     def _begin(self, expert: Refitted) -> None:
         row = self.kept.seen
