@@ -114,6 +114,20 @@ def test_names_of_rows_that_were_learnt_keep_their_columns(monkeypatch):
     assert model.features_.names == ["a", "b"]
 
 
+class Interrupting(dict):
+    def items(self):
+        raise KeyboardInterrupt
+
+
+def test_names_of_a_call_that_was_interrupted_before_its_first_row_are_forgotten():
+    """Else the names of a long list have columns that no loop would give them."""
+    model = REGRESSOR()
+    model.learn_one({"b": 1.0}, 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many([{"z": 1.0}, Interrupting(a=1.0)], [1.0, 1.0])
+    assert model.features_.names == ["b"]
+
+
 class Mean:
     def __init__(self):
         self.answer, self.rows = 0.0, 0

@@ -64,7 +64,11 @@ class NamedFront:
         """
         features = self._named()
         before = len(features.names)
-        rows = dataframes.encode(features, X, True)
+        try:
+            rows = dataframes.encode(features, X, True)
+        except BaseException:
+            features.truncate(before)
+            raise
         if not rows.n:
             return rows, None
         labels, grew = self._labels(y), len(features.names) > before
