@@ -106,12 +106,13 @@ def test_names_of_rows_that_were_learnt_keep_their_columns(monkeypatch):
     model = REGRESSOR()
     for i in range(30):
         model.learn_one({"a": float(i % 5)}, 1.0)
-    with pytest.raises(MemoryError):
-        model.learn_one({"a": 1.0, "b": 2.0}, 3.0)
-    assert model.features_.names == ["a", "b"]
+    for names in (["a", "b"], ["a", "b", "c"]):
+        with pytest.raises(MemoryError):
+            model.learn_one(dict.fromkeys(names, 2.0), 3.0)
+        assert model.features_.names == names
     with pytest.raises(ValueError, match="must"):
-        model.learn_one({"a": 1.0, "c": np.inf}, 1.0)
-    assert model.features_.names == ["a", "b"]
+        model.learn_one({"a": 1.0, "d": np.inf}, 1.0)
+    assert model.features_.names == ["a", "b", "c"]
 
 
 class Interrupting(dict):

@@ -96,7 +96,8 @@ class TeamRow:
         team, state = self.team, self.team.mixture.state
         if team.behind:
             team.refit_due()
-        row = team.begun = team.kept.seen + 1
+        team.begun += 1
+        row = team.kept.seen + 1
         self.y[0], self.weight[0] = y, weight
         self._put(columns, values, True)
         for number, (_, chain) in enumerate(self.chains):

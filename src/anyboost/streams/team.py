@@ -40,7 +40,7 @@ class Team:
 
     classifies: bool
     _one_row: TeamRow | None = None
-    begun = 0  # of how many rows something may have been learnt
+    begun = 0  # how many rows were given to experts, also those that an error stopped
     behind = False  # whether refits were interrupted that are still to be done, or have failed
 
     def __init__(
@@ -148,10 +148,10 @@ class Team:
         return min(counts, default=self.kept.seen + (1 << 16)) - self.kept.seen
 
     def _rows_begun(self) -> int:
-        return max(self.begun, self.kept.seen)
+        return self.begun
 
     def _learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
-        self.begun = self.kept.seen + rows.n
+        self.begun += rows.n
         given = rows.given()
         standard = self.standard.rows(given, True)
         said = [
