@@ -106,12 +106,27 @@ def test_names_of_rows_that_were_learnt_keep_their_columns(monkeypatch):
     model = REGRESSOR()
     for i in range(30):
         model.learn_one({"a": float(i % 5)}, 1.0)
-    with pytest.raises(MemoryError):
-        model.learn_one({"a": 1.0, "b": 2.0}, 3.0)
-    assert model.features_.names == ["a", "b"]
+    for names in (["a", "b"], ["a", "b", "c"]):
+        with pytest.raises(MemoryError):
+            model.learn_one(dict.fromkeys(names, 2.0), 3.0)
+        assert model.features_.names == names
     with pytest.raises(ValueError, match="must"):
-        model.learn_one({"a": 1.0, "c": np.inf}, 1.0)
-    assert model.features_.names == ["a", "b"]
+        model.learn_one({"a": 1.0, "d": np.inf}, 1.0)
+    assert model.features_.names == ["a", "b", "c"]
+
+
+class Interrupting(dict):
+    def items(self):
+        raise KeyboardInterrupt
+
+
+def test_names_of_a_call_that_was_interrupted_before_its_first_row_are_forgotten():
+    """Else the names of a long list have columns that no loop would give them."""
+    model = REGRESSOR()
+    model.learn_one({"b": 1.0}, 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many([{"z": 1.0}, Interrupting(a=1.0)], [1.0, 1.0])
+    assert model.features_.names == ["b"]
 
 
 class Mean:

@@ -72,6 +72,7 @@ def _mixture(mixture: Mixture) -> Record:
     return Record(
         "mixture.",
         **places,
+        fees=Place(Floats("parts", len(mixture.names), least=0.0, what="weights"), default=None),  # nor these
         shares=Place(Floats("parts", least=POSITIVE, most=float(np.nextafter(1.0, 0.0))), "parts.shares"),
         boldness=Place(Floats("parts"), "parts.boldness"),
         priors=Place(Floats("answers", least=0.0), "parts.priors"),
@@ -122,7 +123,9 @@ def _unpack_mixture(part: Fields, team: Team) -> Mixture:
     if found["paths"] is None:
         found["paths"] = np.tile(found["own"] - found["beside"], (MOST_SWITCHES, 1))  # nobody switched yet
     found["totals"] = found["totals"].view(TOTALS)
+    fees = found.pop("fees")
     mixture.state = MixtureState(**found)
+    mixture.fees = mixture.usual_fees() if fees is None else fees
     shares, priors = mixture.parts.shares, mixture.parts.priors
     if not len(shares) or len(priors) != len(shares) + 1 or (priors[:-1] <= 0).any():
         raise Fault("its average has shares that are none")

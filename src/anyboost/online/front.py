@@ -64,10 +64,15 @@ class NamedFront:
         """
         features = self._named()
         before = len(features.names)
-        rows = dataframes.encode(features, X, True)
+        try:
+            rows = dataframes.encode(features, X, True)
+        except BaseException:
+            features.truncate(before)
+            raise
         if not rows.n:
             return rows, None
-        labels, begun = self._labels(y), self._rows_begun()
+        labels, grew = self._labels(y), len(features.names) > before
+        begun = self._rows_begun() if grew else 0
         try:
             self._check_targets(labels, w, rows.n)  # all of them, before the first row is learnt
             widths = features.widths(rows, before)
@@ -77,7 +82,8 @@ class NamedFront:
                 part = rows.part(slice(begin, end))._replace(width=int(widths[begin]))
                 said.append(self._learn_rows(part, labels[begin:end], None if w is None else w[begin:end]))
         except BaseException:
-            features.truncate(self._names_of(rows, w, self._rows_begun() - begun, before))
+            if grew:
+                features.truncate(self._names_of(rows, w, self._rows_begun() - begun, before))
             raise
         return rows, said[0] if len(said) == 1 else self._joined(said)
 

@@ -55,7 +55,7 @@ class TreeArrays(NamedTuple):
     edges: np.ndarray  # (features + 1, FIRST) the first rows' values, then the edges of the bins
     places: (
         np.ndarray
-    )  # (1, MOST_COLUMNS) which column each feature is, plus 1; 0: none yet. Or (0, MOST_COLUMNS)
+    )  # (1, MOST_COLUMNS) the column of each feature, plus 1; 0: none yet. No line: all have theirs
     leaf: np.ndarray  # (stages,) the row's
     target: np.ndarray  # (outputs,) and sums of a split's search
     left_sum: np.ndarray
@@ -141,10 +141,8 @@ class TreeLearner:
         columns = max(before, min(n_features, MOST_COLUMNS))
         channels = 1 + arrays.main.shape[1] - VALUES
         more = columns - before
-        edges, places = (
-            np.pad(arrays.table[: before + 1], ((0, more), (0, 0))),
-            arrays.table[before + 1 :],
-        )
+        edges, places = arrays.table[: before + 1], arrays.table[before + 1 :]
+        edges = np.pad(edges, ((0, more), (0, 0)))
         # A feature that comes late was 0 so far: its bins tell negative, zero and positive apart.
         if edges[0, 0] == FIRST:
             edges[before + 1 :, self.bins - 1 :] = np.inf

@@ -151,6 +151,10 @@ class Refitted:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_row": None}
 
+    def is_due(self, row: int) -> bool:
+        """Whether a fit begins or takes effect after so many rows."""
+        return self.due == row or (self.pending is not None and self.pending.row == row)
+
     def begin(self, kept: Labelled, features: Features | None) -> tuple[Layout, Any]:
         """The layout for a refit on these rows, and the fit: a function of nothing that may run elsewhere."""
         layout = layout_of(kept.rows, features)

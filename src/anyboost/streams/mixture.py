@@ -122,10 +122,12 @@ class Mixture:
         )
         self.state.totals["leader"] = -1.0
         self.moves: list[Move] = []
+        self.fees = np.zeros((count, experts))  # of each expert, where it is followed by each average
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """From a pickle, whose arrays may lie in memory that cannot be written."""
         self.__dict__.update(state)
+        self.fees = np.require(state.get("fees", self.usual_fees()), requirements="W")
         self.state = MixtureState(*(np.require(array, requirements="W") for array in self.state))
         self.parts = Averages(*(np.require(array, requirements="W") for array in self.parts))
 
@@ -152,18 +154,34 @@ class Mixture:
     def join(self, expert: int) -> None:
         """Let an expert in with the weight 1 / M of M members; what it had before it left is forgotten.
 
-        The others give up ln M/(M - 1), as a logarithm. One that comes back has given up what it had, up to ln M: it is
-        judged by all its rows, and begins anew.
+        What that costs, as logarithms: the others ln M/(M - 1); itself ln M, and by how much each average is not heard
+        now. One that comes back is judged by all its rows and has given up what it had: it pays again.
         """
         if self.state.joined[expert]:
             return
         members = self.state.joined.sum() + 1.0
         judged = self.state.own[expert] != 0.0 or self.state.beside[expert] != 0.0
+        self.fees[:, self.state.joined > 0] += math.log(members / max(members - 1.0, 1.0))
+        fee = math.log(members) - self._heard_now()
+        self.fees[:, expert] = self.fees[:, expert] + fee if judged else fee
         self.state.weights[:] *= 1.0 - 1.0 / members
         self.state.weights[:, expert] = 1.0 / members
         self.state.joined[expert] = 1.0
         given_up = members if judged else members / max(members - 1.0, 1.0)
         self.state.totals["entry"] += math.log(given_up)
+
+    def _heard_now(self) -> Floats:
+        """log of each average's part in the answer; at most that of before the first row, to which it may return."""
+        with np.errstate(divide="ignore"):
+            priors = np.log(self.parts.priors)
+        logarithms = priors - self._top_rate() * self.state.past
+        now = logarithms - np.logaddexp.reduce(logarithms)
+        return np.minimum(now, priors)[:-1]
+
+    def usual_fees(self) -> Floats:
+        """The `fees` where all experts are there from the first row on, or are charged as if they were."""
+        once = np.log(1.0 / self.parts.priors[:-1]) + self.totals.entry
+        return np.repeat(once[:, None], len(self.names), axis=1)
 
     def leave(self, expert: int) -> None:
         """Let one go: the others have its weight."""
@@ -217,11 +235,14 @@ class Mixture:
             )
         del self.moves[:-MOST_MOVES]
 
-    def bound(self, switches: int = 0) -> float | None:
+    def bound(self, switches: int = 0, expert: int | None = None) -> float | None:
         """By how much the answers' loss may exceed that of any sequence of experts with so many switches.
 
-        The entrance fee ln M, the switches and the share, over the rate; for losses of numbers also what rates and
-        wild labels have cost. None where a row weighed more than 1: the theorem is about rows.
+        expert : the one that the sequence begins with, from when it joined on; None: any.
+
+        The entrance fee, ln M for who is there from the first row on, the switches and the share, over the rate; for
+        losses of numbers also what rates and wild labels have cost. None where a row weighed more than 1: the theorem
+        is about rows.
         """
         found, members = self.totals, max(float(self.state.joined.sum()), 1.0)
         if found.heaviest > 1.0:
@@ -230,13 +251,14 @@ class Mixture:
             return 0.0
         largest = 1.0 if self.loss is None else found.largest
         stays = max(found.rows - 1.0 - switches, 0.0)
+        beginners = np.flatnonzero(self.state.joined) if expert is None else np.array([expert])
         costs = []
-        for share, bold, prior in zip(*self.parts, strict=False):
+        for share, bold, fees in zip(self.parts.shares, self.parts.boldness, self.fees, strict=True):
             if bold == 0.0:
-                once = (math.log(1.0 / prior) + found.entry) * (found.closed + largest)
+                once = fees[beginners] * (found.closed + largest)
                 moving = switches * math.log(members / share) + stays * math.log(1.0 / (1.0 - share))
                 costs.append(once + moving * largest)
-        return min(costs) + found.price + found.tamed
+        return float(np.min(costs, axis=0).max(initial=0.0)) + found.price + found.tamed
 
     def regret(self) -> TeamRegret:
         """Where the answers stand against the experts."""
@@ -250,7 +272,7 @@ class Mixture:
             experts={self.names[j]: -float(gaps[j]) for j in in_it.tolist()},
             best_expert=None if best is None else self.names[best],
             best_expert_regret=0.0 if best is None else float(gaps[best]),
-            bound=self.bound(),
+            bound=self.bound(expert=best),
             fixed_weights_bound=max(0.0, float(state.slopes.max(initial=0.0))),
             leader=None if found.leader < 0 else self.names[int(found.leader)],
             switching=dict(enumerate((-state.paths[:, in_it].min(axis=1)).tolist(), start=1))

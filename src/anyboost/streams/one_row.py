@@ -78,7 +78,8 @@ class TeamRow:
         self.y, self.weight = np.zeros(1, dtype=np.int64 if team.classifies else np.float64), np.ones(1)
         self.spreads = named(team.standard.spreads, SPREAD)
         mix, kind = team.mixture.kernel()
-        self.leader = team.mixture.state.totals["leader"]  # of the rows so far
+        totals = team.mixture.state.totals
+        self.rows, self.leader = totals["rows"], totals["leader"]  # of the rows so far
         given = (*kind, self.forecasts, self.y, self.weight)
         self.asking, self.learning = ((*given, learn, self.answers, self.leaders) for learn in (False, True))
         self.mix = entry(mix, self.asking)
@@ -94,13 +95,15 @@ class TeamRow:
     def learn(self, columns: np.ndarray, values: Floats, y: Any, weight: float) -> Any:
         """Learn the row; returns the team's answer from before."""
         team = self.team
-        team.catch_up()
-        team.begun = team.kept.seen + 1
+        if team.behind:
+            team.refit_due()
+        team.begun += 1
+        row = team.kept.seen + 1
         self.y[0], self.weight[0] = y, weight
         self._put(columns, values, True)
         for number, (_, chain) in enumerate(self.chains):
-            row = self.standard if chain.standardized else self.values
-            self.scores[number] = chain.learn_row(self.columns, row, self.width, y, weight)
+            seen = self.standard if chain.standardized else self.values
+            self.scores[number] = chain.learn_row(self.columns, seen, self.width, y, weight)
         if team.heard is None:
             self._gather()
         else:
@@ -111,11 +114,14 @@ class TeamRow:
             if self.leaders[0] != before:
                 team.mixture.note_moves(int(before), team.mixture.rows - 1, self.leaders)
         finally:  # as in `Team._learn`
-            if team.mixture.rows > team.kept.seen:
+            if self.rows[0] == row:
                 if team.classifies:
                     team.class_weights[y] += weight
                 team.kept.add_row(columns, values, self.width, y, weight)
-        team.refit_due()
+        for _, expert in self.batch:
+            if expert.is_due(row):
+                team.refit_due()
+                break
         return self._answer()
 
     def hear(self, columns: np.ndarray, values: Floats) -> Floats:

@@ -39,7 +39,7 @@ class Team:
 
     classifies: bool
     _one_row: TeamRow | None = None
-    begun = 0  # of how many rows something may have been learnt
+    begun = 0  # how many rows were given to experts, also those that an error stopped
     behind = False  # whether refits were interrupted that are still to be done, or have failed
 
     def __init__(
@@ -123,7 +123,8 @@ class Team:
 
     def learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
         """Learn rows in order; returns the team's answers from before each. Rows of weight 0 are answered only."""
-        self.catch_up()
+        if self.behind:
+            self.refit_due()
         counts = weights > 0
         edges = [0, *(np.flatnonzero(np.diff(counts)) + 1).tolist(), rows.n]
         found = []
@@ -146,10 +147,10 @@ class Team:
         return min(counts, default=self.kept.seen + (1 << 16)) - self.kept.seen
 
     def _rows_begun(self) -> int:
-        return max(self.begun, self.kept.seen)
+        return self.begun
 
     def _learn(self, rows: Table, y: np.ndarray, weights: Floats) -> Floats:
-        self.begun = self.kept.seen + rows.n
+        self.begun += rows.n
         given = rows.given()
         standard = self.standard.rows(given, True)
         said = [
@@ -199,11 +200,6 @@ class Team:
                 (self.mixture.leave if expert.model is None else self.mixture.join)(place)
                 expert.pending = None
         self.behind = False
-
-    def catch_up(self) -> None:
-        """Do the refits that were due at the last row, where they were interrupted."""
-        if self.behind:
-            self.refit_due()
 
     def _begin(self, expert: Refitted) -> None:
         row = self.kept.seen
