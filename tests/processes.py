@@ -20,11 +20,10 @@ class Processes:
         from distributed import Client, LocalCluster
 
         if self.client is not None:
-            try:
-                self.client.wait_for_workers(2, timeout=60)
-                return self.client
-            except (TimeoutError, OSError):
-                self.close()
+            with suppress(OSError):
+                if settled(self.client):
+                    return self.client
+            self.close()
         settings = {
             "distributed.scheduler.allowed-failures": 1000,
             "distributed.comm.timeouts.connect": "30s",
@@ -33,6 +32,7 @@ class Processes:
         workers = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
         cluster = self.stack.enter_context(LocalCluster(**workers, dashboard_address=":0"))
         self.client = self.stack.enter_context(Client(cluster))
+        settled(self.client)
         return self.client
 
     def close(self):
@@ -40,6 +40,19 @@ class Processes:
         stack, self.stack, self.client = self.stack, ExitStack(), None
         with suppress(TimeoutError, OSError):
             stack.close()
+
+
+def settled(client, seconds=60.0, calm=10.0):
+    """Whether both workers are up soon, and nannies know: one whose worker dies before gives up without a word."""
+    began = moved = time.monotonic()
+    while time.monotonic() < min(began + seconds, moved + calm):
+        nannies = [nanny.process and nanny.process.status.name for nanny in client.cluster.workers.values()]
+        if nannies == ["running"] * 2 and len(client.nthreads()) == 2:
+            return True
+        if all(state in ("running", "starting") for state in nannies):
+            moved = time.monotonic()
+        time.sleep(0.05)
+    return False
 
 
 @contextmanager
@@ -97,8 +110,7 @@ def strays(client, before):
 
 def nothing_left(client, before, seconds=20.0):
     """Whether seats, ports and processes of fits are gone soon."""
-    with suppress(TimeoutError):  # the nanny may have given up on one that was slow to start
-        client.wait_for_workers(2, timeout=60)
+    settled(client)  # or the nanny has given up on one that was slow to start
     deadline = time.monotonic() + seconds
     while any(left_behind(client).values()) or ports(client) or strays(client, before):
         if time.monotonic() > deadline:

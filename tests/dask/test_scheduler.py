@@ -96,5 +96,5 @@ def test_a_scheduler_that_is_gone_ends_the_fit_and_the_work(how, sentence, momen
         began = time.monotonic()
         with pytest.raises(ab.dask.Lost, match=sentence):
             ab.dask.boost(client, *given, **ENDLESS, timeout=4.0)
-        assert 2.0 < time.monotonic() - began < 25.0
+        assert 2.0 < time.monotonic() - began < 45.0
         assert work_ends(20.0)

@@ -86,7 +86,7 @@ def hold(client: Client, sets: Mapping[str, Sequence[Any]], timeout: float) -> H
 def _lost(calls: Calls, error: BaseException) -> Lost:
     """Why partitions are cancelled: a scheduler that has come back meanwhile knows them no longer."""
     calls.connected()
-    return Lost(AWAY if "scheduler" in str(error) else _GONE)
+    return Lost(AWAY if "scheduler-" in str(error) else _GONE)
 
 
 def run(client: Client, work: Work, held: Held, timeout: float, audience: Audience | None = None) -> Any:
@@ -298,6 +298,7 @@ class Attempt:
             if place not in answers and self.workers[place] not in out
         }
         counts = self._each(list(late), seconds, workers.count_trees, self.name)
+        self._silent.update(worker for worker, count in counts.items() if isinstance(count, TimeoutError))
         for worker in (worker for worker, count in counts.items() if count is None):  # it has come back since
             answer = self._fetch(late[worker], self._brief)
             longest = max(longest, () if answer is None else answer.journal, key=len)

@@ -26,7 +26,7 @@ from anyboost.trees.grown import Grown
 from anyboost.trees.journal import Journal, KeptTree
 from anyboost.trees.parts import within
 
-SIGN = 5.0  # seconds between looks at whether the scheduler is there
+SIGN = 15.0  # seconds between looks at whether the scheduler is there
 LISTEN = 0.5  # that a question for news waits for some
 UNUSED = 60.0  # and that a seat is kept for longer than anybody would wait for its member
 Sets = Mapping[str, Sequence[Mapping[str, Any]]]  # by name of the set: what its partitions hold, by name
