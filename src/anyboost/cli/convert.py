@@ -63,7 +63,7 @@ def command(
             raise ValueError(f"{told} tells no format: use --to {', '.join(FORMS[:-1])} or {FORMS[-1]}")
         if dtype not in ("float32", "float64"):
             raise ValueError(f"--dtype must be float32 or float64, got {dtype!r}")
-        paths.check_model(model)
+        paths.check_model(model, json=True)
         paths.check("OUT", output)
         paths.check_apart({"OUT": output}, model)
         found: Any = export.from_json(model) if model.suffix == ".json" else files.load(model)

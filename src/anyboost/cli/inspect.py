@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anyboost.cli.shared.console import fail
+from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining, fail
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +35,9 @@ def command(
     """
     from anyboost.files import ModelFileError, peek
 
+    if file.is_file():
+        with explaining():
+            paths.check_model(file)
     try:
         contents = peek(file)
     except ModelFileError as error:

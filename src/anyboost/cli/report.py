@@ -83,7 +83,7 @@ def _rows(
     answers: Answers, data: str, format: str | None, apart: dict[str, str | None], ignore: tuple[str, ...]
 ) -> dict[str, Any]:
     """The columns that the model asks for, and those that stand apart."""
-    from anyboost.cli.passes.fitting import check_numbers
+    from anyboost.cli.passes.fitting import check_domain, check_filled, check_labels, check_numbers
     from anyboost.cli.passes.predicting import TOLD
     from anyboost.cli.rows import frames
 
@@ -93,9 +93,15 @@ def _rows(
         types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
     columns = [name for name in apart.values() if name is not None]
     whole = frames.read(data, format, types, answers.reads(ignore, columns), TOLD)
-    if apart["y"] is not None and labels is None:
+    if apart["y"] is not None:
         y = whole.column(apart["y"], "--target")
-        check_numbers(y, apart["y"], "the model predicts numbers: name another column", whole.where)
+        if labels is None:
+            check_numbers(y, apart["y"], "the model predicts numbers: name another column", whole.where)
+        check_filled(y, "the target", whole.where)
+        if labels is None:
+            check_domain(y, apart["y"], getattr(answers.model, "loss_", None), whole.where)
+        else:
+            check_labels(y, apart["y"], labels, whole.where)
     flags = {"y": "--target", "qid": "--qid", "groups": "--groups"}
     given = {name: whole.column(column, flags[name]) for name, column in apart.items() if column is not None}
     if answers.names is not None:

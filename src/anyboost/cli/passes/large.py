@@ -141,6 +141,7 @@ def _looked_at(
             fitting.check_classes(y, asked, where)
         elif task is not None:
             fitting.check_numbers(y, asked.target, fitting.NEEDS.format(task=task), where)
+            fitting.check_domain(y, asked.target, fitting.loss_of(asked, task), where)
         rows[number] += len(batch)
     return rows, labels, names
 
