@@ -162,6 +162,11 @@ def test_every_keyword_of_a_table_is_answered_as_the_table_has_it(page, least):
         assert none, f"{page}: {name} -> {ours}, but the error says: {advice}"
 
 
+def test_a_link_is_called_by_words_and_not_by_a_file():
+    for page in PAGES:
+        assert not re.search(r"\[[\w/-]+\.md\]\(", page.read_text(encoding="utf-8")), page.name
+
+
 def test_losses_that_pages_name_exist():
     text = (DOCS / "losses.md").read_text(encoding="utf-8")
     names = re.findall(r'`"([a-z_]+(?::[\d.,]+)?)"`', text)

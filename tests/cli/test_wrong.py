@@ -173,6 +173,13 @@ WRONG = [
     (f"{FIT} --config kinds.toml", 1, "--config kinds.toml: ignore must be a list of columns, got 'a'"),
     ("cv data.csv --target y --folds 100", 1, "--folds must be at most the 6 rows, got 100"),
     ("cv data.csv --target y --task ranking", 1, "--qid is missing: name the column of queries"),
+    ("stream data.csv --target y --again", 1, "--again needs a model that has learnt the file before: add --resume"),
+    ("report model.anyboost --training", 1, "--training is about the rows of a table: give one after the model file"),
+    ("report model.anyboost --weight b", 1, "--weight name columns of a table: give one after the model file"),
+    ("report model.anyboost data.csv --weight b", 1, "--weight weighs scores, which need the targets: add --target"),
+    ("report model.anyboost data.csv --target y --weight a", 1, "line 2: the weight must be a number that is not"),
+    ("fit data.csv --target y -o n.pkl", 1, "--output: fit writes a model file, and n.pkl is called otherwise: end"),
+    ("inspect", 2, "Missing argument 'MODEL'"),
     # models
     ("predict h.json data.csv", 1, "h.json is JSON and no model file: anyboost convert h.json h.anyboost makes"),
     ("report h.json", 1, "h.json is JSON and no model file: anyboost convert h.json h.anyboost makes one of it"),

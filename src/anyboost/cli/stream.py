@@ -117,6 +117,8 @@ def command(
         form = format_of(file, format)
         if test and save is not None:
             fail("--save has nothing to save in a --test: leave it out")
+        if again and resume is None:
+            fail("--again needs a model that has learnt the file before: add --resume MODEL")
         if test and resume is None:
             fail("--test needs a model: add --resume MODEL")
         if form != "vw" and target is None and resume is None:

@@ -1,6 +1,6 @@
 """Tables larger than memory, for `fit`: looked through once, then read into files that are mapped into memory.
 
-What comes of it is byte for byte the model of the same table in memory: cells are read by the same code, and fits to
+What comes of it is to the last bit the model of the same table in memory: cells are read by the same code, and fits to
 `ab.Binned` of files are fits to the rows in them.
 """
 
