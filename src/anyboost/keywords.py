@@ -6,6 +6,7 @@
 import difflib
 import functools
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -14,7 +15,7 @@ R = TypeVar("R")
 
 
 class Ours(NamedTuple):
-    """What to use in the estimators, and in `boost`."""
+    """What to use in the estimators, and in `boost`; or to "leave it out", and why."""
 
     estimators: str
     boost: str
@@ -47,10 +48,27 @@ TABLE = {
         "min_leaf_weight, there is no least gain",
         "learner=ab.weak.Tree(min_leaf_weight=weight), there is no least gain",
     ),
-    "colsample_bytree colsample_bylevel colsample_bynode rsm feature_fraction max_features": Ours(
-        "max_features, the share of columns each node may be cut along", "feature_fraction"
+    "grow_policy": Ours(
+        "max_leaf_nodes, the best leaf is always first; max_leaf_nodes=None with max_depth grows by depth alone",
+        'learner=ab.weak.Tree(growth="leaf" or "depth")',
     ),
+    "extra_trees random_strength random_thresholds": Ours(
+        "random_thresholds", "learner=ab.weak.Tree(node_thresholds=1)"
+    ),
+    "linear_tree": Ours('leaf="linear"', 'learner=ab.weak.Tree(leaf="linear")'),
+    "one_hot_max_size max_cat_to_onehot": Ours(*2 * ("leave it out, a cut sends any set of levels left",)),
+    "multi_strategy": Ours(
+        'outputs, "joint" for a tree with a vector in each leaf, "each" for a tree an output',
+        'learner=ab.weak.Tree(outputs="joint" or "each")',
+    ),
+    "booster": Ours('learner, a tree unless it is "linear" or another', "learner, such as ab.weak.Linear()"),
+    "colsample_bytree colsample_bylevel colsample_bynode rsm feature_fraction feature_fraction_bynode "
+    "max_features": Ours("max_features, the share of columns each node may be cut along", "feature_fraction"),
     "bagging_fraction row_fraction subsample": Ours("subsample", "row_fraction"),
+    "bootstrap_type": Ours(
+        "subsample, for rows are drawn and not reweighted",
+        "row_fraction, for rows are drawn and not reweighted",
+    ),
     "bagging_freq subsample_freq": Ours(
         "subsample, which is drawn anew for each tree", "row_fraction, which is drawn anew for each tree"
     ),
@@ -95,7 +113,22 @@ TABLE = {
     "init_score base_margin baseline offset": Ours("offset in fit", "start"),
     "eval_init_score base_margin_eval_set": Ours('valid in fit, with its "offset"', 'valid with its "start"'),
     "weight weights": Ours("sample_weight in fit", "sample_weight"),
+    "posterior_sampling": Ours(
+        "predict_interval(X, coverage), of a loss of quantiles or with conformal",
+        'loss="multi_quantile:0.05,0.95"',
+    ),
+    "pred_contrib pred_contribs": Ours("shap_values(X)", "shap_values(X) of an estimator"),
+    "pred_interactions": Ours("shap_interaction_values(X)", "shap_interaction_values(X) of an estimator"),
+    "pred_leaf": Ours("apply(X)", "apply(X) of an estimator"),
+    "output_margin raw_score prediction_type": Ours(
+        "decision_function(X) of BoostingClassifier; in others explanation(X) has the raw scores",
+        "decision_function(X) of BoostingClassifier",
+    ),
+    "iteration_range num_iteration start_iteration ntree_limit ntree_end": Ours(
+        "staged_predict(X)", "staged_predict(X) of an estimator"
+    ),
 }
+_LEAVE = "leave it out"
 OURS = {name: ours for names, ours in TABLE.items() for name in names.split()}
 
 
@@ -107,8 +140,8 @@ def explained(function: Callable[P, R], answers: Mapping[str, Ours] = OURS) -> C
     def call(*args: P.args, **given: P.kwargs) -> R:
         for name in given:
             if name not in known:
-                who = type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__
-                raise TypeError(refusal(name, who, known, answers))
+                kind = type(args[0]) if args and "self" in known else None
+                raise TypeError(_sentence(name, function.__name__, known, kind, answers))
         return function(*args, **given)
 
     return call
@@ -119,11 +152,33 @@ def nearest(function: Callable[P, R]) -> Callable[P, R]:
     return explained(function, {})
 
 
+def _sentence(
+    name: str, function: str, known: Collection[str], kind: type | None, answers: Mapping[str, Ours]
+) -> str:
+    """The sentence about a keyword that a function, or a method of such a kind of object, has not."""
+    if kind is None:
+        return refusal(name, function, known, answers)
+    if function == "__init__":
+        fit = getattr(kind, "fit", None)
+        if name not in answers and fit is not None and name in inspect.signature(fit).parameters:
+            return f"{kind.__name__} has no argument {name!r}: give it to fit, as fit(X, y, {name}=...)"
+        return refusal(name, kind.__name__, known, answers)
+    whole = inspect.signature(kind).parameters
+    if name in whole:
+        return f"{function} has no argument {name!r}: say it before, {kind.__name__}({name}=...)"
+    if name not in answers:
+        return refusal(name, function, known, answers)
+    there = re.match(r"\w*", answers[name].estimators)
+    before = there is not None and there[0] in whole
+    return refusal(name, function, known, answers) + f", in {kind.__name__}(...)" * before
+
+
 def refusal(name: str, who: str, known: Collection[str], answers: Mapping[str, Ours] = OURS) -> str:
     """The sentence about a keyword that `who`, which has the known ones, has not."""
     ours = answers.get(name)
     if ours is not None:
-        return f"{who} has no argument {name!r}: use {ours.boost if who == 'boost' else ours.estimators}"
+        advice = ours.boost if who == "boost" else ours.estimators
+        return f"{who} has no argument {name!r}: {'' if advice.startswith(_LEAVE) else 'use '}{advice}"
     near = difflib.get_close_matches(name, known, 1)
     return f"{who} has no argument {name!r}: {f'use {near[0]}' if near else f'help({who}) lists what it has'}"
 

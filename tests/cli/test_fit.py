@@ -613,3 +613,15 @@ def test_tables_that_polars_wrote_are_read(table):
         assert found.kinds == {"b": "number", "color": "text", "code": "number", "kind": "text"}
         for column in ("color", "kind"):
             assert found.columns[column].tolist() == table[column].tolist()
+
+
+def test_one_round_is_one_and_nothing_has_no_sign():
+    Path("same.csv").write_text("a,y\n" + "".join(f"{number},3\n" for number in range(60)))
+    said = run("fit", "same.csv", "--target", "y", "-o", "model.anyboost").stdout
+    assert "1 round, loss 0, held out 0\n" in said
+
+
+def test_a_report_on_a_fit_counts_rows_by_their_weights():
+    words = ["--ignore", "id", "--weight", "w", "--set", "max_iter=4", "--report", "page.html"]
+    run("fit", "data.csv", "--target", "y", *words, "-o", "model.anyboost")
+    assert "Rows count by their weights." in Path("page.html").read_text(encoding="utf-8")

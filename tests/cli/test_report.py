@@ -51,6 +51,16 @@ def test_a_model_alone_becomes_one_too(folder, tmp_path):
     assert "No rows were given with the model" in page.read_text(encoding="utf-8")
 
 
+def test_weights_are_a_column_and_a_table_without_targets_gets_a_hint(folder, tmp_path):
+    page = tmp_path / "page.html"
+    words = (folder / "model.anyboost", folder / "rows.csv", "-o", page)
+    result = report(*words, "--target", "price", "--weight", "size")
+    assert result.exit_code == 0, result.output
+    assert "Rows count by their weights." in page.read_text(encoding="utf-8")
+    assert "--target" not in result.stderr
+    assert "without --target COL, the column of the targets, the page has no scores" in report(*words).stderr
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

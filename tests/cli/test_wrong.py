@@ -3,6 +3,9 @@
 import hashlib
 import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +99,32 @@ WRONG = [
     ("fit text.parquet --target y -o new.anyboost", 1, "text.parquet cannot be read"),
     ("fit text.csv.gz --target y -o new.anyboost", 1, "text.csv.gz cannot be read: Not a gzipped file"),
     ("fit text.csv.zst --target y -o new.anyboost", 1, "text.csv.zst cannot be read"),
+    ("fit page.csv --target y -o new.anyboost", 1, "page.csv is a page of HTML and no table: download the table"),
+    ("predict model.anyboost page.csv", 1, "page.csv is a page of HTML and no table: download the table itself"),
+    ("stream page.csv --target y", 1, "page.csv is a page of HTML and no table: download the table itself"),
+    ("fit lines.csv --target y -o new.anyboost", 1, "lines.csv holds JSON and no table: write it as CSV or Parquet"),
+    ("fit list.csv --target y -o new.anyboost", 1, "list.csv holds JSON and no table: write it as CSV or Parquet"),
+    ("fit '' --target y -o new.anyboost", 1, "the name of a table is empty: name a file (is a variable of the shell"),
+    ("fit data.csv '' --target y -o new.anyboost", 1, "the name of a table is empty: name a file"),
+    ("predict model.anyboost ''", 1, "the name of a table is empty: name a file"),
+    ("explain model.anyboost ''", 1, "the name of a table is empty: name a file"),
+    ("report model.anyboost '' -o page.html", 1, "the name of a table is empty: name a file"),
+    ("stream '' --target y", 1, "the name of a table is empty: name a file"),
+    (f"{FIT} --valid ''", 1, "the name of a table is empty: name a file"),
     # columns
+    (f"{FIT} --set categorical_features=color", 1, "--set categorical_features=... is not needed: say --categorical"),
+    (f"{FIT} --set verbose=5", 1, "--set verbose=... is not needed: rounds are shown on standard error"),
+    (f"{FIT} --set zzz=5", 1, "has no parameter 'zzz': it has callbacks, "),
+    ("fit counts.csv --target n -o new.anyboost --loss poisson", 1, "line 4: --target 'n' holds -1, and it must be 0"),
+    ("fit counts.csv --target n -o new.anyboost --loss gamma", 1, "line 3: --target 'n' holds 0, and it must be"),
+    ("fit counts.csv --target n -o new.anyboost --loss gamma --on-disk", 1, "line 3: --target 'n' holds 0, and it"),
+    ("cv counts.csv --target n --loss poisson", 1, "line 4: --target 'n' holds -1, and it must be 0 or larger"),
+    ("report poisson.anyboost counts.csv --target n -o page.html", 1, "line 4: --target 'n' holds -1, and it must be"),
+    ("report colors.anyboost data.csv --target y -o page.html", 1, "line 2: --target 'y' holds '1.5', which is none"),
+    ("predict model.anyboost data.csv --ignore a -o new.csv", 1, "--ignore names 'a', which the model needs: leave"),
+    ("explain model.anyboost data.csv --ignore a", 1, "--ignore names 'a', which the model needs: leave that out"),
+    ("cv counts.csv --target n --task ranking --qid q --folds 3", 1, "--folds must be at most the 2 queries, got 3"),
+    ("cv data.csv --target color --folds 5", 1, "--folds must be at most the 3 rows of the largest class, got 5"),
     ("fit data.csv -o new.anyboost", 1, "--target is missing: name the column to predict"),
     ("fit data.csv --target z -o new.anyboost", 1, "--target names a column 'z' that data.csv does not have: a, b"),
     ("fit semi.csv --target y -o new.anyboost", 1, "a;b;y (are its cells parted by semicolons? write commas or tabs)"),
@@ -145,7 +173,18 @@ WRONG = [
     (f"{FIT} --config kinds.toml", 1, "--config kinds.toml: ignore must be a list of columns, got 'a'"),
     ("cv data.csv --target y --folds 100", 1, "--folds must be at most the 6 rows, got 100"),
     ("cv data.csv --target y --task ranking", 1, "--qid is missing: name the column of queries"),
+    ("stream data.csv --target y --again", 1, "--again needs a model that has learnt the file before: add --resume"),
+    ("report model.anyboost --training", 1, "--training is about the rows of a table: give one after the model file"),
+    ("report model.anyboost --weight b", 1, "--weight name columns of a table: give one after the model file"),
+    ("report model.anyboost data.csv --weight b", 1, "--weight weighs scores, which need the targets: add --target"),
+    ("report model.anyboost data.csv --target y --weight a", 1, "line 2: the weight must be a number that is not"),
+    ("fit data.csv --target y -o n.pkl", 1, "--output: fit writes a model file, and n.pkl is called otherwise: end"),
+    ("inspect", 2, "Missing argument 'MODEL'"),
     # models
+    ("predict h.json data.csv", 1, "h.json is JSON and no model file: anyboost convert h.json h.anyboost makes"),
+    ("report h.json", 1, "h.json is JSON and no model file: anyboost convert h.json h.anyboost makes one of it"),
+    ("inspect h.json", 1, "h.json is JSON and no model file: anyboost convert h.json h.anyboost makes one of it"),
+    ("explain h.onnx", 1, "h.onnx is for other programs: name the model file that anyboost convert was given, such"),
     ("predict nowhere.anyboost data.csv", 1, "nowhere.anyboost cannot be read: there is no such model file"),
     ("predict data.csv data.csv", 1, "data.csv cannot be loaded: it is not a model file"),
     ("predict model.anyboost narrow.csv -o new.csv", 1, "narrow.csv has no column 'b', which the model needs"),
@@ -222,6 +261,12 @@ def place(tmp_path_factory):
         "wrong.toml": ['los = "squared"'],
         "kinds.toml": ['ignore = "a"'],
         "broken.json": ["{"],
+        "page.csv": ["", "<!DOCTYPE html>", "<html><body>not found</body></html>"],
+        "lines.csv": ['{"a": 1, "y": 2}', '{"a": 2, "y": 3}'],
+        "list.csv": ["[", '  {"a": 1, "y": 2}', "]"],
+        "counts.csv": ["a,n,q", "1,2,x", "2,0,x", "3,-1,z", "4,1,z"],
+        "h.json": ["{}"],
+        "h.onnx": ["onnx"],
     }
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
@@ -247,6 +292,8 @@ def place(tmp_path_factory):
     X, y = table[["a", "b", "color"]], table["y"]
     ab.save(ab.BoostingRegressor(max_iter=2).fit(X, y), folder / "model.anyboost")
     ab.save(ab.BoostingClassifier("hinge", max_iter=2).fit(X, y > 1.5), folder / "hinge.anyboost")
+    ab.save(ab.BoostingClassifier(max_iter=2).fit(X[["a", "b"]], table["color"]), folder / "colors.anyboost")
+    ab.save(ab.BoostingRegressor("poisson", max_iter=2).fit(X[["a"]], y), folder / "poisson.anyboost")
     numbers = np.nan_to_num(X[["a", "b"]].to_numpy())
     ab.save(ab.boost(numbers, y, rounds=2), folder / "sum.anyboost")
     lines = ab.BoostingRegressor(learner="linear", max_iter=2).fit(X[["a", "b"]].fillna(0), y)
@@ -270,7 +317,7 @@ def test_there_are_more_than_fifty():
 def test_a_wrong_invocation_ends_in_its_sentence(place, monkeypatch, line, code, sentence):
     monkeypatch.chdir(place)
     before = _state(place)
-    done = CliRunner().invoke(build(), line.split())
+    done = CliRunner().invoke(build(), shlex.split(line))
     said = done.stderr.splitlines()
     assert sentence in said[-1]
     assert done.exit_code == code
@@ -280,6 +327,25 @@ def test_a_wrong_invocation_ends_in_its_sentence(place, monkeypatch, line, code,
     # what was taken for what may be said before; the reason is one line, of one sentence
     assert all(re.match(r"\d+ rows; |task: |anyboost: compiling ", earlier) for earlier in said[:-1])
     assert _state(place) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+@pytest.mark.parametrize(
+    "line", ["predict model.anyboost data.csv", "explain model.anyboost", "inspect model.anyboost"]
+)
+def test_a_full_standard_output_is_called_so(place, line):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "anyboost", *line.split()],
+            cwd=place,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"(a file or )?standard output cannot be used: No space left on device\n", done.stderr
+    )
 
 
 def test_debug_shows_where_and_stands_anywhere(place, monkeypatch):

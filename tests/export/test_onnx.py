@@ -205,3 +205,66 @@ def test_a_sum_of_nothing_is_its_start(tmp_path):
     ab.export.to_onnx(model, tmp_path / "model.onnx")
     found = _run(tmp_path / "model.onnx", table(), np.float32)["prediction"]
     np.testing.assert_allclose(found, model.predict(table()), rtol=1e-6)
+
+
+def test_an_empty_word_that_is_a_level_stays_one(tmp_path):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"city": random.choice(["Bern", "Chur", None], 200), "size": random.normal(size=200)})
+    X = X.assign(city=X["city"].fillna(""))
+    y = 2.0 * (X["city"] == "") + X["size"]
+    model = ab.BoostingRegressor(max_iter=5, learning_rate=0.5).fit(X, y)
+    ab.export.to_onnx(model, tmp_path / "model.onnx")
+    found = _run(tmp_path / "model.onnx", X, "float32")["prediction"]
+    np.testing.assert_allclose(found, model.predict(_rounded(X, "float32")), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("verify", [True, False])
+@pytest.mark.parametrize(
+    ("loss", "target", "words"),
+    [
+        ("squared", lambda x: np.abs(x) * 1e60, "its scores are as large as .*e.6"),
+        ("squared", lambda x: np.abs(x) * 1e-40, "its scores are no larger than .*e-"),
+        ("poisson", lambda x: np.exp(80 + 20 * x), "its predictions are as large as .*e.[4-6]"),
+    ],
+)
+def test_numbers_that_float32_has_not_are_refused_towards_float64(loss, target, words, verify, tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = ab.BoostingRegressor(loss=loss, max_iter=40, learning_rate=0.5).fit(X, target(X[:, 0]))
+    path = tmp_path / "model.onnx"
+    with pytest.raises(
+        ValueError, match=f'^model cannot be exported in float32: {words}.*pass dtype="float64"$'
+    ):
+        ab.export.to_onnx(model, path, verify=verify)
+    assert not path.exists()
+    ab.export.to_onnx(model, path, dtype="float64", verify=verify)
+    found = _run(path, X, "float64")["prediction"]
+    np.testing.assert_allclose(found, model.predict(X), rtol=1e-10)
+
+
+def test_a_large_bound_alone_is_no_reason_to_refuse(tmp_path):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(200, 3))
+    model = ab.BoostingRegressor(loss="poisson", max_iter=80, learning_rate=0.5).fit(X, np.exp(60 * X[:, 0]))
+    assert parts_of(model).size().max() > 89  # whose exponential float32 has not
+    ab.export.to_onnx(model, tmp_path / "model.onnx")
+    found = _run(tmp_path / "model.onnx", X, "float32")["prediction"]
+    np.testing.assert_allclose(found, model.predict(_rounded(X, "float32")), rtol=1e-3)
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf, 1e30])
+def test_a_file_that_answers_nonsense_is_found_out(broken, monkeypatch):
+    model, _ = fitted("squared")
+    parts, kind = parts_of(model), np.float32
+    made, places = onnx_graph.whole(parts, kind)
+    wanted = onnx_check._wanted
+    monkeypatch.setattr(
+        onnx_check,
+        "_wanted",
+        lambda *given: [
+            (name, np.where(value == value[0], broken, value), off) for name, value, off in wanted(*given)
+        ],
+    )
+    with pytest.raises(
+        onnx_check.Found, match=r"^prediction is [-\d.]+(e-?\d+)? where the model has (nan|inf|1e\+30)$"
+    ):
+        onnx_check.check(made, parts, places, kind, rows=50)

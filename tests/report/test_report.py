@@ -132,6 +132,37 @@ def test_groups_of_a_users_own_are_compared_too(regressor, rows):
     assert {row[1] for row in lines if row[0] == "groups given"} == {"odd", "even"}
 
 
+def test_a_group_that_is_a_column_is_told_once_and_its_missing_labels_are_one_group(regressor, rows):
+    _, _, X, y = rows
+    groups = X["city"].astype(object).where(X["city"] != "Bern", None)
+    X = X.assign(city=pd.Categorical(groups, categories=X["city"].cat.categories))
+    lines = cells(section(ab.report.summarize(regressor, X, y, groups=groups), "Worst groups")["tables"][0])
+    named = [row[:2] for row in lines if row[0] in ("groups given", "city")]
+    assert sorted(named) == sorted(["groups given", label] for label in ("missing", "Chur", HOSTILE))
+
+
+def test_rows_count_by_their_weights(regressor, rows):
+    _, _, X, y = rows
+    weight = np.arange(len(y)) % 3
+
+    def told(X, y, **given):
+        found = ab.report.summarize(regressor, X, y, **given)
+        scores = dict(cells(section(found, "How well it does")["tables"][0]))
+        covered = cells(section(found, "Coverage")["tables"][0])
+        return scores, covered, cells(section(found, "Worst groups")["tables"][0])
+
+    some = np.repeat(np.arange(len(y)), weight)
+    scores, covered, groups = told(X, y, sample_weight=weight)
+    again, covered_again, groups_again = told(X.iloc[some], y[some])
+    assert scores == pytest.approx(again)
+    assert np.array(covered, dtype=float) == pytest.approx(np.array(covered_again, dtype=float))
+    losses = {tuple(row[:2]): row[3] for row in groups_again}
+    shared = [row for row in groups if tuple(row[:2]) in losses]
+    assert len(shared) >= 3
+    for row in shared:
+        assert row[3] == pytest.approx(losses[tuple(row[:2])])
+
+
 def test_what_shapley_values_are_added_over_is_said(rows):
     X, y, X_new, y_new = rows
     for loss, title in (

@@ -63,12 +63,12 @@ def command(
             raise ValueError(f"{told} tells no format: use --to {', '.join(FORMS[:-1])} or {FORMS[-1]}")
         if dtype not in ("float32", "float64"):
             raise ValueError(f"--dtype must be float32 or float64, got {dtype!r}")
-        paths.check_model(model)
+        paths.check_model(model, json=True)
         paths.check("OUT", output)
         paths.check_apart({"OUT": output}, model)
         found: Any = export.from_json(model) if model.suffix == ".json" else files.load(model)
         if form == "onnx":
-            export.to_onnx(found, output, dtype=dtype, verify=verify)
+            _to_onnx(found, output, dtype, verify)
         elif form == "json":
             export.to_json(found, output)
         elif form == "text":
@@ -77,3 +77,14 @@ def command(
             files.save(found, output)
         if output.is_file():
             typer.echo(f"{output}: {output.stat().st_size:,} bytes")
+
+
+def _to_onnx(model: Any, output: Path, dtype: str, verify: bool) -> None:
+    """The file; what Python would be told to pass is told as options."""
+    from anyboost import export
+
+    try:
+        export.to_onnx(model, output, dtype=dtype, verify=verify)
+    except (ValueError, ImportError) as error:
+        said = str(error).replace('pass dtype="float64"', "add --dtype float64")
+        raise type(error)(said.replace("pass verify=False", "add --no-verify")) from None

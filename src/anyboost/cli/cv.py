@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -84,8 +85,14 @@ def _parts(rows: TrainingRows, task: str, folds: int, seed: int) -> list[Any]:
     if task == "ranking":
         if rows.groups is None:
             raise ValueError("--qid is missing: name the column of queries, for rows of one stay together")
+        queries = len(set(rows.groups.tolist()))
+        if folds > queries:
+            raise ValueError(f"--folds must be at most the {queries} queries, got {folds}")
         return list(GroupKFold(folds, shuffle=True, random_state=seed).split(rows.y, rows.y, rows.groups))
     if task == "classification":
+        most = max(Counter(rows.y.tolist()).values())
+        if folds > most:
+            raise ValueError(f"--folds must be at most the {most} rows of the largest class, got {folds}")
         return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(rows.y, rows.y))
     return list(KFold(folds, shuffle=True, random_state=seed).split(rows.y))
 

@@ -11,6 +11,7 @@ import typer
 from anyboost.cli.shared import options, paths
 from anyboost.cli.shared.console import Warned, explaining, say
 
+_OTHERS = (".pkl", ".pickle", ".joblib", ".csv", ".tsv", ".parquet", ".arrow", ".html", ".txt")
 Output = Annotated[Path, typer.Option("--output", "-o", help="The model file.", metavar="MODEL")]
 Loss = Annotated[
     str | None,
@@ -129,6 +130,10 @@ def _check_model_name(output: Path) -> None:
     paths.check("--output", output)
     if str(output) == "-":
         raise ValueError("--output must be a file: a model is not written to standard output")
+    if output.suffix.lower() in _OTHERS:
+        raise ValueError(
+            f"--output: fit writes a model file, and {output} is called otherwise: end its name in .anyboost"
+        )
     if output.suffix.lower() in (".onnx", ".json"):
         model = output.with_suffix(".anyboost")
         raise ValueError(
@@ -155,9 +160,12 @@ def _keep_on_disk(source: Any, wanted: bool | None, report: Path | None, valid: 
 def _tell(model: Any, output: Path) -> None:
     step = model.steps_[-1] if model.steps_ else None
     loss = "" if step is None else f", loss {step.loss:.6g}"
-    scores = model.validation_score_
-    held = f", held out {-scores[min(model.best_iteration_, len(scores) - 1)]:.6g}" if len(scores) else ""
-    typer.echo(f"{type(model).__name__}, {model.loss_} loss, {model.ensemble_.n_rounds} rounds{loss}{held}")
+    scores, n = model.validation_score_, model.ensemble_.n_rounds
+    held = (
+        f", held out {0.0 - scores[min(model.best_iteration_, len(scores) - 1)]:.6g}" if len(scores) else ""
+    )
+    rounds = "1 round" if n == 1 else f"{n} rounds"
+    typer.echo(f"{type(model).__name__}, {model.loss_} loss, {rounds}{loss}{held}")
     typer.echo(f"{output}: {output.stat().st_size:,} bytes" if output.is_file() else str(output))
 
 
@@ -168,6 +176,8 @@ def _report(model: Any, path: Path, rows: Any, held_out: bool, task: str, target
     from anyboost import report
 
     given = {} if rows.groups is None else {"qid" if task == "ranking" else "groups": rows.groups}
+    if rows.weight is not None and task != "ranking":
+        given["sample_weight"] = rows.weight
     what = "validation rows" if held_out else "training rows"
     line = shlex.join(["anyboost", *sys.argv[1:]])
     title = f"{target} by {type(model).__name__} with the loss {model.loss_}"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anyboost.cli.shared.console import fail
+from anyboost.cli.shared import options, paths
+from anyboost.cli.shared.console import explaining, fail
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +20,7 @@ _SHOWN = 20
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="A file that `anyboost.save` wrote.", show_default=False)],
+    model: options.Model,
     as_json: Annotated[bool, typer.Option("--json", help="All of the header, as JSON.")] = False,
 ) -> None:
     """Show what is in a model file.
@@ -34,6 +35,10 @@ def command(
     """
     from anyboost.files import ModelFileError, peek
 
+    file = model
+    if file.is_file():
+        with explaining():
+            paths.check_model(file)
     try:
         contents = peek(file)
     except ModelFileError as error:

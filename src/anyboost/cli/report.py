@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import Warned, explaining
+from anyboost.cli.shared.console import Warned, explaining, say
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.predicting import Answers
@@ -28,6 +28,7 @@ def command(
     groups: Annotated[
         str | None, typer.Option(help="A column to compare groups by, beside the model's.", metavar="COL")
     ] = None,
+    weight: options.Weight = None,
     ignore: options.IgnoreUnnamed = None,
     training: Annotated[
         bool, typer.Option("--training", help="The rows are those of the fit; the page then says so.")
@@ -56,11 +57,17 @@ def command(
         paths.check_model(model)
         paths.check_page("--output", output)
         paths.check_apart({"--output": output}, model, data)
-        if data is None and (target or qid or groups):
+        if data is None and (target or qid or groups or weight):
             raise ValueError(
-                "--target, --qid and --groups name columns of a table: give one after the model file"
+                "--target, --qid, --groups and --weight name columns of a table: give one after the model file"
             )
+        if data is None and training:
+            raise ValueError("--training is about the rows of a table: give one after the model file")
+        if weight is not None and target is None:
+            raise ValueError("--weight weighs scores, which need the targets: add --target COL")
         answers = Answers(model, Wanted())
+        if weight is not None and isinstance(answers.model, BoostingRanker):
+            raise ValueError(f"--weight is for regressors and classifiers, and {model} ranks: leave it out")
         if qid is not None and not isinstance(answers.model, BoostingRanker):
             kind = type(answers.model).__name__
             raise ValueError(
@@ -69,21 +76,28 @@ def command(
         given: dict[str, Any] = {}
         if data is not None:
             paths.check_input(data)
-            given = _rows(
-                answers, data, format, {"y": target, "qid": qid, "groups": groups}, tuple(ignore or ())
-            )
+            apart = {"y": target, "qid": qid, "groups": groups, "sample_weight": weight}
+            given = _rows(answers, data, format, apart, tuple(ignore or ()))
             given["rows"] = "training rows" if training else "rows given"
         name = type(answers.model).__name__
         title = f"{model.name}: {name if target is None else f'{target} by {name}'}"
         Warned()(partial(report.write, answers.model, output, title=title, **given))
         typer.echo(f"Report: {output}")
+        if data is not None and target is None:
+            say("without --target COL, the column of the targets, the page has no scores of these rows")
 
 
 def _rows(
     answers: Answers, data: str, format: str | None, apart: dict[str, str | None], ignore: tuple[str, ...]
 ) -> dict[str, Any]:
     """The columns that the model asks for, and those that stand apart."""
-    from anyboost.cli.passes.fitting import check_numbers
+    from anyboost.cli.passes.fitting import (
+        check_domain,
+        check_filled,
+        check_labels,
+        check_numbers,
+        check_weights,
+    )
     from anyboost.cli.passes.predicting import TOLD
     from anyboost.cli.rows import frames
 
@@ -93,10 +107,18 @@ def _rows(
         types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
     columns = [name for name in apart.values() if name is not None]
     whole = frames.read(data, format, types, answers.reads(ignore, columns), TOLD)
-    if apart["y"] is not None and labels is None:
+    if apart["y"] is not None:
         y = whole.column(apart["y"], "--target")
-        check_numbers(y, apart["y"], "the model predicts numbers: name another column", whole.where)
-    flags = {"y": "--target", "qid": "--qid", "groups": "--groups"}
+        if labels is None:
+            check_numbers(y, apart["y"], "the model predicts numbers: name another column", whole.where)
+        check_filled(y, "the target", whole.where)
+        if labels is None:
+            check_domain(y, apart["y"], getattr(answers.model, "loss_", None), whole.where)
+        else:
+            check_labels(y, apart["y"], labels, whole.where)
+    flags = {"y": "--target", "qid": "--qid", "groups": "--groups", "sample_weight": "--weight"}
+    if apart["sample_weight"] is not None:
+        check_weights(whole.column(apart["sample_weight"], "--weight"), apart["sample_weight"], whole.where)
     given = {name: whole.column(column, flags[name]) for name, column in apart.items() if column is not None}
     if answers.names is not None:
         return given | {"X": answers.by_name(whole.columns, data)}

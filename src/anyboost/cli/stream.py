@@ -125,7 +125,7 @@ def command(
         _check(file, task, save, predictions, resume)
         paths.check("--figure", figure, paths.PICTURES)
         form = format_of(file, format)
-        _check_together(form, target, save, resume, test)
+        _check_together(form, target, save, resume, again, test)
         source = ExampleSource(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
         chosen = _chosen(
             resume,
@@ -161,10 +161,12 @@ def _check(
 
 
 def _check_together(
-    form: str, target: str | None, save: Path | None, resume: Path | None, test: bool
+    form: str, target: str | None, save: Path | None, resume: Path | None, again: bool, test: bool
 ) -> None:
     if test and save is not None:
         fail("--save has nothing to save in a --test: leave it out")
+    if again and resume is None:
+        fail("--again needs a model that has learnt the file before: add --resume MODEL")
     if test and resume is None:
         fail("--test needs a model: add --resume MODEL")
     if form != "vw" and target is None and resume is None:

@@ -209,6 +209,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         self.class_weight = class_weight
         self.calibration = calibration
 
+    @keywords.explained
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The class of each row.
 
@@ -278,6 +279,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         return (self._decisions(scores) for scores in self._staged_raw(X, offset))
 
     @OfProbabilities
+    @keywords.explained
     def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The probability of each class, for losses that give probabilities.
 

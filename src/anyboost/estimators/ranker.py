@@ -207,6 +207,7 @@ class BoostingRanker(BaseBoosting):
         sets = named_sets(X_val, y_val, sample_weight_val, valid, qid=qid_val)
         return self._fit(X, y, sample_weight, qid, offset, sets, resume)
 
+    @keywords.explained
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """Scores: a row with a higher one comes before others of its query.
 

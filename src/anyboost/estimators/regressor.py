@@ -219,6 +219,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         self.quantile = quantile
         self.conformal = conformal
 
+    @keywords.explained
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """Predictions on the scale of y.
 

@@ -15,7 +15,8 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float32", verify: bool = Tru
 
     Its outputs are `prediction`, as `model.predict` gives it; of a classifier `label`, `probabilities` (where the loss
     gives any) and `scores`. Its input is one table `X`; where columns hold categories, one input a column, named as it
-    is, words as strings. A missing number is NaN, a missing word the empty string.
+    is, words as strings. A missing number is NaN, a missing word the empty string,
+    unless that is a level.
 
     For every input of the type `dtype` each tree decides as it does in the model; sums are rounded as `dtype` has them.
 
@@ -43,9 +44,11 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float32", verify: bool = Tru
     _need("onnx")
     if verify:
         _need("onnxruntime", ", or pass verify=False")
-    from anyboost.export import onnx_check, onnx_graph
+    from anyboost.export import onnx_check, onnx_graph, onnx_range
 
     parts, kind = parts_of(model), _DTYPES[dtype]
+    if dtype == "float32":
+        onnx_range.check(parts, kind)
     made, places = onnx_graph.whole(parts, kind)
     if verify:
         try:

@@ -25,7 +25,7 @@ def round_down(values: np.ndarray, dtype: Any) -> np.ndarray:
     """The largest numbers of a type that are not above these."""
     with np.errstate(over="ignore"):
         near = values.astype(dtype)
-    return np.where(near > values, np.nextafter(near, dtype(-np.inf)), near).astype(dtype)
+        return np.where(near > values, np.nextafter(near, dtype(-np.inf)), near).astype(dtype)
 
 
 class Places:

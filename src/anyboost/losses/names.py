@@ -19,7 +19,12 @@ OTHER_NAMES = {
     "binary": "logistic",
     **dict.fromkeys(("multiclass", "MultiClass"), "softmax"),
 }
-LOG_LOSS = ("log_loss", "cross_entropy")  # logistic or softmax: a classifier knows which, by its classes
+LOG_LOSS = (
+    "log_loss",
+    "cross_entropy",
+    "crossentropy",
+    "xentropy",
+)  # logistic or softmax: a classifier knows which, by its classes
 # What stands for one of ours in the parameter tables of other libraries, and is not understood: it may hold a colon.
 THEIRS = {
     **dict.fromkeys(("regression", "reg:squarederror", "reg:linear"), "squared"),
@@ -37,6 +42,16 @@ THEIRS = {
     **dict.fromkeys(("pairlogit", "pairlogitpairwise"), "rank_logistic"),
 }
 OF_ANOTHER = {"cvar": 'ab.losses.CVaR("absolute", 0.9)', "worst_group": 'ab.losses.WorstGroup("squared")'}
+# Losses of other libraries that are not here, each with what comes nearest.
+_OF_LOGARITHMS = "'squared' on log(1 + y)"
+NEAREST = {
+    "mape": "'absolute' with sample_weight=1 / abs(y), which is the same where no target is 0",
+    **dict.fromkeys(("fair", "logcosh", "log_cosh"), "'huber'"),
+    **dict.fromkeys(("msle", "squaredlogerror", "reg:squaredlogerror"), _OF_LOGARITHMS),
+    "survival:aft": "'cox'",
+    "multirmse": "'squared', which takes y of several columns",
+    "rmsewithuncertainty": "'multi_quantile:0.05,0.5,0.95'",
+}
 NOT_HERE = ("lambdarank", "lambdamart", "rank:pairwise", "rank:ndcg", "rank:map", "rank_xendcg", "yetirank")
 
 
@@ -72,11 +87,14 @@ def get(spec: str | Loss) -> Loss:
     if theirs is not None:
         number = ", the number being yours" if ":" in theirs else ""
         raise ValueError(f"loss {spec!r} is another library's name: use {theirs!r}{number}")
-    if spec in LOG_LOSS:
+    if spec.lower() in LOG_LOSS:
         raise ValueError(
             f"loss {spec!r} does not say of how many classes: use 'logistic' for two, -1 and +1, 'softmax' for more, "
             "or a BoostingClassifier"
         )
+    near = NEAREST.get(spec.lower().partition("=")[0])
+    if near is not None:
+        raise ValueError(f"loss {spec!r} is not here: use {near}")
     if spec.lower() in NOT_HERE:
         raise ValueError(
             f"loss {spec!r} is not here: use 'rank_logistic' or 'rank_hinge', which rank the pairs of a query"

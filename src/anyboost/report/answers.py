@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from anyboost import metrics, plot
+from anyboost import metrics, plot, tables
 from anyboost.losses import Cox, Squared
 from anyboost.plot.figures import BLUE
 from anyboost.report import pictures
 from anyboost.report.parts import Section, number
-from anyboost.report.subject import Subject, Values
+from anyboost.report.subject import Subject, Values, values_of
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
 GROUPED = 20_000  # rows that groups are looked for in
@@ -40,44 +40,49 @@ def scores(subject: Subject) -> Section:
     if subject.rows == "training rows":
         section.say("The scores are of the rows that the model was fitted to: it does worse on others.")
     found = list(_scores(subject))
+    if found and subject.weight is not None:
+        section.say("Rows count by their weights.")
     if found:
         section.add_table(["score", "value"], [list(pair) for pair in found])
     return section
 
 
 def _scores(subject: Subject) -> Iterator[tuple[str, float]]:
-    model, y = subject.model, subject.y
+    model, y, weight = subject.model, subject.y, subject.weight
     assert y is not None
+    given = {} if weight is None else {"sample_weight": weight}
     if subject.is_ranker:
         yield from _ranking(subject)
         return
     if isinstance(subject.loss, Cox):
-        yield "concordance", float(model.score(subject.X, y))
+        yield "concordance", float(model.score(subject.X, y, **given))
         return
     if subject.is_estimator and y.ndim == 1:
         try:
-            (whole,) = _lines(model.by_group(subject.X, y, np.zeros(len(y))), "all")
+            (whole,) = _lines(model.by_group(subject.X, y, np.zeros(len(y)), **given), "all")
             yield f"loss: {subject.loss}", whole["loss"]
         except TypeError:
             pass  # a loss that rows do not have each by themselves
     if subject.is_classifier:
         from sklearn.metrics import log_loss, roc_auc_score
 
-        yield "share right", float((subject.predictions == y).mean())
+        yield "share right", float(np.average(subject.predictions == y, weights=weight))
         chances = _chances(subject)
         if chances is not None and set(np.unique(y).tolist()) <= set(np.asarray(model.classes_).tolist()):
-            yield "log loss", float(log_loss(y, chances, labels=model.classes_))
+            yield "log loss", float(log_loss(y, chances, labels=model.classes_, **given))
             if chances.shape[1] == 2 and len(np.unique(y)) == 2:
-                yield "area under the ROC curve", float(roc_auc_score(y, chances[:, 1]))
+                yield "area under the ROC curve", float(roc_auc_score(y, chances[:, 1], **given))
     elif subject.center is not None:
-        off = np.asarray(y, dtype=np.float64) - subject.center
-        spread = float(np.var(np.asarray(y, dtype=np.float64)))
-        yield "mean absolute error", float(np.abs(off).mean())
-        yield "root mean squared error", float(np.sqrt((off**2).mean()))
+        targets = np.asarray(y, dtype=np.float64)
+        off = targets - subject.center
+        squares = float(np.average(off**2, weights=weight))
+        spread = float(np.average((targets - np.average(targets, weights=weight)) ** 2, weights=weight))
+        yield "mean absolute error", float(np.average(np.abs(off), weights=weight))
+        yield "root mean squared error", squares**0.5
         if spread > 0:
-            yield "R^2", 1.0 - float((off**2).mean()) / spread
+            yield "R^2", 1.0 - squares / spread
     else:
-        yield "score", float(model.score(subject.X, y))
+        yield "score", float(model.score(subject.X, y, **given))
 
 
 def _watched(subject: Subject) -> Iterator[str]:
@@ -148,8 +153,8 @@ def _coverage(section: Section, subject: Subject) -> bool:
         except ValueError as error:  # too few rows to calibrate wide ones by
             reason = str(error)
             break
-        inside = float(((low <= subject.y) & (subject.y <= high)).mean())
-        rows.append([asked, inside, float((high - low).mean())])
+        inside = np.average((low <= subject.y) & (subject.y <= high), weights=subject.weight)
+        rows.append([asked, float(inside), float(np.average(high - low, weights=subject.weight))])
     section.say("The share of targets inside the model's intervals, against the share asked for.")
     if reason:
         section.say(f"Wider ones are not to be had: {reason}.")
@@ -165,13 +170,18 @@ def groups(subject: Subject) -> Section:
         return section
     part, rows = subject.part(GROUPED)
     assert subject.y is not None
+    weights: dict[str, Any] = {}
+    if subject.weight is not None:  # a group of rows without weight has no mean
+        held = subject.weight[rows] > 0
+        part, rows = tables.take(part, np.flatnonzero(held)), rows[held]
+        weights = {"sample_weight": subject.weight[rows]}
     labels, least = subject.y[rows], max(FEWEST, len(rows) // 200)
     given = None if subject.groups is None else subject.groups[rows]
     found: list[dict[str, Any]] = []
     try:
-        (whole,) = _lines(subject.model.by_group(part, labels, np.zeros(len(rows))), "all")
+        (whole,) = _lines(subject.model.by_group(part, labels, np.zeros(len(rows)), **weights), "all")
         for name, group in _groupings(Subject(subject.model, part), given):
-            found += _lines(subject.model.by_group(part, labels, group), name, least)
+            found += _lines(subject.model.by_group(part, labels, group, **weights), name, least)
     except TypeError as reason:
         section.say(f"Groups cannot be compared: {reason}.")
         return section
@@ -199,9 +209,11 @@ def groups(subject: Subject) -> Section:
 
 
 def _groupings(subject: Subject, given: np.ndarray | None) -> Iterator[tuple[str, np.ndarray]]:
-    """Names of groupings, and a label a row."""
+    """Names of groupings, and a label a row; a column that is the one given is not told twice."""
+    own = None
     if given is not None:
-        yield "groups given", given.astype(str)
+        own = _spelled(values_of("groups given", given if given.dtype.kind in "biuf" else given.tolist()))
+        yield "groups given", own
     columns = list(subject.columns())
     if len(columns) > COLUMNS:
         try:
@@ -210,17 +222,27 @@ def _groupings(subject: Subject, given: np.ndarray | None) -> Iterator[tuple[str
             order = np.arange(COLUMNS)
         columns = [columns[at] for at in order.tolist()]
     for column in columns:
+        if own is not None and np.array_equal(_spelled(column), own):
+            continue
         labels = _labels(column)
         if labels is not None and len(set(labels.tolist())) > 1:
             yield column.name, labels
 
 
+def _spelled(column: Values) -> np.ndarray:
+    """The cells of a column as words."""
+    if column.words is not None:
+        return np.array(["missing" if word is None else word for word in column.words], dtype=str)
+    assert column.numbers is not None
+    words = [f"{value:.12g}" for value in column.numbers.tolist()]
+    return np.where(column.missing, "missing", np.array(words, dtype=str))
+
+
 def _labels(column: Values) -> np.ndarray | None:
     """Levels of categories, few numbers as they are, others in quarters."""
     if column.numbers is None:
-        assert column.words is not None
-        words = np.array(["missing" if word is None else word for word in column.words], dtype=object)
-        levels, counts = np.unique(words.astype(str), return_counts=True)
+        words = _spelled(column)
+        levels, counts = np.unique(words, return_counts=True)
         kept = set(levels[np.argsort(-counts, kind="stable")[:LEVELS]].tolist())
         return np.array(
             [word if word in kept else "all others" for word in words.tolist()], dtype=object

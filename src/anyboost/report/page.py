@@ -18,6 +18,7 @@ def write(
     *,
     qid: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
     rows: str = "rows given",
     command: str | None = None,
     title: str | None = None,
@@ -38,6 +39,8 @@ def write(
         Their queries, for a ranker.
     groups : array_like or None, default None
         A label a row, to compare beside the groups that columns make.
+    sample_weight : array_like (n,) or None, default None
+        Weights of the rows, for scores, coverage and groups.
     rows : str, default "rows given"
         What the rows are: "validation rows", "training rows" or "rows given".
     command : str or None, default None
@@ -53,7 +56,8 @@ def write(
     """
     saving.check(path)
     needs("jinja2")
-    told = summarize(model, X, y, qid=qid, groups=groups, rows=rows, command=command, title=title)
+    given = {"qid": qid, "groups": groups, "sample_weight": sample_weight}
+    told = summarize(model, X, y, **given, rows=rows, command=command, title=title)
     saving.write(path, render(told).encode())
 
 

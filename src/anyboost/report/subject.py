@@ -43,6 +43,7 @@ class Subject:
     rows: str = "rows given"
     command: str | None = None
     target: str | None = None
+    weight: np.ndarray | None = None
 
     @property
     def is_estimator(self) -> bool:
@@ -137,10 +138,11 @@ class Subject:
                 for part in frame.iter_columns()
             )
         for name, part in zip(self.column_names, parts, strict=True):
-            yield _values(name, part)
+            yield values_of(name, part)
 
 
-def _values(name: str, values: Any) -> Values:
+def values_of(name: str, values: Any) -> Values:
+    """A column of numbers or, where some cell is none, of words."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return Values(name, values.astype(np.float64), None)
     cells = [None if tables.is_missing(value) else value for value in values]
@@ -150,7 +152,9 @@ def _values(name: str, values: Any) -> Values:
     return Values(name, None, [None if cell is None else str(cell) for cell in cells])
 
 
-def check(model: Any, X: Any, y: Any, qid: Any, groups: Any, rows: str, command: str | None) -> Subject:
+def check(
+    model: Any, X: Any, y: Any, qid: Any, groups: Any, rows: str, command: str | None, weight: Any = None
+) -> Subject:
     """What to report on, refused in a sentence where there is nothing to say of it."""
     checks.choice(rows, "rows", KINDS)
     fitted = isinstance(model, Run) or any(
@@ -176,4 +180,10 @@ def check(model: Any, X: Any, y: Any, qid: Any, groups: Any, rows: str, command:
     for name, values in arrays.items():
         if values is not None:
             checks.as_many(values, found.n, name)
+    if weight is not None:
+        if found.is_ranker or not found.is_estimator:
+            raise TypeError("sample_weight is for regressors and classifiers: leave it out")
+        if y is None:
+            raise ValueError("sample_weight was given without y: give the targets whose scores it weighs")
+        arrays["weight"] = checks.sample_weight(weight, found.n)
     return replace(found, **arrays)

@@ -30,6 +30,7 @@ def summarize(
     *,
     qid: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
     rows: str = "rows given",
     command: str | None = None,
     title: str | None = None,
@@ -48,6 +49,8 @@ def summarize(
         Their queries, for a ranker.
     groups : array_like or None, default None
         A label a row, to compare beside the groups that columns make.
+    sample_weight : array_like (n,) or None, default None
+        Weights of the rows, for scores, coverage and groups.
     rows : str, default "rows given"
         What the rows are: "validation rows", "training rows" or "rows given".
     command : str or None, default None
@@ -69,7 +72,7 @@ def summarize(
     ('A run with the loss squared', 'The data')
     """
     needs("matplotlib")
-    subject = check(model, X, y, qid, groups, rows, command)
+    subject = check(model, X, y, qid, groups, rows, command, sample_weight)
     sections = [section(subject) for section in SECTIONS]
     return {
         "title": title or _title(subject),

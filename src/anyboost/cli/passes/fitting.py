@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -93,7 +94,9 @@ def made(asked: FitRequest, task: str) -> Any:
         if asked.loss is not None:
             losses.get(asked.loss)
     except TypeError as error:
-        raise ValueError(str(error).replace("has no argument", "has no parameter", 1)) from None
+        said = str(error).replace("has no argument", "has no parameter", 1)
+        names = ", ".join(ESTIMATORS[task]().get_params())
+        raise ValueError(re.sub(r"help\(\w+\) lists what it has$", f"it has {names}", said)) from None
     return model
 
 
@@ -216,7 +219,42 @@ def _targets(y: np.ndarray, asked: FitRequest, task: str, where: Where) -> np.nd
         return _labels(y, "the target", where)
     check_numbers(y, asked.target, NEEDS.format(task=task), where)
     check_filled(y, "the target", where)
+    check_domain(y, asked.target, loss_of(asked, task), where)
     return y
+
+
+def loss_of(asked: FitRequest, task: str) -> losses.Loss | None:
+    """The loss of a regression, where it is said and is one of numbers."""
+    if asked.loss is None or task != "regression":
+        return None
+    loss = losses.get(asked.loss)
+    return None if loss.domain.classes or loss.domain is domains.SIGNS else loss
+
+
+def check_domain(y: np.ndarray, target: str, loss: losses.Loss | None, where: Where) -> None:
+    """A sentence about the first number that the loss does not take."""
+    if loss is None:
+        return
+    outside = ~np.asarray(loss.domain.contains(y), dtype=bool)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise TableError(
+            f"{where(row)}: --target {target!r} holds {y[row]:.12g}, and it must be {loss.domain.words} for the loss "
+            f"{loss}: {loss.domain.advice}"
+        )
+
+
+def check_labels(y: np.ndarray, target: str, classes: np.ndarray, where: Where) -> None:
+    """A sentence about the first label that is none of the classes of a model."""
+    known = set(classes.tolist())
+    row = next((row for row, label in enumerate(y.tolist()) if label not in known), None)
+    if row is not None:
+        label = repr(y[row]) if y.dtype == object else f"{y[row]:.12g}"
+        shown = ", ".join(map(str, classes[:_SHOWN].tolist())) + (", ..." if len(classes) > _SHOWN else "")
+        raise TableError(
+            f"{where(row)}: --target {target!r} holds {label}, which is none of the model's classes ({shown}): name "
+            "another column, or drop that row"
+        )
 
 
 def check_numbers(y: np.ndarray, target: str, reason: str, where: Where) -> None:

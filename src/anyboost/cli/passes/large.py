@@ -1,6 +1,6 @@
 """Tables larger than memory, for `fit`: looked through once, then read into files that are mapped into memory.
 
-What comes of it is byte for byte the model of the same table in memory: cells are read by the same code, and fits to
+What comes of it is to the last bit the model of the same table in memory: cells are read by the same code, and fits to
 `ab.Binned` of files are fits to the rows in them.
 """
 
@@ -140,6 +140,7 @@ def _looked_at(
             fitting.check_classes(y, asked, where)
         elif task is not None:
             fitting.check_numbers(y, asked.target, fitting.NEEDS.format(task=task), where)
+            fitting.check_domain(y, asked.target, fitting.loss_of(asked, task), where)
         rows[number] += len(batch)
     return rows, labels, names
 

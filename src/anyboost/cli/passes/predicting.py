@@ -89,6 +89,9 @@ class Answers:
     def reads(self, ignore: Collection[str], apart: Collection[str]) -> Choice:
         """Which columns of a table are looked into: those of the model, and those that stand apart."""
         names = self.names
+        needed = next((name for name in ignore if name in (names or ())), None)
+        if needed is not None:
+            raise ValueError(f"--ignore names {needed!r}, which the model needs: leave that out")
         return lambda name: name in apart or (name not in ignore if names is None else name in names)
 
     def batches(

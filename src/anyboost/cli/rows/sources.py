@@ -24,6 +24,7 @@ from anyboost.cli.rows.cells import WORDS, Batch, Choice, NoNumber, TableError, 
 T = TypeVar("T")
 ROWS = 65_536  # of a batch
 STANDARD = "-"
+NAMELESS = "the name of a table is empty: name a file (is a variable of the shell not set?)"
 
 
 class Source(NamedTuple):
@@ -132,6 +133,8 @@ def found(given: str | Sequence[str], format: str | None = None) -> list[str]:
         raise TableError("standard input (-) cannot be one of several files: name files, or - alone")
     paths: list[str] = []
     for word in words:
+        if not word:
+            raise TableError(NAMELESS)
         if Path(word).is_dir():
             inside = [str(path) for path in sorted(Path(word).iterdir()) if path.is_file()]
             paths += _of_one_format(word, inside, format)

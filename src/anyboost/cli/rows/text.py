@@ -6,7 +6,9 @@ import contextlib
 import csv
 import gzip
 import io
+import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any, TypeVar, cast
@@ -16,7 +18,15 @@ from anyboost.cli.rows.cells import NOT_UTF8, Batch, CellReader, TableError, arr
 T = TypeVar("T")
 _PACKED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}  # how what they packed begins
 _NO_TEXT = {b"PAR1": "parquet", b"ARROW1": "arrow"}
-_MAGIC = 6  # bytes, of the longest
+_NO_TABLE = {
+    "HTML": re.compile(rb"\s*<(!doctype|html|head|\?xml)", re.IGNORECASE),
+    "JSON": re.compile(rb"\s*(\{\s*\"|\[\s*[\[{])"),
+}
+_ADVICE = {
+    "HTML": "is a page of HTML and no table: download the table itself",
+    "JSON": "holds JSON and no table: write it as CSV or Parquet",
+}
+_HEAD = 64  # bytes that tell all of these
 
 
 @contextlib.contextmanager
@@ -24,10 +34,16 @@ def opened_bytes(path: str) -> Iterator[IO[bytes]]:
     """A text file as bytes, unpacked where it is compressed with gzip or zstd; standard input where the path is "-"."""
     try:
         with contextlib.nullcontext(_standard()) if path == "-" else open(path, "rb") as file:
-            head = file.peek(_MAGIC)
+            head = file.peek(_HEAD)
             form = next((form for magic, form in _NO_TEXT.items() if head.startswith(magic)), None)
             if form is not None:
                 raise TableError(f"{path} is no text: add --format {form}")
+            other = next(
+                (name for name, begins in _NO_TABLE.items() if begins.match(head.removeprefix(BOM_UTF8))),
+                None,
+            )
+            if other is not None:
+                raise TableError(f"{path} {_ADVICE[other]}")
             packing = packing_of(path, head)
             if packing == ".gz":
                 yield cast(Any, gzip.GzipFile(fileobj=file))

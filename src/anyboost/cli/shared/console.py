@@ -114,6 +114,10 @@ def explaining(*kinds: type[Exception]) -> Iterator[None]:
     except BrokenPipeError:  # whoever read the output has seen enough
         raise
     except expected as error:
-        if isinstance(error, OSError) and error.strerror and error.filename:
-            fail(f"{error.filename} cannot be used: {error.strerror}")
-        fail(str(error))
+        fail(of_system(error) if isinstance(error, OSError) and error.strerror else str(error))
+
+
+def of_system(error: OSError) -> str:
+    """A sentence about an error of the system, which of a full disk or pipe names no file."""
+    names = {None: "a file or standard output", "-": "standard output"}
+    return f"{names.get(error.filename, error.filename)} cannot be used: {error.strerror}"

@@ -51,16 +51,27 @@ def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
 
 def check_input(file: str) -> None:
     """A ValueError where there is nothing to read."""
+    if not file:
+        raise ValueError("the name of a table is empty: name a file (is a variable of the shell not set?)")
     if file != "-" and Path(file).is_dir():
         raise ValueError(f"{file} cannot be read: it is a folder, name a file in it")
     if file != "-" and not Path(file).exists():
         raise ValueError(f"{file} cannot be read: there is no such file")
 
 
-def check_model(file: Path) -> None:
-    """A ValueError where there is no model file to read."""
+def check_model(file: Path, json: bool = False) -> None:
+    """A ValueError where there is no model file to read, or none but JSON of one, where that is not taken."""
     if not file.is_file():
         raise ValueError(f"{file} cannot be read: there is no such model file")
+    ending = file.suffix.lower()
+    if ending == ".json" and not json:
+        model = file.with_suffix(".anyboost")
+        raise ValueError(f"{file} is JSON and no model file: anyboost convert {file} {model} makes one of it")
+    if ending in (".onnx", ".txt"):
+        raise ValueError(
+            f"{file} is for other programs: name the model file that anyboost convert was given, such as "
+            f"{file.with_suffix('.anyboost')}"
+        )
 
 
 def check_apart(written: dict[str, Path | None], *read: str | Path | None) -> None:

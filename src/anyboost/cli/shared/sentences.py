@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from anyboost.cli.shared.console import DEBUG, fail
+from anyboost.cli.shared.console import DEBUG, fail, of_system
 
 # typer has click's classes, of click or of its own copy of it, by this one alone
 _UsageError: Any = typer.BadParameter.__mro__[1]
@@ -58,6 +58,8 @@ class OneSentence(TyperGroup):
                 return 0
             except MemoryError:
                 fail("it needs more memory than there is: give it fewer rows or columns")
+            except OSError as error:
+                fail(of_system(error) if error.strerror else str(error))
             except Exception as error:
                 fail(f"{type(error).__name__}: {error} (an error of anyboost itself: --debug shows where)")
         except typer.Exit as end:

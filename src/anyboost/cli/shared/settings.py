@@ -132,5 +132,9 @@ def _check(asked: FitRequest) -> None:
             taken[column] = option
     if asked.target in asked.ignore:
         raise ValueError(f"--ignore names the target {asked.target!r}: name another")
+    if asked.parameters.get("categorical_features", "from_dtype") != "from_dtype":
+        raise ValueError("--set categorical_features=... is not needed: say --categorical COL")
+    if asked.parameters.get("verbose"):
+        raise ValueError("--set verbose=... is not needed: rounds are shown on standard error as it is")
     if "loss" in asked.parameters:
         raise ValueError("--set loss=... is not needed: say --loss")
