@@ -56,7 +56,7 @@ def command(
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
         asked = settings.gathered(config, set, type, categorical, ignore, **named)
         paths.check("--output", output)
-        paths.check_apart({"--output": output}, *sources.found(data, format))
+        paths.check_apart({"--output": output}, *sources.found(data, format), config)
         fitting.check(asked)
         with sources.opened(data, format, wanted=asked.reads) as source:
             task, rows, _ = fitting.taken(source, asked, fitting, say)

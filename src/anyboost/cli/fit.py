@@ -82,7 +82,7 @@ def command(
     with explaining(TypeError, ImportError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
         asked = settings.gathered(config, set, type, categorical, ignore, **named)
-        _check(sources.found(data, format), output, valid, report)
+        _check([*sources.found(data, format), config], output, valid, report)
         fitting.check(asked)
         with sources.opened(data, format, wanted=asked.reads) as source:
             room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
@@ -108,13 +108,13 @@ def command(
             warned(partial(_report, model, report, seen, held is not None, task, asked.target))
 
 
-def _check(data: list[str], output: Path, valid: str | None, report: Path | None) -> None:
+def _check(read: list[str | Path | None], output: Path, valid: str | None, report: Path | None) -> None:
     _check_model_name(output)
     if valid is not None:
         if valid == "-":
             raise ValueError("--valid must be a file: standard input can be read once")
         paths.check_input(valid)
-    paths.check_apart({"--output": output, "--report": report}, *data, valid)
+    paths.check_apart({"--output": output, "--report": report}, *read, valid)
     paths.check_page("--report", report)
 
 

@@ -112,8 +112,7 @@ def command(
     from anyboost.cli.rows.tables import format_of
 
     with explaining():
-        _check(file, task, save, predictions, resume)
-        paths.check("--figure", figure, paths.PICTURES)
+        _check(file, task, save, predictions, resume, figure)
         form = format_of(file, format)
         if test and save is not None:
             fail("--save has nothing to save in a --test: leave it out")
@@ -158,15 +157,26 @@ def command(
 
 
 def _check(
-    file: str, task: str | None, save: Path | None, predictions: Path | None, resume: Path | None
+    file: str,
+    task: str | None,
+    save: Path | None,
+    predictions: Path | None,
+    resume: Path | None,
+    figure: Path | None,
 ) -> None:
     if task is not None and task not in TASKS:
         raise ValueError(f"--task must be {' or '.join(TASKS)}, got {task!r}")
     paths.check_input(file)
     paths.check("--save", save)
     paths.check("--predictions", predictions)
-    paths.check_apart({"--save": save}, file)
-    paths.check_apart({"--predictions": predictions}, file, save, resume)
+    paths.check("--figure", figure, paths.PICTURES)
+    # files that a run has beside these
+    reached = None if save is None else Path(f"{save}.reached")
+    part = None if predictions is None else Path(f"{predictions}.part")
+    written = {"--predictions": predictions, "--figure": figure}
+    paths.check_apart({"--save": save, **written}, file, reached, part)
+    paths.check_apart(written, resume)  # --save may name it: the model then goes on in one file
+    paths.check_apart({"--save": reached, "--predictions": part}, file, resume)
 
 
 def _model(task: str, chosen: dict[str, Any]) -> OnlineBoosting:
