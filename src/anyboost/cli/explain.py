@@ -73,14 +73,14 @@ def command(
             writing.check(output, None, model, data)
         answers = Answers(model, Wanted(explain=True))
         left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
-        wanted = answers.reads(left, copied)
+        wanted = answers.reads(left, ())
         if output is None:
             with sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source:
                 _print(_moved(answers, source, left, warned), top)
             return
         with (
             writing.TableWriter(output) as table,
-            sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source,
+            sources.opened(data, format, True, wanted, TOLD, copied) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
                 table.write(kept | warned(partial(answers.why, X)))

@@ -12,7 +12,7 @@ import numpy as np
 from anyboost import files
 from anyboost.boosting import Run
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import Batch, Choice, TableError, check_complete
+from anyboost.cli.rows.cells import Batch, Choice, TableError, check_column, check_complete
 from anyboost.cli.rows.sources import Source
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import BoostingRegressor, parameters
@@ -20,7 +20,7 @@ from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
 from anyboost.on_disk.predicting import named_columns
 
-Columns = dict[str, np.ndarray]
+Columns = dict[str, Any]  # arrays; what is kept is as `rows.copies` has it
 TOLD = "the model takes"  # which columns hold numbers
 
 
@@ -94,10 +94,12 @@ class Answers:
     def batches(
         self, source: Source, ignore: tuple[str, ...], keep: tuple[str, ...]
     ) -> Iterator[tuple[Any, Columns]]:
-        """The rows of a source, as the model takes them and as they are to be kept."""
+        """The rows of a source, as the model takes them, and the columns to keep, which it is opened with."""
         for number, batch in source.batches(self.kinds, "text" if self.kinds else None):
             data = source.paths[number]
-            kept = {name: batch.column(name, "--keep", data) for name in keep}
+            for name in keep:
+                check_column(name, "--keep", batch.columns, data)
+            kept = {name: batch.copies[name] for name in keep}
             if self.complete and self.names is not None:
                 given = {name: batch.columns[name] for name in self.names if name in batch.columns}
                 check_complete(given, str(self.path), partial(source.where, number, batch))
