@@ -187,7 +187,12 @@ def _model(task: str, chosen: dict[str, Any]) -> OnlineBoosting:
     from anyboost.streams.front import StreamBoosting
 
     kind: type[StreamBoosting] = OnlineBoostingRegressor
-    domain = losses.get(chosen.get("loss", "squared")).domain
+    asked = losses.get(chosen.get("loss", "squared"))
+    domain = asked.domain
+    if asked.vector and not domain.classes:
+        raise ValueError(
+            f"--loss must be a loss of one score, got {asked}: take one stream a level, such as quantile:0.9"
+        )
     if task == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
     model = kind(**chosen)
