@@ -58,14 +58,17 @@ def command(
     Columns of OUT: prediction (prediction_LEVEL of joint quantiles, as they were fitted), probability_CLASS,
     quantile_LEVEL (calibrated), low and high, score, base and why_COLUMN.
     """
-    from anyboost.cli.passes.predicting import TOLD, Answers, Wanted
+    from anyboost.cli.passes.predicting import TOLD, Wanted
+    from anyboost.cli.passes.predicting_online import answers_of
     from anyboost.cli.rows import frames, sources, writing
 
     with explaining(TypeError):
         paths.check_model(model)
         named = sources.found(data, format)
         writing.check(output, output_format, model, *named, option="--output-format")
-        answers = Answers(model, Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain))
+        answers = answers_of(
+            model, Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
+        )
         left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
         wanted = answers.reads(left, ())
         with (

@@ -49,7 +49,8 @@ def command(
         anyboost report houses.anyboost new.csv --target price -o price.html
     """
     from anyboost import report
-    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.passes.predicting import Wanted
+    from anyboost.cli.passes.predicting_online import answers_of
     from anyboost.estimators import BoostingRanker
 
     with explaining(TypeError, ImportError):
@@ -60,7 +61,7 @@ def command(
             raise ValueError(
                 "--target, --qid and --groups name columns of a table: give one after the model file"
             )
-        answers = Answers(model, Wanted())
+        answers = answers_of(model, Wanted())
         if qid is not None and not isinstance(answers.model, BoostingRanker):
             kind = type(answers.model).__name__
             raise ValueError(
