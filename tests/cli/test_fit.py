@@ -610,3 +610,21 @@ def test_tables_that_polars_wrote_are_read(table):
         assert found.kinds == {"b": "number", "color": "text", "code": "number", "kind": "text"}
         for column in ("color", "kind"):
             assert found.columns[column].tolist() == table[column].tolist()
+
+
+def test_queries_tell_that_it_is_a_ranking(place):
+    """The model of `--qid` alone is that of `--task ranking`, with and without a file of settings."""
+    words = (*("--target", "grade", "--set", "max_iter=3"), *_ignored("grade", "query"))
+    run("fit", "data.csv", *words, "--qid", "query", "--task", "ranking", "-o", "said")
+    for room in ("--in-memory", "--on-disk"):
+        done = run("fit", "data.csv", *words, "--qid", "query", room, "-o", "told")
+        assert "task: ranking, told by --qid" in done.stderr
+        said, told = (ab.load(name) for name in ("said", "told"))
+        assert type(told) is ab.BoostingRanker
+        assert [step.loss for step in told.steps_] == [step.loss for step in said.steps_]
+    assert run("cv", "data.csv", *words, "--qid", "query", "--folds", "2").exit_code == 0
+    (place / "fit.toml").write_text('target = "grade"\n')
+    assert (
+        "told by --qid"
+        in run("fit", "data.csv", "--config", "fit.toml", *words, "--qid", "query", "-o", "m").stderr
+    )

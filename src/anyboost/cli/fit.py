@@ -33,12 +33,8 @@ def command(
         Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")
     ] = None,
     weight: options.Weight = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            "--groups", "--qid", help="The column of groups that calibrate apart; of a ranking, queries."
-        ),
-    ] = None,
+    groups: options.Groups = None,
+    qid: options.Queries = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
     type: options.Kinds = None,
@@ -65,7 +61,7 @@ def command(
 
         anyboost fit clicks.parquet --target clicked --ignore id --weight w --valid later.parquet -o clicks.anyboost
 
-        anyboost fit web.tsv.gz --target grade --qid query --task ranking --set max_iter=300 -o web.anyboost
+        anyboost fit web.tsv.gz --target grade --qid query --set max_iter=300 -o web.anyboost
 
         zcat big.csv.gz | anyboost fit - --target y --set learner=stump -o stumps.anyboost
 
@@ -81,7 +77,7 @@ def command(
 
     with explaining(TypeError, ImportError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(config, set, type, categorical, ignore, **named)
+        asked = settings.gathered(config, set, type, categorical, ignore, qid, **named)
         _check([*sources.found(data, format), config], output, valid, report)
         fitting.check(asked)
         with sources.opened(data, format, wanted=asked.reads) as source:
