@@ -625,3 +625,21 @@ def test_a_report_on_a_fit_counts_rows_by_their_weights():
     words = ["--ignore", "id", "--weight", "w", "--set", "max_iter=4", "--report", "page.html"]
     run("fit", "data.csv", "--target", "y", *words, "-o", "model.anyboost")
     assert "Rows count by their weights." in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_queries_tell_that_it_is_a_ranking(place):
+    """The model of `--qid` alone is that of `--task ranking`, with and without a file of settings."""
+    words = (*("--target", "grade", "--set", "max_iter=3"), *_ignored("grade", "query"))
+    run("fit", "data.csv", *words, "--qid", "query", "--task", "ranking", "-o", "said")
+    for room in ("--in-memory", "--on-disk"):
+        done = run("fit", "data.csv", *words, "--qid", "query", room, "-o", "told")
+        assert "task: ranking, told by --qid" in done.stderr
+        said, told = (ab.load(name) for name in ("said", "told"))
+        assert type(told) is ab.BoostingRanker
+        assert [step.loss for step in told.steps_] == [step.loss for step in said.steps_]
+    assert run("cv", "data.csv", *words, "--qid", "query", "--folds", "2").exit_code == 0
+    (place / "fit.toml").write_text('target = "grade"\n')
+    assert (
+        "told by --qid"
+        in run("fit", "data.csv", "--config", "fit.toml", *words, "--qid", "query", "-o", "m").stderr
+    )

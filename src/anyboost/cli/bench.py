@@ -98,6 +98,11 @@ def command(
         raise typer.BadParameter(f"{name!r} is not a benchmark; use {', '.join(NAMES)}", param_hint="NAME")
     paths.check_output(output)
     race = _race(name)
+    if hasattr(race, "page") and output is not None and output.suffix == ".md":
+        raise typer.BadParameter(
+            f"a page goes beside the figures, as {output.name}: end their name in .json",
+            param_hint="--output",
+        )
     if name in ("accuracy", "streams"):
         given = (output or race.OUT, race.words(sets), race.words(libraries))
         if name == "accuracy":

@@ -76,6 +76,7 @@ def command(
         paths.check("--figure", figure, paths.PICTURES)
         paths.check("--save", save)
         paths.check("--output", output)
+        paths.check_apart({"--figure": figure, "--save": save, "--output": output}, file)
         format_of(file, format, TABLES)
         combining = CombiningPass(target, loss, rule, domain, probabilities, tuple(ignore or ()), regret)
         combining.run(file, format, typer.echo)

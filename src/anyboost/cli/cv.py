@@ -24,10 +24,8 @@ def command(
     task: Annotated[str | None, typer.Option(help="As for anyboost fit.")] = None,
     config: Annotated[Path | None, typer.Option(help="As for anyboost fit.", metavar="FILE.toml")] = None,
     weight: options.Weight = None,
-    groups: Annotated[
-        str | None,
-        typer.Option("--groups", "--qid", help="The column of groups; queries stay together.", metavar="COL"),
-    ] = None,
+    groups: options.Groups = None,
+    qid: options.Queries = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
     type: options.Kinds = None,
@@ -47,7 +45,7 @@ def command(
 
         anyboost cv houses.csv --target price --loss absolute --folds 10 --set max_leaf_nodes=15
 
-        anyboost cv web.tsv --target grade --qid query --task ranking -o cv.json
+        anyboost cv web.tsv --target grade --qid query -o cv.json
     """
     from anyboost.cli.passes import fitting
     from anyboost.cli.rows import sources
@@ -55,9 +53,9 @@ def command(
 
     with explaining(TypeError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(config, set, type, categorical, ignore, **named)
+        asked = settings.gathered(config, set, type, categorical, ignore, qid, **named)
         paths.check("--output", output)
-        paths.check_apart({"--output": output}, *sources.found(data, format))
+        paths.check_apart({"--output": output}, *sources.found(data, format), config)
         fitting.check(asked)
         with sources.opened(data, format, wanted=asked.reads) as source:
             task, rows, _ = fitting.taken(source, asked, fitting, say)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anyboost.cli.shared import paths
+from anyboost.cli.shared.console import explaining
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,6 +67,8 @@ def command(
     reason = paths.refusal(report)
     if reason is not None:
         raise typer.BadParameter(reason, param_hint="--report")
+    with explaining():
+        paths.check_apart({"--output": output, "--report": report})
     stumps = methods.stops(rounds or (50 if quick else 500))[-1]
     overview = Overview(rounds=10, n_train=200, n_stream=60) if quick else Overview()
     with _bars(console) as behind:

@@ -54,7 +54,8 @@ def command(
 
         anyboost explain houses.anyboost new.csv --keep id -o why.csv
     """
-    from anyboost.cli.passes.predicting import TOLD, Answers, Wanted
+    from anyboost.cli.passes.predicting import TOLD, Wanted
+    from anyboost.cli.passes.predicting_online import answers_of
     from anyboost.cli.rows import sources, writing
 
     with explaining(TypeError):
@@ -62,7 +63,7 @@ def command(
         if data is None:
             if output is not None or keep:
                 raise ValueError("--output and --keep are about rows: give a table after the model file")
-            _print(_importances(Answers(model, Wanted(explain=True)), kind or "gain"), top)
+            _print(_importances(answers_of(model, Wanted(explain=True)), kind or "gain"), top)
             return
         if kind is not None:
             raise ValueError(
@@ -71,16 +72,16 @@ def command(
         paths.check_input(data)
         if output is not None:
             writing.check(output, None, model, data)
-        answers = Answers(model, Wanted(explain=True))
+        answers = answers_of(model, Wanted(explain=True))
         left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
-        wanted = answers.reads(left, copied)
+        wanted = answers.reads(left, ())
         if output is None:
             with sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source:
                 _print(_moved(answers, source, left, warned), top)
             return
         with (
             writing.TableWriter(output) as table,
-            sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source,
+            sources.opened(data, format, True, wanted, TOLD, copied) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
                 table.write(kept | warned(partial(answers.why, X)))

@@ -27,12 +27,6 @@ Config = Annotated[
     typer.Option(help="A TOML file of what to fit; the line comes first.", metavar="FILE.toml"),
 ]
 Report = Annotated[Path | None, typer.Option(help="Also write a report on the fit.", metavar="FILE.html")]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        "--groups", "--qid", help="The column of groups that calibrate apart; of a ranking, queries."
-    ),
-]
 OnDisk = Annotated[
     bool | None,
     typer.Option(
@@ -53,7 +47,8 @@ def command(
     config: Config = None,
     report: Report = None,
     weight: options.Weight = None,
-    groups: Groups = None,
+    groups: options.Groups = None,
+    qid: options.Queries = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
     type: options.Kinds = None,
@@ -73,7 +68,7 @@ def command(
 
         anyboost fit clicks.parquet --target clicked --ignore id --weight w --valid later.parquet -o clicks.anyboost
 
-        anyboost fit web.tsv.gz --target grade --qid query --task ranking --set max_iter=300 -o web.anyboost
+        anyboost fit web.tsv.gz --target grade --qid query --set max_iter=300 -o web.anyboost
 
         zcat big.csv.gz | anyboost fit - --target y --set learner=stump -o stumps.anyboost
 
@@ -89,8 +84,8 @@ def command(
 
     with explaining(TypeError, ImportError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
-        asked = settings.gathered(config, set, type, categorical, ignore, **named)
-        _check(sources.found(data, format), output, valid, report)
+        asked = settings.gathered(config, set, type, categorical, ignore, qid, **named)
+        _check([*sources.found(data, format), config], output, valid, report)
         fitting.check(asked)
         with sources.opened(data, format, wanted=asked.reads) as source:
             room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
@@ -116,13 +111,13 @@ def command(
             warned(partial(_report, model, report, seen, held is not None, task, asked.target))
 
 
-def _check(data: list[str], output: Path, valid: str | None, report: Path | None) -> None:
+def _check(read: list[str | Path | None], output: Path, valid: str | None, report: Path | None) -> None:
     _check_model_name(output)
     if valid is not None:
         if valid == "-":
             raise ValueError("--valid must be a file: standard input can be read once")
         paths.check_input(valid)
-    paths.check_apart({"--output": output, "--report": report}, *data, valid)
+    paths.check_apart({"--output": output, "--report": report}, *read, valid)
     paths.check_page("--report", report)
 
 

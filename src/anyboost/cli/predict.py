@@ -58,19 +58,22 @@ def command(
     Columns of OUT: prediction (prediction_LEVEL of joint quantiles, as they were fitted), probability_CLASS,
     quantile_LEVEL (calibrated), low and high, score, base and why_COLUMN.
     """
-    from anyboost.cli.passes.predicting import TOLD, Answers, Wanted
+    from anyboost.cli.passes.predicting import TOLD, Wanted
+    from anyboost.cli.passes.predicting_online import answers_of
     from anyboost.cli.rows import frames, sources, writing
 
     with explaining(TypeError):
         paths.check_model(model)
         named = sources.found(data, format)
         writing.check(output, output_format, model, *named, option="--output-format")
-        wanted = Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
-        answers = Answers(model, wanted)
+        answers = answers_of(
+            model, Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
+        )
         left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
+        wanted = answers.reads(left, ())
         with (
             writing.TableWriter(output, output_format) as table,
-            sources.opened(data, format, once=True, wanted=answers.reads(left, copied), told=TOLD) as source,
+            sources.opened(data, format, True, wanted, TOLD, copied) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
                 found = warned(partial(answers.of, X))

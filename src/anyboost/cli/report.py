@@ -50,7 +50,8 @@ def command(
         anyboost report houses.anyboost new.csv --target price -o price.html
     """
     from anyboost import report
-    from anyboost.cli.passes.predicting import Answers, Wanted
+    from anyboost.cli.passes.predicting import Wanted
+    from anyboost.cli.passes.predicting_online import answers_of
     from anyboost.estimators import BoostingRanker
 
     with explaining(TypeError, ImportError):
@@ -65,7 +66,7 @@ def command(
             raise ValueError("--training is about the rows of a table: give one after the model file")
         if weight is not None and target is None:
             raise ValueError("--weight weighs scores, which need the targets: add --target COL")
-        answers = Answers(model, Wanted())
+        answers = answers_of(model, Wanted())
         if weight is not None and isinstance(answers.model, BoostingRanker):
             raise ValueError(f"--weight is for regressors and classifiers, and {model} ranks: leave it out")
         if qid is not None and not isinstance(answers.model, BoostingRanker):

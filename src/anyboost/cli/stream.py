@@ -122,8 +122,7 @@ def command(
     from anyboost.cli.rows.tables import format_of
 
     with explaining():
-        _check(file, task, save, predictions, resume)
-        paths.check("--figure", figure, paths.PICTURES)
+        _check(file, task, save, predictions, resume, figure)
         form = format_of(file, format)
         _check_together(form, target, save, resume, again, test)
         source = ExampleSource(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
@@ -149,15 +148,26 @@ def command(
 
 
 def _check(
-    file: str, task: str | None, save: Path | None, predictions: Path | None, resume: Path | None
+    file: str,
+    task: str | None,
+    save: Path | None,
+    predictions: Path | None,
+    resume: Path | None,
+    figure: Path | None,
 ) -> None:
     if task is not None and task not in TASKS:
         raise ValueError(f"--task must be {' or '.join(TASKS)}, got {task!r}")
     paths.check_input(file)
     paths.check("--save", save)
     paths.check("--predictions", predictions)
-    paths.check_apart({"--save": save}, file)
-    paths.check_apart({"--predictions": predictions}, file, save, resume)
+    paths.check("--figure", figure, paths.PICTURES)
+    # files that a run has beside these
+    reached = None if save is None else Path(f"{save}.reached")
+    part = None if predictions is None else Path(f"{predictions}.part")
+    written = {"--predictions": predictions, "--figure": figure}
+    paths.check_apart({"--save": save, **written}, file, reached, part)
+    paths.check_apart(written, resume)  # --save may name it: the model then goes on in one file
+    paths.check_apart({"--save": reached, "--predictions": part}, file, resume)
 
 
 def _check_together(
@@ -189,7 +199,12 @@ def _model(chosen: dict[str, Any], task: str | None, guess: str) -> OnlineBoosti
     from anyboost.streams.front import StreamBoosting
 
     kind: type[StreamBoosting] = OnlineBoostingRegressor
-    domain = losses.get(chosen.get("loss", "squared")).domain
+    asked = losses.get(chosen.get("loss", "squared"))
+    domain = asked.domain
+    if asked.vector and not domain.classes:
+        raise ValueError(
+            f"--loss must be a loss of one score, got {asked}: take one stream a level, such as quantile:0.9"
+        )
     if (task or guess) == "classification" or domain.classes or domain is domains.SIGNS:
         kind = OnlineBoostingClassifier
     model = kind(**chosen)

@@ -28,6 +28,9 @@ class ArrayFront:
 
     def _table(self, X: Any) -> Table:
         """Rows to be predicted, of arrays or, where the model has named features, of a data frame."""
+        named = "features_" in self.__dict__ and not hasattr(self, "feature_names_in_")
+        if named and tables.frame_of(X) is not None:  # as `predict_many` has them
+            return dataframes.encode(self.features_, X, False)
         X, columns = self._columns(X, first=False)
         if columns is not None:
             validate_data(self, X, reset=False, skip_check_array=True)

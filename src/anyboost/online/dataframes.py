@@ -66,6 +66,8 @@ def like_frame(X: Any, columns: dict[Any, np.ndarray]) -> Any:
         import pandas
 
         return pandas.DataFrame(columns, index=X.index)
+    if isinstance(X, Mapping):
+        return columns
     if isinstance(X, Sequence):
         rows = np.column_stack([np.empty((len(X), 0)), *columns.values()])
         return [dict(zip(columns, row, strict=True)) for row in rows.tolist()]

@@ -50,7 +50,7 @@ def _cut(n: int) -> str:
 
 def _levels(subject: Subject) -> dict[int, int]:
     """How many levels the model knows of each column of categories."""
-    known = getattr(subject.model, "_columns", None)
+    known = subject.model._columns if subject.is_estimator else None
     return {} if known is None else {number: len(found.values) for number, found in known.levels.items()}
 
 

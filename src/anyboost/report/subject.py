@@ -12,6 +12,8 @@ from anyboost.boosting import Run
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
 from anyboost.losses import Cox
+from anyboost.mirror.combining import Combining
+from anyboost.planning import MaxMarginPlanner
 
 KINDS = ("validation rows", "training rows", "rows given")
 
@@ -119,8 +121,8 @@ class Subject:
     def _width(self) -> int:
         if self.X is not None:
             return self._shape()[1]
-        found = getattr(self.model, "n_features_in_", None)
-        return int(self.ensemble.n_features if found is None else found)
+        known = getattr(self.model, "n_features_in_", getattr(self.ensemble, "n_features", 0))
+        return int(known)  # 0 of a model that was not told
 
     def columns(self) -> Iterator[Values]:
         """The table column by column; nothing of a sparse one."""
@@ -157,6 +159,11 @@ def check(
 ) -> Subject:
     """What to report on, refused in a sentence where there is nothing to say of it."""
     checks.choice(rows, "rows", KINDS)
+    if isinstance(model, Combining | MaxMarginPlanner):
+        raise TypeError(
+            f"model must be a fitted estimator or a Run, got {type(model).__name__}: a report has nothing to "
+            "say of one"
+        )
     fitted = isinstance(model, Run) or any(
         hasattr(model, name) for name in ("ensemble_", "weights_", "booster_", "boosters_")
     )

@@ -116,11 +116,27 @@ def taken(source: Source, asked: FitRequest, room: Any, say: Callable[[str], Non
     known = task_of(asked)
     whole = room.read(source, asked)
     task = known or room.guess(asked, whole)
-    check_learner(made(asked, task), whole, asked)
+    model = made(asked, task)
+    check_groups(model, asked, task)
+    check_learner(model, whole, asked)
     rows = room.rows_of(whole, asked, task)
     for line in described(whole, asked, task, guessed=known is None):
         say(line)
     return Taken(task, rows, whole.kinds)
+
+
+def check_groups(model: Any, asked: FitRequest, task: str) -> None:
+    """A sentence where groups are given to a fit that has no use for them."""
+    if asked.groups is None or task == "ranking":
+        return
+    usual = "squared" if task == "regression" else "logistic"
+    loss = losses.get(asked.loss or usual)
+    if not (loss.uses_groups or model._covers_groups(loss)):
+        calibrates = ", or add --set conformal=cv, which calibrates each group apart" * (task == "regression")
+        raise ValueError(
+            f"--groups {asked.groups}: {task} with the loss {loss} has no use for groups: leave it out"
+            f"{calibrates}; queries of a ranking are --qid"
+        )
 
 
 def check_learner(model: Any, whole: Any, asked: FitRequest) -> None:
@@ -308,7 +324,8 @@ def described(whole: Any, asked: FitRequest, task: str, guessed: bool) -> list[s
         f"{_counted(len(whole), 'row')}; {_counted(len(kinds) - len(words), 'column')} of numbers"
         + (f", {len(words)} of words: {shown}{more}" if words else "")
         + " (--type COL=text or COL=number overrides)",
-        f"task: {task}" + (", told by the target (--task overrides)" if guessed else ""),
+        f"task: {task}"
+        + (", told by the target (--task overrides)" if guessed else ", told by --qid" * asked.by_queries),
     ]
     lines += [f"{whole.cells[name]}, so it holds words" for name in words[:_SHOWN] if name in whole.cells]
     lines += [

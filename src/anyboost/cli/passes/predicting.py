@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anyboost import files
 from anyboost.boosting import Run
 from anyboost.cli.rows import frames
-from anyboost.cli.rows.cells import Batch, Choice, TableError, check_complete
+from anyboost.cli.rows.cells import Batch, Choice, TableError, check_column, check_complete
 from anyboost.cli.rows.sources import Source
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import BoostingRegressor, parameters
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
 from anyboost.on_disk.predicting import named_columns
+from anyboost.planning import MaxMarginPlanner
 
-Columns = dict[str, np.ndarray]
+Columns = dict[str, Any]  # arrays; what is kept is as `rows.copies` has it
 TOLD = "the model takes"  # which columns hold numbers
 
 
@@ -37,16 +37,27 @@ class Wanted(NamedTuple):
 class Answers:
     """A model, and the answers of it that are wanted; a ValueError where it has none of a kind."""
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
-        self.path, self.wanted, self.model = path, wanted, files.load(path)
-        if not hasattr(self.model, "predict") and not isinstance(self.model, Run | Ensemble):
+    names: list[str] | None
+    complete: bool  # whether it takes no missing cells
+    sum: Ensemble | None
+
+    def __init__(self, path: Path, wanted: Wanted, model: Any) -> None:
+        self.path, self.wanted, self.model = path, wanted, model
+        self._prepare()
+
+    def _prepare(self) -> None:
+        path, wanted = self.path, self.wanted
+        rows = hasattr(self.model, "predict") and not isinstance(self.model, MaxMarginPlanner)
+        if not rows and not isinstance(self.model, Run | Ensemble):
             raise ValueError(f"{path} holds {type(self.model).__name__}, which has no predictions of rows")
         names = getattr(self.model, "feature_names_in_", None)
-        self.names: list[str] | None = None if names is None else [str(name) for name in names]
+        self.names = None if names is None else [str(name) for name in names]
         own = isinstance(self.model, BaseBoosting)
-        self.complete = own and not parameters.abilities(self.model).missing  # it takes no missing cells
+        self.complete = own and not parameters.abilities(self.model).missing
         bare = self.model.ensemble if isinstance(self.model, Run) else self.model
         self.sum = bare if isinstance(bare, Ensemble) else None
+        if wanted.raw and self.sum is None and not hasattr(self.model, "_raw"):
+            raise ValueError(f"--raw: {path} holds {type(self.model).__name__}, which has no raw scores")
         for option, method in (
             ("--probabilities", "predict_proba" if wanted.probabilities else None),
             ("--quantiles", "predict_quantiles" if wanted.quantiles else None),
@@ -97,10 +108,12 @@ class Answers:
     def batches(
         self, source: Source, ignore: tuple[str, ...], keep: tuple[str, ...]
     ) -> Iterator[tuple[Any, Columns]]:
-        """The rows of a source, as the model takes them and as they are to be kept."""
+        """The rows of a source, as the model takes them, and the columns to keep, which it is opened with."""
         for number, batch in source.batches(self.kinds, "text" if self.kinds else None):
             data = source.paths[number]
-            kept = {name: batch.column(name, "--keep", data) for name in keep}
+            for name in keep:
+                check_column(name, "--keep", batch.columns, data)
+            kept = {name: batch.copies[name] for name in keep}
             if self.complete and self.names is not None:
                 given = {name: batch.columns[name] for name in self.names if name in batch.columns}
                 check_complete(given, str(self.path), partial(source.where, number, batch))
@@ -119,7 +132,12 @@ class Answers:
             return self.by_name(columns, data)
         if self.sum is None and not isinstance(self.model, BaseBoosting):
             return frames.to_arrow(columns)
-        n = self.model.n_features_in_ if self.sum is None else self.sum.n_features
+        return self._matrix(
+            columns, self.model.n_features_in_ if self.sum is None else self.sum.n_features, data
+        )
+
+    def _matrix(self, columns: Columns, n: int, data: str) -> np.ndarray:
+        """The columns as an array, which models take that know no names."""
         if len(columns) != n:
             raise TableError(
                 f"{data} has {len(columns)} columns and the model {n}, without names: --ignore those it has not"
@@ -139,7 +157,8 @@ class Answers:
                 scores = self.sum.predict(table)
                 if model is self.sum:
                     return named_columns("score", scores)
-                return named_columns("prediction", model.loss.link(scores))
+                found = named_columns("prediction", model.loss.link(scores))
+                return found | (named_columns("score", scores) if wanted.raw else {})
             found = _predictions(model, model.predict(table))
             if wanted.raw:
                 found |= named_columns("score", model._raw(table))

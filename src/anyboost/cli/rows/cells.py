@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,7 @@ class Batch(NamedTuple):
     columns: dict[str, np.ndarray]
     lines: np.ndarray  # where each row ends in its file, from 1; for Parquet the row's number, from 1
     unit: str = "line"
+    copies: Mapping[str, Any] = MappingProxyType({})  # the columns that are to be copied, as they stand
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -67,6 +69,7 @@ class Batch(NamedTuple):
             {name: values[:n_rows] for name, values in self.columns.items()},
             self.lines[:n_rows],
             self.unit,
+            {name: values[:n_rows] for name, values in self.copies.items()},
         )
 
 
@@ -147,7 +150,8 @@ class CellReader:
     """Turns cells into columns, and remembers in `kinds` which columns hold numbers and which text.
 
     `text` are columns of the latter; `words` are those that stand for numbers, nan for none; `others` is what columns
-    hold of which `kinds` says nothing. Columns that are not `wanted` are there, and empty, whatever they hold.
+    hold of which `kinds` says nothing. Columns that are not `wanted` are there, and empty, whatever they hold. Those
+    of `copied` are also there as they stand.
     """
 
     def __init__(
@@ -157,8 +161,9 @@ class CellReader:
         words: Mapping[str, float],
         others: str | None,
         wanted: Choice,
+        copied: Collection[str] = (),
     ) -> None:
-        self.kinds, self.words, self.others, self.wanted = kinds, words, others, wanted
+        self.kinds, self.words, self.others, self.wanted, self.copied = kinds, words, others, wanted, copied
         self.worded: set[str] = set()  # columns of numbers in which such words were met
         kinds.update(dict.fromkeys(text, "text"))
 
@@ -181,12 +186,16 @@ class CellReader:
                 f"{_parted_otherwise(names)}"
             )
         cells = list(zip(*rows[:good], strict=True)) if good else [()] * len(names)
-        columns = {}
+        columns, copies = {}, {}
         for name, column in zip(names, cells, strict=True):
             columns[name], bad = self.column(name, column[:good])
+            if bad is None and name in self.copied:
+                bad = strange(column[:good])
             if bad is not None:
                 good, error = bad.row, bad.error(name, f"line {lines[bad.row]}")
-        whole = Batch(columns, np.array(lines, dtype=np.int64))
+            if name in self.copied:
+                copies[name] = copied(column)
+        whole = Batch(columns, np.array(lines, dtype=np.int64), copies=copies)
         return whole.head(good), error
 
     def column(self, name: str, cells: Sequence[str]) -> tuple[np.ndarray, Bad | None]:
@@ -201,10 +210,8 @@ class CellReader:
         if self.kinds[name] == "text":
             values = np.empty(len(cells), dtype=object)
             values[:] = [cell if cell.strip() else None for cell in cells]
-            for row, cell in enumerate(cells):
-                if not is_text(cell):
-                    return values[:row], Bad(row, NOT_UTF8)
-            return values, None
+            bad = strange(cells)
+            return (values, None) if bad is None else (values[: bad.row], bad)
         try:
             numbers = np.array(list(map(float, cells)))
             if np.isfinite(numbers).all():
@@ -244,6 +251,18 @@ class CellReader:
 def nothing(rows: int) -> np.ndarray:
     """A column in which every cell is empty."""
     return np.full(rows, np.nan)
+
+
+def strange(cells: Sequence[str]) -> Bad | None:
+    """The first cell that is no text."""
+    return next((Bad(row, NOT_UTF8) for row, cell in enumerate(cells) if not is_text(cell)), None)
+
+
+def copied(cells: Sequence[str | None]) -> np.ndarray:
+    """Cells of text as they stand; None where there is nothing in one."""
+    values = np.empty(len(cells), dtype=object)
+    values[:] = [cell or None for cell in cells]
+    return values
 
 
 def is_text(cell: str) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from anyboost.cli.rows import sources
 from anyboost.cli.rows.cells import Batch, Choice, TableError, arrow, check_column, every
+from anyboost.cli.rows.copies import for_arrow
 
 KINDS = ("number", "text")
 
@@ -54,15 +55,9 @@ class Whole:
         return self.source.where(*self.batches[number], row - self.begins[number])
 
 
-def to_arrow(columns: Mapping[str, np.ndarray]) -> Any:
+def to_arrow(columns: Mapping[str, Any]) -> Any:
     """Columns as a pyarrow table."""
-    pyarrow = arrow()
-    return pyarrow.table(
-        {
-            name: pyarrow.array(values, type=pyarrow.string() if values.dtype == object else None)
-            for name, values in columns.items()
-        }
-    )
+    return arrow().table({name: for_arrow(values) for name, values in columns.items()})
 
 
 def read(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from anyboost.cli.rows import text
-from anyboost.cli.rows.cells import Batch, CellReader, nothing, words_of
+from anyboost.cli.rows.cells import Batch, CellReader, copied, nothing, words_of
 
 PIECE = 1 << 22
 _FIRST = 1 << 16  # tells what the columns hold
@@ -157,8 +157,9 @@ def _plain(
     from pyarrow import csv
 
     words, numbers = pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), pyarrow.float64()
-    wanted = [name for name in names if columns.wanted(name)]
-    held, worded = [columns.kind(name) for name in wanted], frozenset(columns.worded)
+    wanted = [name for name in names if columns.wanted(name) or name in columns.copied]
+    held = [columns.kind(name) if columns.wanted(name) else "text" for name in wanted]
+    worded = columns.worded.union(columns.copied)
     if not any(held):
         return None
     try:
@@ -181,8 +182,12 @@ def _plain(
         return None
     if len(table) != len(lines):
         return None
-    found = {name: nothing(len(lines)) for name in names}
+    found, copies = {name: nothing(len(lines)) for name in names}, dict[str, Any]()
     for name, kind, column in zip(wanted, held, table.columns, strict=True):
+        if name in columns.copied:
+            copies[name] = copied(_words(column, blanks=True).tolist())
+        if not columns.wanted(name):
+            continue
         if kind == "number" and name in worded:
             told = _told(column, columns)
             if told is None:
@@ -198,7 +203,7 @@ def _plain(
             return None
         if kind is None:
             found[name] = nothing(len(values))
-    return Batch(found, lines)
+    return Batch(found, lines, copies=copies)
 
 
 def _numbers(column: Any) -> np.ndarray:
@@ -217,6 +222,6 @@ def _told(column: Any, columns: CellReader) -> np.ndarray | None:
     return np.concatenate(found)
 
 
-def _words(column: Any) -> np.ndarray:
+def _words(column: Any, blanks: bool = False) -> np.ndarray:
     empty: Any = np.empty(0, dtype=object)
-    return np.concatenate([empty, *(words_of(chunk, blanks=False) for chunk in column.chunks)])
+    return np.concatenate([empty, *(words_of(chunk, blanks) for chunk in column.chunks)])

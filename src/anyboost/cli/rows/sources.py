@@ -35,6 +35,7 @@ class Source(NamedTuple):
     opened: tuple[str, ...]  # what is read for each: a copy, of standard input and of pipes
     wanted: Choice  # which columns are looked into; the others come empty
     told: str | None  # whose word it is that a column holds numbers, where it is not that of --type
+    copied: tuple[str, ...] = ()  # which columns are also there as they stand
 
     @property
     def title(self) -> str:
@@ -48,6 +49,7 @@ class Source(NamedTuple):
         others : what columns of text files hold of which `kinds` says nothing; else found out.
         """
         given: Any = {"rows": ROWS, "words": WORDS, "others": others, "wanted": self.wanted}
+        given["copied"] = self.copied
         names: list[str] = []
         numbers = {name for name, kind in kinds.items() if kind == "number"}
         for number, (path, form, file) in enumerate(zip(self.paths, self.formats, self.opened, strict=True)):
@@ -123,7 +125,8 @@ class Source(NamedTuple):
         other = next((name for name in batch.columns if name not in names), None)
         if other is not None:
             raise TableError(f"{path} has the column {other!r}, which {self.paths[0]} has not")
-        return Batch({name: batch.columns[name] for name in names}, batch.lines, batch.unit)
+        columns = {name: batch.columns[name] for name in names}
+        return Batch(columns, batch.lines, batch.unit, batch.copies)
 
 
 def found(given: str | Sequence[str], format: str | None = None) -> list[str]:
@@ -170,11 +173,13 @@ def opened(
     once: bool = False,
     wanted: Choice = every,
     told: str | None = None,
+    copied: tuple[str, ...] = (),
 ) -> Iterator[Source]:
     """What is named as a source; one that is read `once` comes from pipes as it is written there.
 
     wanted : which columns are looked into; the others come empty, whatever they hold.
     told : whose word it is that a column holds numbers, such as "the model takes"; else it is that of --type.
+    copied : columns that are also there as they stand.
     """
     paths = found(given, format)
     formats = [tables.format_of(path, format, tables.TABLES) for path in paths]
@@ -183,7 +188,7 @@ def opened(
             path if once and form in ("csv", "tsv") else stack.enter_context(seekable(path))
             for path, form in zip(paths, formats, strict=True)
         ]
-        yield Source(tuple(paths), tuple(formats), tuple(read), wanted, told)
+        yield Source(tuple(paths), tuple(formats), tuple(read), wanted, told, copied)
 
 
 @contextlib.contextmanager

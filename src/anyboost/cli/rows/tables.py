@@ -23,6 +23,7 @@ from anyboost.cli.rows.cells import (
     nothing,
     words_of,
 )
+from anyboost.cli.rows.copies import of_arrow
 
 ROWS = 4096  # the largest batch; the first ones are 1, 2, 4, ... so that a slow pipe is heard from at once
 FORMATS = ("csv", "tsv", "parquet", "arrow", "vw")
@@ -105,6 +106,7 @@ def read(
     others: str | None = None,
     wanted: Choice = every,
     by_pieces: bool = False,
+    copied: Collection[str] = (),
 ) -> Iterator[Batch]:
     """The batches of a CSV, TSV, Parquet or Arrow file, or of standard input ("-").
 
@@ -115,8 +117,9 @@ def read(
     others : what columns of text files hold of which `kinds` says nothing; else found out.
     wanted : which columns are looked into; the others come empty, whatever they hold.
     by_pieces : whether text may come in large batches, which is quicker.
+    copied : columns that are also there as they stand.
     """
-    columns = CellReader({} if kinds is None else kinds, text, words or {}, others, wanted)
+    columns = CellReader({} if kinds is None else kinds, text, words or {}, others, wanted, copied)
     form = format_of(path, format)
     if form in ("parquet", "arrow"):
         yield from _read_arrow(path, form, columns, skip, rows)
@@ -144,7 +147,9 @@ def _read_arrow(path: str, form: str, columns: CellReader, skip: int, most: int)
             taken += passed + len(part)
             if lengths is None:
                 check_names(part.schema.names, path)
-                names = times.moments(part.schema, columns.wanted)
+                names = times.moments(
+                    part.schema, lambda name: columns.wanted(name) or name in columns.copied
+                )
                 lengths = times.lengths(_record_batches(path, form, most, names), names) if names else {}
             batch, bad = _arrow_batch(path, part, lines, columns, lengths)
             if len(batch):
@@ -180,13 +185,24 @@ def _arrow_batch(
 ) -> tuple[Batch, TableError | None]:
     """The rows up to the first infinite number, and a sentence about that one."""
     found: dict[str, np.ndarray] = {}
-    batch, good, error = Batch(found, lines, unit="row"), len(lines), None
+    copies: dict[str, Any] = {}
+    batch, good, error = Batch(found, lines, "row", copies), len(lines), None
     for name, column in zip(part.schema.names, part.columns, strict=True):
-        if not columns.wanted(name):
+        wanted, copied = columns.wanted(name), name in columns.copied
+        if not wanted:
             found[name] = nothing(len(lines))
+        if not wanted and not copied:
+            continue
+        if "string_view" in str(column.type):  # as Polars writes text; pyarrow 16 has no test for it
+            column = _without_views(column)
+        length = lengths.get(name, times.ALL)
+        if copied:
+            _check_type(path, name, column, "--keep cannot copy it")
+            copies[name] = of_arrow(column, length)
+        if not wanted:
             continue
         if times.holds_times(column.type):
-            column = times.as_words(column, lengths.get(name, times.ALL))
+            column = times.as_words(column, length)
         found[name], bad = _arrow_column(path, name, column, columns)
         values = found[name]
         if bad is not None and bad.row < good:
@@ -202,19 +218,8 @@ def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> tup
     import pyarrow
     from pyarrow import types
 
-    if "string_view" in str(column.type):  # as Polars writes text; pyarrow 16 has no test for it
-        column = _without_views(column)
-    coded = types.is_dictionary(column.type)
-    kind = column.type.value_type if coded else column.type
-    numeric = any(
-        test(kind)
-        for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-    )
-    if not (numeric or types.is_string(kind) or types.is_large_string(kind)):
-        leave = "write it as one of these" if name in columns.kinds else f"--ignore {name} leaves it out"
-        raise TableError(
-            f"column {name!r} of {path} has type {kind}, and numbers, text, dates and times can be read: {leave}"
-        )
+    leave = "write it as one of these" if name in columns.kinds else f"--ignore {name} leaves it out"
+    numeric, coded = _check_type(path, name, column, leave), types.is_dictionary(column.type)
     if coded and numeric:
         column = column.dictionary_decode()
     if columns.kinds.setdefault(name, "number" if numeric else "text") == "text":
@@ -227,6 +232,22 @@ def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> tup
         return columns.column(name, ["" if word is None else word for word in column.to_pylist()])
     wide = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return wide.astype(np.float64, copy=False), None
+
+
+def _check_type(path: str, name: str, column: Any, advice: str) -> bool:
+    """Whether a column holds numbers; a sentence where it holds what no command reads."""
+    from pyarrow import types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    numeric = any(
+        test(kind)
+        for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    )
+    if not (numeric or types.is_string(kind) or types.is_large_string(kind) or times.holds_times(kind)):
+        raise TableError(
+            f"column {name!r} of {path} has type {kind}, and numbers, text, dates and times can be read: {advice}"
+        )
+    return numeric
 
 
 def _without_views(column: Any) -> Any:

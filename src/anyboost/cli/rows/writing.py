@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from anyboost import saving
 from anyboost.cli.rows import tables
 from anyboost.cli.rows.cells import arrow
+from anyboost.cli.rows.copies import for_text
 from anyboost.cli.rows.frames import to_arrow
 from anyboost.cli.rows.sources import STANDARD
 from anyboost.cli.shared import paths
@@ -45,6 +44,7 @@ class TableWriter:
         self._raw: Any = None
         self._sink: Any = None
         self._writer: Any = None
+        self._schema: Any = None
 
     def __enter__(self) -> TableWriter:
         return self
@@ -60,27 +60,27 @@ class TableWriter:
             if not whole:
                 self._give_up()
 
-    def write(self, columns: Mapping[str, np.ndarray]) -> None:
+    def write(self, columns: Mapping[str, Any]) -> None:
         """Add rows; the first ones say which columns there are."""
         with saving.naming(self.path):
             self._write(columns)
 
-    def _write(self, columns: Mapping[str, np.ndarray]) -> None:
+    def _write(self, columns: Mapping[str, Any]) -> None:
         self.rows += len(next(iter(columns.values())))
         if self._writer is None:
             self._begin(columns)
         if self.form in ("csv", "tsv"):
-            cells = [_cells(values) for values in columns.values()]
+            cells = [for_text(values) for values in columns.values()]
             self._writer.writerows(zip(*cells, strict=True))
         else:
-            self._writer.write_table(to_arrow(columns))
+            self._writer.write_table(_alike(to_arrow(columns), self._schema))
 
     def tell(self) -> None:
         """Say how many rows there were, unless they are on standard output."""
         if self.path != STANDARD:
             say(f"{self.path}: {self.rows:,} rows")
 
-    def _begin(self, columns: Mapping[str, np.ndarray]) -> None:
+    def _begin(self, columns: Mapping[str, Any]) -> None:
         self._raw = sys.stdout.buffer if self.path == STANDARD else self._part.open("wb")
         if self.form in ("csv", "tsv"):
             self._sink = io.TextIOWrapper(self._compressed(), encoding="utf-8", newline="")
@@ -89,16 +89,16 @@ class TableWriter:
             )
             self._writer.writerow(columns)
             return
-        pyarrow, schema = arrow(), to_arrow(columns).schema
+        pyarrow, self._schema = arrow(), to_arrow(columns).schema
         if self.form == "parquet":
             from pyarrow import parquet
 
-            self._writer = parquet.ParquetWriter(pyarrow.PythonFile(self._raw, "w"), schema)
+            self._writer = parquet.ParquetWriter(pyarrow.PythonFile(self._raw, "w"), self._schema)
         else:
             # pandas and polars read files, which end in an index; a pipe is read before there is one
             streamed = self._direct or self.path.lower().endswith(".arrows")
             begin = pyarrow.ipc.new_stream if streamed else pyarrow.ipc.new_file
-            self._writer = begin(pyarrow.PythonFile(self._raw, "w"), schema)
+            self._writer = begin(pyarrow.PythonFile(self._raw, "w"), self._schema)
 
     def _compressed(self) -> Any:
         ending = Path(self.path).suffix.lower()
@@ -131,14 +131,25 @@ class TableWriter:
                 self._sink.detach()
         if self._raw is None or self.path == STANDARD:
             return
+        if self._sink is None and not self._direct:
+            with contextlib.suppress(OSError, ValueError):
+                self._writer.close()
         with contextlib.suppress(OSError):
             self._raw.close()
         if not self._direct:
             self._part.unlink(missing_ok=True)
 
 
-def _cells(values: np.ndarray) -> list[Any]:
-    """As they are written: a number such that it comes back, a missing one as nothing."""
-    if values.dtype.kind == "f":
-        return ["" if value != value else repr(value) for value in values.tolist()]
-    return ["" if value is None else value for value in values.tolist()]
+def _alike(table: Any, schema: Any) -> Any:
+    """The table with the types of the first rows: files that are read as one may have others."""
+    if table.schema == schema:
+        return table
+    for first, now in zip(schema, table.schema, strict=True):
+        try:
+            table.column(first.name).cast(first.type)
+        except arrow().ArrowException:
+            raise ValueError(
+                f"column {first.name!r} holds {first.type} in the first rows and {now.type} later, which one column "
+                "cannot: write CSV instead, or a table of each file"
+            ) from None
+    return table.cast(schema)

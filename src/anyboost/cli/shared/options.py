@@ -29,6 +29,16 @@ Categorical = Annotated[
 Kinds = Annotated[
     list[str] | None, typer.Option(help="What a column holds, number or text.", metavar="COL=KIND")
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        help="The column of groups: of those that the loss has, or that calibrate apart (conformal=cv).",
+        metavar="COL",
+    ),
+]
+Queries = Annotated[
+    str | None, typer.Option("--qid", help="Of a ranking, the column of the queries.", metavar="COL")
+]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(help="Any parameter of the estimator; may be repeated.", metavar="NAME=VALUE"),

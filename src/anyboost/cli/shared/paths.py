@@ -78,7 +78,7 @@ def check_apart(written: dict[str, Path | None], *read: str | Path | None) -> No
     """A ValueError where a file to be written is one that the command reads, or writes otherwise."""
     taken = {Path(path).resolve() for path in read if path is not None and str(path) != "-"}
     for option, path in written.items():
-        if path is None:
+        if path is None or saving.is_special(path):  # a pipe or a device is written to and never replaced
             continue
         if path.resolve() in taken:
             raise ValueError(

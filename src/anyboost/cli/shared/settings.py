@@ -27,6 +27,7 @@ class FitRequest:
     ignore: list[str] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
+    by_queries: bool = False  # whether --qid told the task
 
     def apart(self) -> list[str]:
         """The columns that are not there to predict from."""
@@ -43,6 +44,7 @@ def gathered(
     types: Iterable[str] | None,
     categorical: Iterable[str] | None,
     ignore: Iterable[str] | None,
+    qid: str | None,
     **options: str | None,
 ) -> FitRequest:
     """What the file says, and over it what the line says."""
@@ -50,6 +52,8 @@ def gathered(
     for name, value in options.items():
         if value is not None:
             setattr(asked, name, value)
+    if qid is not None:
+        _take_queries(asked, qid, options["groups"])
     asked.ignore = [*asked.ignore, *(ignore or ())]
     asked.types |= dict(_pair(text, "--type", "COL=text") for text in types or ())
     asked.types |= dict.fromkeys(categorical or (), "text")
@@ -58,6 +62,17 @@ def gathered(
     }
     _check(asked)
     return asked
+
+
+def _take_queries(asked: FitRequest, qid: str, groups: str | None) -> None:
+    """Queries are the groups of a ranking, which they tell where nobody said what is asked for."""
+    if groups is not None:
+        raise ValueError(f"--qid {qid} and --groups {groups} both name the queries: leave one out")
+    if asked.task not in (None, "ranking"):
+        raise ValueError(
+            f"--qid is for rankings, and the task is {asked.task}: say --groups, or leave it out"
+        )
+    asked.task, asked.groups, asked.by_queries = "ranking", qid, asked.task is None
 
 
 def _pair(text: str, option: str, example: str) -> tuple[str, str]:
@@ -105,7 +120,9 @@ def _from_file(path: Path) -> FitRequest:
 
 _KINDS: dict[str, Any] = {
     **{
-        entry.name: {"str": str, "str | None": str}.get(str(entry.type), dict) for entry in fields(FitRequest)
+        entry.name: {"str": str, "str | None": str}.get(str(entry.type), dict)
+        for entry in fields(FitRequest)
+        if entry.name != "by_queries"
     },
     "ignore": list,
     "categorical": list,
