@@ -112,12 +112,12 @@ def command(
 
 
 def _check(read: list[str | Path | None], output: Path, valid: str | None, report: Path | None) -> None:
-    _check_model_name(output)
     if valid is not None:
         if valid == "-":
             raise ValueError("--valid must be a file: standard input can be read once")
         paths.check_input(valid)
     paths.check_apart({"--output": output, "--report": report}, *read, valid)
+    _check_model_name(output)
     paths.check_page("--report", report)
 
 
