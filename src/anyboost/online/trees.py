@@ -53,9 +53,7 @@ class TreeArrays(NamedTuple):
     values: np.ndarray  # (nodes, outputs)
     histograms: np.ndarray  # (leaves, (features + 1) * bins * (1 + outputs)) weight and sums of targets
     edges: np.ndarray  # (features + 1, FIRST) the first rows' values, then the edges of the bins
-    places: (
-        np.ndarray
-    )  # (1, MOST_COLUMNS) the column of each feature, plus 1; 0: none yet. No line: all have theirs
+    places: np.ndarray  # (1 or 0, MOST_COLUMNS) each feature's column, plus 1; 0: none yet
     leaf: np.ndarray  # (stages,) the row's
     target: np.ndarray  # (outputs,) and sums of a split's search
     left_sum: np.ndarray
