@@ -20,7 +20,7 @@ from anyboost.online.one_vs_rest import Member, OneVsRest
 from anyboost.online.regret import Sketch
 from anyboost.online.settings import Chain, ChainSettings, ChainTotals, compiled_loss
 from anyboost.online.state import ChainState, CompiledState, InterpretedState
-from anyboost.online.trees import FIRST, MOST_COLUMNS, TreeArrays
+from anyboost.online.trees import FIRST, MOST_COLUMNS, TreeArrays, columns_of
 
 MOST_CLASSES = 1000
 # The other lines follow from the arguments.
@@ -98,7 +98,7 @@ def pack(booster: Any) -> Packed:
         return found
     found |= _SETTINGS.pack(state.settings).within("settings") | _SUMS.pack(state, chain=state.chain[KEPT])
     trees = isinstance(booster.learner, online.TreeLearner)
-    columns = booster.learner.columns_of(state.arrays) if trees else None
+    columns = columns_of(booster.learner, state.arrays) if trees else None
     return found | _arrays(booster, outputs, columns).pack(state.arrays)
 
 

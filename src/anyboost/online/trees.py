@@ -53,9 +53,7 @@ class TreeArrays(NamedTuple):
     values: np.ndarray  # (nodes, outputs)
     histograms: np.ndarray  # (leaves, (features + 1) * bins * (1 + outputs)) weight and sums of targets
     edges: np.ndarray  # (features + 1, FIRST) the first rows' values, then the edges of the bins
-    places: (
-        np.ndarray
-    )  # (1, MOST_COLUMNS) the column of each feature, plus 1; 0: none yet. No line: all have theirs
+    places: np.ndarray  # (1 or 0, MOST_COLUMNS) each feature's column, plus 1; 0: none yet
     leaf: np.ndarray  # (stages,) the row's
     target: np.ndarray  # (outputs,) and sums of a split's search
     left_sum: np.ndarray
@@ -108,21 +106,16 @@ class TreeLearner:
     def named(self, arrays: Arrays) -> TreeArrays:
         main, extra, table, scratch, seen = arrays
         nodes = (main[:, column] for column in range(VALUES))
-        lines = self.columns_of(arrays) + 1
+        lines = columns_of(self, arrays) + 1
         return TreeArrays(
             *(*nodes, main[:, VALUES:], extra, table[:lines], table[lines:]),
             *(*scratch, scales.named(seen, scales.SEEN)),
         )
 
-    def columns_of(self, arrays: Arrays) -> int:
-        """How many columns trees see."""
-        channels = 1 + arrays.main.shape[1] - VALUES
-        return int(arrays.extra.shape[1] // (self.bins * channels) - 1)
-
     def shapes(
         self, n_features: int, stages: int, outputs: int, columns: int | None = None
     ) -> tuple[Shape, ...]:
-        """Of arrays for so many features, of which trees see `columns`: models of earlier versions saw all."""
+        # `columns`: how many trees see; those of models of earlier versions saw all.
         nodes, channels = 2 * self.max_leaves - 1, 1 + outputs
         columns = min(n_features, MOST_COLUMNS) if columns is None else columns
         return (
@@ -137,7 +130,7 @@ class TreeLearner:
         return Arrays(*(np.zeros(shape) for shape in self.shapes(n_features, stages, outputs)))
 
     def grown(self, arrays: Arrays, n_features: int, random: np.random.Generator) -> Arrays:
-        before = self.columns_of(arrays)
+        before = columns_of(self, arrays)
         columns = max(before, min(n_features, MOST_COLUMNS))
         channels = 1 + arrays.main.shape[1] - VALUES
         more = columns - before
@@ -156,6 +149,12 @@ class TreeLearner:
         nodes = len(arrays.main) // stages
         arrays.main[stage * nodes : (stage + 1) * nodes] = 0.0
         arrays.extra[stage * self.max_leaves : (stage + 1) * self.max_leaves] = 0.0
+
+
+def columns_of(learner: TreeLearner, arrays: Arrays) -> int:
+    """How many columns trees see."""
+    channels = 1 + arrays.main.shape[1] - VALUES
+    return int(arrays.extra.shape[1] // (learner.bins * channels) - 1)
 
 
 gain = scales.unknown_gain
