@@ -112,12 +112,16 @@ def command(
 
 
 def _check(read: list[str | Path | None], output: Path, valid: str | None, report: Path | None) -> None:
+    _check_model_name(output)
     if valid is not None:
         if valid == "-":
             raise ValueError("--valid must be a file: standard input can be read once")
         paths.check_input(valid)
     paths.check_apart({"--output": output, "--report": report}, *read, valid)
-    _check_model_name(output)
+    if output.suffix.lower() in _OTHERS:
+        raise ValueError(
+            f"--output: fit writes a model file, and {output} is called otherwise: end its name in .anyboost"
+        )
     paths.check_page("--report", report)
 
 
@@ -125,10 +129,6 @@ def _check_model_name(output: Path) -> None:
     paths.check("--output", output)
     if str(output) == "-":
         raise ValueError("--output must be a file: a model is not written to standard output")
-    if output.suffix.lower() in _OTHERS:
-        raise ValueError(
-            f"--output: fit writes a model file, and {output} is called otherwise: end its name in .anyboost"
-        )
     if output.suffix.lower() in (".onnx", ".json"):
         model = output.with_suffix(".anyboost")
         raise ValueError(
