@@ -141,7 +141,7 @@ def command(
             make("regression")  # a wrong option is refused before the file is read
         out = None if predictions is None else Predictions(predictions)
         model = None if save is None else str(save)
-        stream = LearningPass(source, make, typer.echo, say, test, model, every, out)
+        stream = LearningPass(source, make, typer.echo, say, test, model, every, out, task is not None)
         _prepare(stream, resume, again)
         if figure is not None and stream.position.course is None:
             stream.position.course = Course()
