@@ -81,7 +81,7 @@ def test_the_model_is_that_of_the_library(table):
 def test_words_are_classes_and_probabilities_are_columns(table):
     run("fit", "data.csv", "--target", "kind", *_ignored("kind"), "-o", "m", "--set", "max_iter=5")
     run("predict", "m", "data.csv", "--probabilities", "--raw", "--keep", "id", "-o", "out.csv")
-    found, model = pd.read_csv("out.csv"), ab.load("m")
+    found, model = pd.read_csv("out.csv", float_precision="round_trip"), ab.load("m")
     assert list(found) == ["id", "prediction", "score", "probability_high", "probability_low"]
     np.testing.assert_array_equal(
         found["probability_low"], model.predict_proba(table[model.feature_names_in_])[:, 1]
@@ -189,7 +189,7 @@ def test_standard_input_and_output(place, table):
     text = (place / "data.csv").read_bytes()
     run("fit", "-", "--target", "y", *_ignored("y"), "-o", "m", "--set", "max_iter=3", given=text)
     done = run("predict", "m", "-", given=text)
-    found = pd.read_csv(io.StringIO(done.stdout))
+    found = pd.read_csv(io.StringIO(done.stdout), float_precision="round_trip")
     np.testing.assert_array_equal(
         found["prediction"], ab.load("m").predict(table[ab.load("m").feature_names_in_])
     )
@@ -378,7 +378,7 @@ def test_a_column_that_cannot_be_read_can_be_left_out(room, dated):
     run("cv", "typed.parquet", *words, *left, "--folds", "2")
     run("predict", "m", "typed.parquet", "--keep", "id", "-o", "out.csv")
     np.testing.assert_array_equal(
-        pd.read_csv("out.csv")["prediction"], ab.load("m").predict(dated[["a", "b", "color"]])
+        pd.read_csv("out.csv", float_precision="round_trip")["prediction"], ab.load("m").predict(dated[["a", "b", "color"]])
     )
     run("explain", "m", "typed.parquet")
     run("report", "m", "typed.parquet", "--target", "y", "-o", "page.html")
