@@ -313,13 +313,21 @@ def test_a_failure_halfway_leaves_the_old_table(place, table):
     ab.save(ab.BoostingRegressor(max_iter=2).fit(table[["a", "b"]], table["y"]), "m")
     (place / "late.csv").write_text("a,b\n" + "1,2\n" * 70_000 + "1,wrong\n")
     (place / "out.csv").write_text("old")
+    (place / "out.csv.part").write_text("of somebody else")
     done = run("predict", "m", "late.csv", "-o", "out.csv", code=1)
     assert done.stderr == (
         "line 70002: column 'b' is 'wrong', and the model takes numbers there: leave the cell empty where it is "
         "missing\n"
     )
     assert (place / "out.csv").read_text() == "old"
-    assert not (place / "out.csv.part").exists()
+    assert (place / "out.csv.part").read_text() == "of somebody else"
+    assert sorted(path.name for path in place.iterdir()) == [
+        "data.csv",
+        "late.csv",
+        "m",
+        "out.csv",
+        "out.csv.part",
+    ]
 
 
 def test_columns_that_the_model_has_not_may_hold_anything(place, table):
@@ -643,3 +651,56 @@ def test_queries_tell_that_it_is_a_ranking(place):
         "told by --qid"
         in run("fit", "data.csv", "--config", "fit.toml", *words, "--qid", "query", "-o", "m").stderr
     )
+
+
+DISGUISES = {
+    "percentages such as '5%'": ["5%", "12.5 %", "7"],
+    "amounts of money such as '$1,000'": ["$1,000", "$20", "3"],
+    "dates such as '2026-01-31'": ["2026-01-31", "2026-02-01 12:30", "2026-03-01"],
+    "times such as '12:30'": ["12:30", "1:05:07", "11:00"],
+    "numbers with commas such as '1,25'": ["1,25", "2", "-3,5"],
+}
+
+
+@pytest.mark.parametrize("what", DISGUISES)
+@pytest.mark.parametrize("rows", [9, 60])
+def test_numbers_in_some_dress_are_no_classes(what, rows):
+    """However few there are: of a small table they had become classes, and early stopping was to blame."""
+    pd.DataFrame({"a": range(rows), "y": (DISGUISES[what] * rows)[:rows]}).to_csv("odd.csv", index=False)
+    for line in (["fit", "-o", "m"], ["fit", "--on-disk", "-o", "m"], ["cv"], ["stream", "--save", "m"]):
+        done = run(line[0], "odd.csv", "--target", "y", *line[1:], code=1)
+        assert f"--target 'y' holds {what}, from which no number is read: write " in done.stderr
+        assert done.stderr.endswith("or say --task classification\n")
+        assert done.stdout == ""
+        assert not Path("m").exists()
+    said = ("--task", "classification")
+    run("fit", "odd.csv", "--target", "y", *said, "--set", "max_iter=1", "-o", "m")
+    assert set(ab.load("m").classes_) == set(DISGUISES[what])
+    assert run("stream", "odd.csv", "--target", "y", *said).exit_code == 0
+
+
+def test_words_of_which_nearly_all_differ_are_no_classes():
+    pd.DataFrame({"a": range(8), "y": [f"{n} km" for n in range(8)]}).to_csv("odd.csv", index=False)
+    said = run("fit", "odd.csv", "--target", "y", "-o", "m", code=1).stderr
+    assert (
+        "--target 'y' holds 8 different words in 8 rows, such as '0 km': write plain numbers, or say --task"
+        in said
+    )
+    for classes in (["no", "yes"], ["18-24", "25-34", "35+"], ["1.0.2", "1.1.0"], ["a, b", "b"]):
+        pd.DataFrame({"a": range(8), "y": (classes * 8)[:8]}).to_csv("fine.csv", index=False)
+        run("fit", "fine.csv", "--target", "y", "--set", "max_iter=1", "-o", "m")
+        assert list(ab.load("m").classes_) == sorted(classes)
+
+
+@pytest.mark.parametrize("room", ["--in-memory", "--on-disk"])
+@pytest.mark.usefixtures("dated")
+def test_what_becomes_of_dates_is_said_when_they_are_fitted(room):
+    for data in DATA:
+        left = _left(*STRANGE) if data == "typed.parquet" else []
+        done = run(
+            "fit", data, "--target", "y", "--ignore", "id", *left, "--set", "max_iter=1", room, "-o", "m"
+        )
+        told = [
+            line.split("'")[1] for line in done.stderr.splitlines() if "holds dates, which are words" in line
+        ]
+        assert told == ["day", "moment", "date"]

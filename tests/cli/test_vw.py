@@ -59,9 +59,9 @@ def test_examples_before_a_bad_line_come_first(tmp_path, rows):
 
 
 def test_vowpal_wabbit_sees_the_same_features():
-    vw = pytest.importorskip("vowpalwabbit")
+    wabbit = pytest.importorskip("vowpalwabbit")
     lines = ["1 2 'a|n x:2 y |m:3 x", "-1 | x y:0.5", "0.25 tag|n x:2"]
-    workspace = vw.Workspace("--quiet --noconstant")
+    workspace = wabbit.Workspace("--quiet --noconstant")
     for line in lines:
         example = workspace.example(line)
         ours = vw.parse(line, 1)

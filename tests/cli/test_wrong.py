@@ -138,7 +138,7 @@ WRONG = [
     ("cv data.csv --target color --groups b", 1, "classification with the loss logistic has no use for groups: leave"),
     (f"{FIT} --qid b --groups a", 1, "--qid b and --groups a both name the queries: leave one out"),
     (f"{FIT} --qid b --task regression", 1, "--qid is for rankings, and the task is regression: say --groups"),
-    (f"{FIT} --qid b --loss squared", 1, "loss"),
+    (f"{FIT} --qid b --loss squared", 1, 'loss squared does not rank rows of a query: use "rank_logistic"'),
     (f"{FIT} --ignore z", 1, "--ignore names a column 'z'"),
     (f"{FIT} --ignore y", 1, "--ignore names the target 'y'"),
     (f"{FIT} --categorical z", 1, "--type names a column 'z'"),

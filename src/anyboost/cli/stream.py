@@ -140,7 +140,7 @@ def command(
             _model(chosen, task, "regression")  # a wrong option is refused before the file is read
         out = None if predictions is None else Predictions(predictions)
         model, make = None if save is None else str(save), partial(_model, chosen, task)
-        stream = LearningPass(source, make, typer.echo, say, test, model, every, out)
+        stream = LearningPass(source, make, typer.echo, say, test, model, every, out, task is not None)
         _prepare(stream, resume, again)
         if figure is not None and stream.position.course is None:
             stream.position.course = Course()
@@ -161,9 +161,11 @@ def _check(
     paths.check("--save", save)
     paths.check("--predictions", predictions)
     paths.check("--figure", figure, paths.PICTURES)
+    from anyboost.cli.passes.predictions import PART
+
     # files that a run has beside these
     reached = None if save is None else Path(f"{save}.reached")
-    part = None if predictions is None else Path(f"{predictions}.part")
+    part = None if predictions is None else Path(f"{predictions}{PART}")
     written = {"--predictions": predictions, "--figure": figure}
     paths.check_apart({"--save": save, **written}, file, reached, part)
     paths.check_apart(written, resume)  # --save may name it: the model then goes on in one file

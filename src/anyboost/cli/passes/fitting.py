@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anyboost import losses
-from anyboost.cli.rows import frames
+from anyboost.cli.rows import disguises, frames
 from anyboost.cli.rows.cells import TableError, Where, check_column, check_complete, good_weights
 from anyboost.cli.rows.frames import Whole
 from anyboost.cli.rows.sources import Source
@@ -25,6 +25,7 @@ ESTIMATORS: dict[str, Any] = {
 }
 NEEDS = "{task} needs numbers: use --task classification, or another column"
 _SHOWN = 8
+_NEARLY_ALL = 0.75  # of the rows of a small table, in which as many words are no classes
 _FEW_CLASSES, _MOST_CLASSES = (
     20,
     1000,
@@ -176,13 +177,19 @@ def first_words(words: Iterable[str | None], before: Iterable[str] = ()) -> dict
 
 
 def check_words(asked: FitRequest, words: Collection[str], rows: int) -> None:
-    """A sentence where words are too many to be taken for classes: mostly they are numbers in some dress."""
-    if len(words) > _FEW_CLASSES and 2 * len(words) > min(rows, 2 * _MOST_CLASSES):
+    """A sentence where words are no classes: numbers in some dress, or too many of them."""
+    if asked.types.get(asked.target) == "text":  # --type takes numbers as words
+        return
+    too_many = len(words) > _FEW_CLASSES and 2 * len(words) > min(rows, 2 * _MOST_CLASSES)
+    if too_many or (len(words) > 2 and len(words) > _NEARLY_ALL * rows):
         many = f"{len(words)}" if len(words) <= _MOST_CLASSES else f"more than {_MOST_CLASSES:,}"
         raise TableError(
             f"--target {asked.target!r} holds {many} different words in {rows:,} rows, "
             f"such as {next(iter(words))!a}: write plain numbers, or say --task classification"
         )
+    dress = disguises.of_words(words)
+    if dress is not None:
+        raise TableError(f"--target {asked.target!r} holds {dress}")
 
 
 def read(source: Source, asked: FitRequest, kinds: dict[str, str] | None = None) -> Whole:
@@ -328,6 +335,12 @@ def described(whole: Any, asked: FitRequest, task: str, guessed: bool) -> list[s
         + (", told by the target (--task overrides)" if guessed else ", told by --qid" * asked.by_queries),
     ]
     lines += [f"{whole.cells[name]}, so it holds words" for name in words[:_SHOWN] if name in whole.cells]
+    lines += [
+        f"column {name!r} holds dates, which are words like others: a day that is not in these rows tells nothing, so "
+        f"write numbers of them, such as the year and the days since one of them, or --ignore {name}"
+        for name in words
+        if disguises.are_dates(whole.samples.get(name, ()))
+    ]
     lines += [
         f"column {name!r} has another word in every row, from which nothing is learnt: --ignore {name} leaves it out"
         for name in words

@@ -97,6 +97,7 @@ class Large:
     labels: dict[str, Labels]
     stamps: list[Any]
     cells: dict[str, str]  # as of a table in memory
+    samples: dict[str, list[str]]
     levels: dict[str, int] = field(default_factory=dict)  # known when it is read
 
     def __len__(self) -> int:
@@ -111,22 +112,31 @@ class Large:
 def read(source: Source, asked: FitRequest) -> Large:
     """Look at every row: what the columns hold, and whether targets, weights and groups are what they should be."""
     stamps = [stamp(Path(file)) for file in source.opened]
-    (rows, labels, names), kinds, cells = source.read_all(asked.types, partial(_looked_at, source, asked))
+    found, kinds, cells = source.read_all(asked.types, partial(_looked_at, source, asked))
+    rows, labels, names, samples = found
     if not sum(rows):
         raise frames.no_rows(source)
-    return Large(source, {name: kinds.get(name, "number") for name in names}, rows, labels, stamps, cells)
+    return Large(
+        source, {name: kinds.get(name, "number") for name in names}, rows, labels, stamps, cells, samples
+    )
 
 
 def _looked_at(
     source: Source, asked: FitRequest, batches: Iterator[tuple[int, Batch]]
-) -> tuple[list[int], dict[str, Labels], list[str]]:
+) -> tuple[list[int], dict[str, Labels], list[str], dict[str, list[str]]]:
     rows, names = [0] * len(source.paths), list[str]()
     wanted = {"the target": asked.target, f"--groups {asked.groups}": asked.groups or ""}
     labels = {name: Labels() for name in wanted.values() if name}
+    samples: dict[str, list[str]] = {}
     task = fitting.task_of(asked)
     for number, batch in batches:
         if not names:
             names = list(batch.columns)
+            samples = {
+                name: frames.first_words(values)
+                for name, values in batch.columns.items()
+                if values.dtype == object
+            }
             fitting.check_columns(asked, names, source.title)
         where = partial(source.where, number, batch)
         for what, name in wanted.items():
@@ -142,7 +152,7 @@ def _looked_at(
             fitting.check_numbers(y, asked.target, fitting.NEEDS.format(task=task), where)
             fitting.check_domain(y, asked.target, fitting.loss_of(asked, task), where)
         rows[number] += len(batch)
-    return rows, labels, names
+    return rows, labels, names, samples
 
 
 def guess(asked: FitRequest, large: Large) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 from anyboost.cli.passes.course import Course
 from anyboost.cli.passes.progressive import ProgressTable, Tally
+from anyboost.cli.rows import disguises
 from anyboost.cli.rows import examples as reading
 from anyboost.cli.rows.cells import TableError
 from anyboost.cli.rows.examples import Examples, ExampleSource
@@ -96,6 +97,7 @@ class LearningPass:
 
     make : builds the model once the first batch shows what the labels are.
     echo, say : print a line of the table, and a remark beside it.
+    told : whether somebody said that the labels are classes.
     """
 
     def __init__(
@@ -108,10 +110,11 @@ class LearningPass:
         save: str | None = None,
         every: int = 100_000,
         predictions: Predictions | None = None,
+        told: bool = False,
     ) -> None:
         self.source, self.echo, self.say, self.test = source, echo, say, test
         self.save_path, self.every, self.predictions = save, every, predictions
-        self._make = make
+        self._make, self.told = make, told
         self.model: OnlineBoosting | None = None
         self.position = Position(source.target or LABEL, source.kinds, Tally(), source.weight, source.ignore)
         self.saved = 0  # examples at the last save, of this run or of the one it goes on from
@@ -209,6 +212,8 @@ class LearningPass:
         for examples in reading.read(self.source, self.position.examples):
             if self.model is None:
                 text = examples.labels.dtype != np.float64 and self.source.format != "vw"
+                if text and not self.told:
+                    self._check_words(examples)
                 self.model = self._make("classification" if text else "regression")
             if self.model.classifies:
                 yield reading.as_classes(examples)
@@ -218,6 +223,13 @@ class LearningPass:
                 yield good
             if error is not None:
                 raise error
+
+    def _check_words(self, examples: Examples) -> None:
+        """A sentence where labels that nobody called classes are numbers in some dress."""
+        words = [label for label in examples.labels.tolist() if label is not None]
+        dress = disguises.of_words(words)
+        if dress is not None and self.position.target not in self.source.text:
+            raise TableError(f"--target {self.position.target!r} holds {dress}")
 
     def stop(self, *_: Any) -> None:
         """A signal's handler: stop now if nothing is half learnt, else after that."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from anyboost.cli.rows.cells import Batch, Choice, TableError, arrow, check_colu
 from anyboost.cli.rows.copies import for_arrow
 
 KINDS = ("number", "text")
+_SAMPLE = 100
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Whole:
             if values.dtype == object
         }
 
+    @property
+    def samples(self) -> dict[str, list[str]]:
+        """The first words of each column of text."""
+        return {name: first_words(values) for name, values in self.columns.items() if values.dtype == object}
+
     def column(self, name: str, option: str) -> np.ndarray:
         """One column, or a sentence that names the option which asked for it."""
         check_column(name, option, self.columns, self.path)
@@ -53,6 +60,11 @@ class Whole:
         """How to name one row in a sentence: "line 12"."""
         number = bisect_right(self.begins, row) - 1
         return self.source.where(*self.batches[number], row - self.begins[number])
+
+
+def first_words(values: np.ndarray) -> list[str]:
+    """Some words, of a column of text."""
+    return list(islice((word for word in values.tolist() if word is not None), _SAMPLE))
 
 
 def to_arrow(columns: Mapping[str, Any]) -> Any:
