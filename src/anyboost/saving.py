@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _OPEN = ("/dev/std", "/dev/fd/", "/proc/self/fd/")
 
@@ -69,19 +69,24 @@ def _write(path: Any, blob: bytes) -> None:
     if is_special(path):
         Path(path).write_bytes(blob)
         return
-    target = os.path.realpath(os.fspath(path))
-    folder, name = os.path.split(target)
-    spare = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.tmp")
-    binary = getattr(os, "O_BINARY", 0)
-    handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o666)
+    spare, file = begin_beside(path)
     try:
-        with open(handle, "wb") as file:
+        with file:
             file.write(blob)
-        put_in_place(spare, target)
+        put_in_place(spare, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(spare)
         raise
+
+
+def begin_beside(path: Any) -> tuple[str, IO[bytes]]:
+    """A new file in the folder of another, whose place it is to take: its name, which nobody has, and the file."""
+    folder, name = os.path.split(os.path.realpath(os.fsdecode(path)))
+    spare = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.tmp")
+    binary = getattr(os, "O_BINARY", 0)
+    handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o666)
+    return spare, open(handle, "wb")
 
 
 def put_in_place(spare: Any, path: Any) -> None:

@@ -38,7 +38,7 @@ OVER_AN_INPUT = [
     ("stream data.csv --target y --resume online --predictions {}", "online"),
     ("stream data.csv --target y --resume online.png --figure {}", "online.png"),
     ("stream {} --format csv --target y --save new", "new.reached"),
-    ("stream data.csv --target y --resume {} --predictions new", "new.part"),
+    ("stream data.csv --target y --resume {} --predictions new", "new.anyboost-part"),
 ]
 TWICE = [
     "combine data.csv --target y -o new --save {}",
@@ -48,7 +48,7 @@ TWICE = [
     "stream data.csv --target y --save new.png --figure {}.png",
     "stream data.csv --target y --predictions new.png --figure {}.png",
     "stream data.csv --target y --save new --predictions {}.reached",  # a file that --save has beside it
-    "stream data.csv --target y --predictions new --save {}.part",
+    "stream data.csv --target y --predictions new --save {}.anyboost-part",
     "demo --quick --output new.png --report {}.png",
 ]
 GUISES = {
@@ -80,7 +80,7 @@ def place(tmp_path_factory):
         ab.save(model, folder / name)
     ab.export.to_json(model, folder / "model.json")
     online = ab.OnlineBoostingRegressor(learner="linear").partial_fit(X, y)
-    for name in ("online", "online.png", "new.part"):
+    for name in ("online", "online.png", "new.anyboost-part"):
         ab.save(online, folder / name)
     return folder
 

@@ -311,13 +311,21 @@ def test_a_failure_halfway_leaves_the_old_table(place, table):
     ab.save(ab.BoostingRegressor(max_iter=2).fit(table[["a", "b"]], table["y"]), "m")
     (place / "late.csv").write_text("a,b\n" + "1,2\n" * 70_000 + "1,wrong\n")
     (place / "out.csv").write_text("old")
+    (place / "out.csv.part").write_text("of somebody else")
     done = run("predict", "m", "late.csv", "-o", "out.csv", code=1)
     assert done.stderr == (
         "line 70002: column 'b' is 'wrong', and the model takes numbers there: leave the cell empty where it is "
         "missing\n"
     )
     assert (place / "out.csv").read_text() == "old"
-    assert not (place / "out.csv.part").exists()
+    assert (place / "out.csv.part").read_text() == "of somebody else"
+    assert sorted(path.name for path in place.iterdir()) == [
+        "data.csv",
+        "late.csv",
+        "m",
+        "out.csv",
+        "out.csv.part",
+    ]
 
 
 def test_columns_that_the_model_has_not_may_hold_anything(place, table):
@@ -378,7 +386,8 @@ def test_a_column_that_cannot_be_read_can_be_left_out(room, dated):
     run("cv", "typed.parquet", *words, *left, "--folds", "2")
     run("predict", "m", "typed.parquet", "--keep", "id", "-o", "out.csv")
     np.testing.assert_array_equal(
-        pd.read_csv("out.csv", float_precision="round_trip")["prediction"], ab.load("m").predict(dated[["a", "b", "color"]])
+        pd.read_csv("out.csv", float_precision="round_trip")["prediction"],
+        ab.load("m").predict(dated[["a", "b", "color"]]),
     )
     run("explain", "m", "typed.parquet")
     run("report", "m", "typed.parquet", "--target", "y", "-o", "page.html")

@@ -1,6 +1,9 @@
 """Files that commands write: where one could not be, that is said before the work."""
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +71,12 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
     assert not saving.is_special("/dev/shm/model")  # a folder like others, in memory
 
 
+def _on_a_full_disk(path):
+    """Where rows go until they are all there, which has no room."""
+    os.symlink("/dev/full", f"{path}.full")
+    return f"{path}.full", open("/dev/full", "wb")
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
 @pytest.mark.parametrize("name", ["/dev/full", "new.csv"])
 def test_a_full_disk_names_the_file_and_leaves_none_behind(tmp_path, monkeypatch, name):
@@ -76,7 +85,7 @@ def test_a_full_disk_names_the_file_and_leaves_none_behind(tmp_path, monkeypatch
     ab.save(model, "model")
     Path("table.csv").write_text("a\n1\n")
     if name == "new.csv":
-        os.symlink("/dev/full", "new.csv.part")  # where rows go until they are all there
+        monkeypatch.setattr(saving, "begin_beside", _on_a_full_disk)
     done = CliRunner().invoke(
         build(), ["predict", "model", "table.csv", "-o", name, "--output-format", "csv"]
     )
@@ -84,3 +93,37 @@ def test_a_full_disk_names_the_file_and_leaves_none_behind(tmp_path, monkeypatch
     done = CliRunner().invoke(build(), ["convert", "model", "/dev/full", "--to", "json"])
     assert (done.exit_code, done.stderr) == (1, "/dev/full cannot be used: No space left on device\n")
     assert sorted(os.listdir()) == ["model", "table.csv"]
+
+
+_ENDED = """
+import os, signal, sys
+from anyboost.cli.rows import writing
+write = writing.TableWriter.write
+def ended(self, columns):
+    write(self, columns)
+    print(*sorted(os.listdir()), file=sys.stderr)
+    os.kill(os.getpid(), signal.SIGTERM)
+writing.TableWriter.write = ended
+from anyboost.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends processes without a signal")
+def test_a_table_that_is_ended_halfway_leaves_no_part(tmp_path):
+    """A scheduler that ends a job leaves the old table, and nothing beside it."""
+    ab.save(ab.BoostingRegressor(max_iter=1).fit(np.arange(8.0)[:, None], np.arange(8.0)), tmp_path / "model")
+    (tmp_path / "table.csv").write_text("a\n1\n")
+    for name in ("out.csv", "out.csv.part"):
+        (tmp_path / name).write_text("old")
+    line = [sys.executable, "-c", _ENDED, "predict", "model", "table.csv", "-o", "out.csv"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert len(done.stderr.split()) == 5  # the part was there
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "model",
+        "out.csv",
+        "out.csv.part",
+        "table.csv",
+    ]
+    assert {(tmp_path / name).read_text() for name in ("out.csv", "out.csv.part")} == {"old"}

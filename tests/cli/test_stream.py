@@ -341,7 +341,7 @@ def test_a_refused_run_touches_nothing(data, tmp_path, monkeypatch, wrong):
     data.write_text(
         "a,b,color,y\n-1,2,red,1\n-1,2,red,-1\n" if "--resume" in wrong else "a,b,color,y\n-1,2,red,-1\n"
     )
-    for name in ("p.txt", "p.txt.part", "saved", "saved.reached"):
+    for name in ("p.txt", "p.txt.part", "p.txt.anyboost-part", "saved", "saved.reached"):
         Path(name).write_text("dear to someone")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     save = [] if "--test" in wrong else ["--save", "saved"]
@@ -352,8 +352,9 @@ def test_a_refused_run_touches_nothing(data, tmp_path, monkeypatch, wrong):
 
 def test_predictions_stand_beside_until_the_stream_ends(data, tmp_path, monkeypatch):
     """A reader of the old predictions never meets half of the new ones."""
-    file = tmp_path / "p.txt"
+    file, other = tmp_path / "p.txt", tmp_path / "p.txt.part"
     file.write_text("old")
+    other.write_text("of somebody else")
     seen = []
     observe = ab.OnlineBoostingRegressor.observe
 
@@ -365,7 +366,8 @@ def test_predictions_stand_beside_until_the_stream_ends(data, tmp_path, monkeypa
     well(data, "--target", "y", "--predictions", file)
     assert set(seen) == {"old"}
     assert len(file.read_text().splitlines()) == 300
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "p.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "p.txt", "p.txt.part"]
+    assert other.read_text() == "of somebody else"
 
 
 @pytest.mark.parametrize("cut", [1, 100, 300])
@@ -379,7 +381,7 @@ def test_predictions_go_on_where_the_run_was_stopped(data, tmp_path, cut):
     well(data, "--resume", model, "--save", model, "--predictions", part)
     assert part.read_text() == whole.read_text()
     again = run(data, "--resume", model, "--predictions", part)
-    assert not part.with_name("part.txt.part").exists()
+    assert not part.with_name("part.txt.anyboost-part").exists()
     assert part.read_text() == whole.read_text(), again.output
 
 
@@ -526,7 +528,7 @@ def kill_and_resume(folder, kills, seed):
             way = ("inline", "background")[number % 2]
             killed, whole = folder / f"killed-{number}{ending}", folder / f"whole-{way}{ending}"
             assert killed.read_bytes() == whole.read_bytes()
-        assert not (folder / f"killed-{number}.predictions.part").exists()
+        assert not (folder / f"killed-{number}.predictions.anyboost-part").exists()
         assert not (folder / f"killed-{number}.reached").exists()
     return report
 

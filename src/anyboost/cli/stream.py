@@ -170,9 +170,11 @@ def _check(
     paths.check("--save", save)
     paths.check("--predictions", predictions)
     paths.check("--figure", figure, paths.PICTURES)
+    from anyboost.cli.passes.predictions import PART
+
     # files that a run has beside these
     reached = None if save is None else Path(f"{save}.reached")
-    part = None if predictions is None else Path(f"{predictions}.part")
+    part = None if predictions is None else Path(f"{predictions}{PART}")
     written = {"--predictions": predictions, "--figure": figure}
     paths.check_apart({"--save": save, **written}, file, reached, part)
     paths.check_apart(written, resume)  # --save may name it: the model then goes on in one file

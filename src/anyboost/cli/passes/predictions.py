@@ -1,7 +1,7 @@
-"""The file of `--predictions`: a line an example, written beside it as NAME.part and renamed when the stream has ended.
+"""The file of `--predictions`: a line an example, written to NAME.anyboost-part, which becomes NAME when all is there.
 
 A model file of the stream tells how far its predictions had come, by a number of bytes and their digest. Whoever
-resumes goes on from there: in NAME.part after a kill, in NAME itself after a stop.
+resumes goes on from there: in NAME.anyboost-part after a kill, in NAME itself after a stop.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import IO, Any
 from anyboost import saving
 
 _BLOCK = 1 << 20
+PART = ".anyboost-part"  # a name that no file of a user has
 
 
 class Predictions:
@@ -24,7 +25,7 @@ class Predictions:
     def __init__(self, path: Path) -> None:
         self.path = path if saving.is_special(path) else Path(os.path.realpath(path))
         self._direct = saving.is_special(path)
-        self._part = self.path if self._direct else Path(f"{self.path}.part")
+        self._part = self.path if self._direct else Path(f"{self.path}{PART}")
         self._file: IO[bytes] | None = None
         self._bytes, self._digest = 0, hashlib.sha256()
 

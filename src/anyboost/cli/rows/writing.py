@@ -6,8 +6,9 @@ import contextlib
 import csv
 import gzip
 import io
-import os
+import signal
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,13 +41,16 @@ class TableWriter:
     def __init__(self, path: str, format: str | None = None) -> None:
         self.path, self.form, self.rows = path, tables.format_of(path, format), 0
         self._direct = path == STANDARD or saving.is_special(path)
-        self._part = Path(path) if self._direct else Path(f"{os.path.realpath(path)}.part")
+        self._part = path  # what is written to
+        self._before: Any = None  # what a signal to end did
         self._raw: Any = None
         self._sink: Any = None
         self._writer: Any = None
         self._schema: Any = None
 
     def __enter__(self) -> TableWriter:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGTERM, _end)
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
@@ -59,6 +63,8 @@ class TableWriter:
         finally:
             if not whole:
                 self._give_up()
+            if self._before is not None:
+                signal.signal(signal.SIGTERM, self._before)
 
     def write(self, columns: Mapping[str, Any]) -> None:
         """Add rows; the first ones say which columns there are."""
@@ -81,7 +87,12 @@ class TableWriter:
             say(f"{self.path}: {self.rows:,} rows")
 
     def _begin(self, columns: Mapping[str, Any]) -> None:
-        self._raw = sys.stdout.buffer if self.path == STANDARD else self._part.open("wb")
+        if self.path == STANDARD:
+            self._raw = sys.stdout.buffer
+        elif self._direct:
+            self._raw = Path(self.path).open("wb")  # noqa: SIM115 - closed when the table ends
+        else:
+            self._part, self._raw = saving.begin_beside(self.path)
         if self.form in ("csv", "tsv"):
             self._sink = io.TextIOWrapper(self._compressed(), encoding="utf-8", newline="")
             self._writer = csv.writer(
@@ -137,7 +148,12 @@ class TableWriter:
         with contextlib.suppress(OSError):
             self._raw.close()
         if not self._direct:
-            self._part.unlink(missing_ok=True)
+            Path(self._part).unlink(missing_ok=True)
+
+
+def _end(*_: Any) -> None:
+    """End in a way that takes away what is half written."""
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 def _alike(table: Any, schema: Any) -> Any:
