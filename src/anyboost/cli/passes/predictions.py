@@ -1,4 +1,4 @@
-"""The file of `--predictions`: a line an example, written beside it as NAME.anyboost-part, and renamed at the end.
+"""The file of `--predictions`: a line an example, written to NAME.anyboost-part, which becomes NAME when all is there.
 
 A model file of the stream tells how far its predictions had come, by a number of bytes and their digest. Whoever
 resumes goes on from there: in NAME.anyboost-part after a kill, in NAME itself after a stop.
