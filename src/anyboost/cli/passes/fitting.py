@@ -177,8 +177,8 @@ def check_words(asked: Asked, words: Collection[str], rows: int) -> None:
     """A sentence where words are no classes: numbers in some dress, or too many of them."""
     if asked.types.get(asked.target) == "text":  # --type takes numbers as words
         return
-    many = len(words) > _FEW_CLASSES and 2 * len(words) > min(rows, 2 * _MOST_CLASSES)
-    if many or (len(words) > 2 and len(words) > _NEARLY_ALL * rows):
+    too_many = len(words) > _FEW_CLASSES and 2 * len(words) > min(rows, 2 * _MOST_CLASSES)
+    if too_many or (len(words) > 2 and len(words) > _NEARLY_ALL * rows):
         many = f"{len(words)}" if len(words) <= _MOST_CLASSES else f"more than {_MOST_CLASSES:,}"
         raise TableError(
             f"--target {asked.target!r} holds {many} different words in {rows:,} rows, "
