@@ -24,4 +24,9 @@ def frames(*given, parts=5):
 
 
 def delayed(*given, parts=4):
-    return [[dask.delayed(piece) for piece in np.array_split(part, parts)] for part in given]
+    """Delayed parts, of frames too, which `np.array_split` makes arrays of from pandas 3 on."""
+    found = []
+    for part in given:
+        places = np.array_split(np.arange(len(part)), parts)
+        found.append([dask.delayed(part.iloc[own] if hasattr(part, "iloc") else part[own]) for own in places])
+    return found

@@ -22,6 +22,7 @@ from anyboost.cli import build
 from anyboost.cli.rows import frames, sources
 from anyboost.cli.rows.cells import TableError
 from anyboost.cli.shared import rounds
+from exactly import read_csv
 
 ROWS = 120
 
@@ -81,7 +82,7 @@ def test_the_model_is_that_of_the_library(table):
 def test_words_are_classes_and_probabilities_are_columns(table):
     run("fit", "data.csv", "--target", "kind", *_ignored("kind"), "-o", "m", "--set", "max_iter=5")
     run("predict", "m", "data.csv", "--probabilities", "--raw", "--keep", "id", "-o", "out.csv")
-    found, model = pd.read_csv("out.csv", float_precision="round_trip"), ab.load("m")
+    found, model = read_csv("out.csv"), ab.load("m")
     assert list(found) == ["id", "prediction", "score", "probability_high", "probability_low"]
     np.testing.assert_array_equal(
         found["probability_low"], model.predict_proba(table[model.feature_names_in_])[:, 1]
@@ -123,12 +124,12 @@ def test_quantiles_and_intervals_are_columns(table):
 def test_explanations_add_up_to_the_score():
     run("fit", "data.csv", "--target", "y", *_ignored("y"), "-o", "m", "--set", "max_iter=5")
     run("predict", "m", "data.csv", "--explain", "--raw", "-o", "out.csv")
-    found = pd.read_csv("out.csv", float_precision="round_trip")
+    found = read_csv("out.csv")
     why = [name for name in found if name.startswith("why_")]
     assert why == ["why_a", "why_b", "why_c", "why_color", "why_code"]
     np.testing.assert_allclose(found["base"] + found[why].sum(axis=1), found["score"], atol=1e-9)
     run("explain", "m", "data.csv", "-o", "why.tsv", "--keep", "id")
-    again = pd.read_csv("why.tsv", sep="\t", float_precision="round_trip")
+    again = read_csv("why.tsv", sep="\t")
     np.testing.assert_array_equal(again[why], found[why])
     shown = run("explain", "m").stdout.splitlines()
     assert len(shown) == 5
@@ -189,7 +190,7 @@ def test_standard_input_and_output(place, table):
     text = (place / "data.csv").read_bytes()
     run("fit", "-", "--target", "y", *_ignored("y"), "-o", "m", "--set", "max_iter=3", given=text)
     done = run("predict", "m", "-", given=text)
-    found = pd.read_csv(io.StringIO(done.stdout), float_precision="round_trip")
+    found = read_csv(io.StringIO(done.stdout))
     np.testing.assert_array_equal(
         found["prediction"], ab.load("m").predict(table[ab.load("m").feature_names_in_])
     )
@@ -304,9 +305,7 @@ def test_a_run_and_a_sum_predict_from_numbers(table):
         ("sum", "score", model.ensemble.predict(X)),
     ):
         run("predict", name, "n.csv", "-o", "out.csv")
-        np.testing.assert_allclose(
-            pd.read_csv("out.csv", float_precision="round_trip")[column], wanted, rtol=1e-12
-        )
+        np.testing.assert_allclose(read_csv("out.csv")[column], wanted, rtol=1e-12)
 
 
 def test_a_failure_halfway_leaves_the_old_table(place, table):
@@ -388,7 +387,7 @@ def test_a_column_that_cannot_be_read_can_be_left_out(room, dated):
     run("cv", "typed.parquet", *words, *left, "--folds", "2")
     run("predict", "m", "typed.parquet", "--keep", "id", "-o", "out.csv")
     np.testing.assert_array_equal(
-        pd.read_csv("out.csv", float_precision="round_trip")["prediction"],
+        read_csv("out.csv")["prediction"],
         ab.load("m").predict(dated[["a", "b", "color"]]),
     )
     run("explain", "m", "typed.parquet")

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import anyboost as ab
 from anyboost.cli import build
 from anyboost.cli.rows import sources
+from exactly import read_csv
 
 ROWS = 40
 WORDS, NUMBERS = ["a", "b", "c"], ["a", "b"]
@@ -155,7 +156,7 @@ def test_a_page_about_a_model_that_knows_no_columns_is_made(folder, tmp_path):
     for name in ("stream", "mirror_of_columns", "chain_of_a_frame"):
         run(f"report {folder / name} -o {tmp_path / name}.html")
         assert "Parameters" in (tmp_path / f"{name}.html").read_text()
-    table = pd.read_csv(folder / "f.csv")
+    table = read_csv(folder / "f.csv")
     mirror = ab.MirrorAveragingRegressor([LinearRegression()]).fit(table[NUMBERS], table["y"])
     ab.report.write(mirror, tmp_path / "mirror.html")
 
@@ -173,7 +174,7 @@ def here(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "ROWS", 7)  # so that a table comes in portions
     for name in ("stream", "stream_of_classes", "stream_of_vw", "team_of_classes", "d.csv"):
         Path(name).symlink_to(folder / name)
-    return pd.read_csv("d.csv", float_precision="round_trip")
+    return read_csv("d.csv")
 
 
 @pytest.mark.parametrize("model", ["stream", "stream_of_classes"])
@@ -187,7 +188,7 @@ def test_a_model_of_a_stream_predicts_tables_as_its_test_does(here, model):
     )
     for data in ("d.csv", "1.csv 2.parquet"):
         run(f"predict {model} {data} --keep q -o out.csv")
-        found = pd.read_csv("out.csv", float_precision="round_trip")
+        found = read_csv("out.csv")
         assert list(found) == ["q", "prediction"]
         assert found["q"].tolist() == here["q"].tolist()
         shown = [f"{value:.10g}" if isinstance(value, float) else value for value in found["prediction"]]
