@@ -2,11 +2,10 @@
 
 import warnings
 from functools import partial
-from itertools import pairwise
+from itertools import cycle, pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import dask
 import numpy as np
 import pandas as pd
 
@@ -47,13 +46,29 @@ def _cut(values, edges):
 
 
 def spread(where, values):
-    """Parts that a worker can make again, or as a layout has them; all in one place where there is no cluster."""
+    """Parts dealt to the workers of a client in turn, or as a layout has them; the values where there is no cluster."""
     if where is None:
         return values
     if isinstance(where, Layout):
         return where.spread(values)
     edges = np.linspace(0, len(values), PARTS + 1).astype(int)
-    return [dask.delayed(part) for part in _cut(values, edges)]
+    return dealt(where, [partial(_itself, part) for part in _cut(values, edges)])
+
+
+def dealt(client, makers):
+    """What the functions make, dealt to the workers in turn; another worker makes it again where one dies.
+
+    Which worker holds what is said and not left to the scheduler, which may give everything to one of them.
+    """
+    workers = sorted(client.nthreads())
+    return [
+        client.submit(make, workers=[worker], allow_other_workers=True, pure=False)
+        for make, worker in zip(makers, cycle(workers))
+    ]
+
+
+def _itself(part):
+    return part
 
 
 def client_of(where):

@@ -14,16 +14,21 @@ from pathlib import Path
 
 from distributed.diagnostics.plugin import WorkerPlugin
 
-_ON_THE_WAY = ("trees/parts.py", "trees/rows.py", "dask/mesh.py")  # those who ask for others
+_PACKAGE = "anyboost."
+_ON_THE_WAY = ("trees.parts", "trees.rows", "dask.mesh")  # modules that ask for others
 
 
 def asking():
-    """Who asks, as room.module.function."""
+    """The function of the library that asks, as package.module.function.
+
+    It is known by its module's name: a clone may lie in any folder, one named `anyboost` too.
+    """
     frame = sys._getframe(1)
     while frame is not None:
-        file, name = frame.f_code.co_filename.replace(os.sep, "/"), frame.f_code.co_name
-        if "/anyboost/" in file and not file.endswith(_ON_THE_WAY) and not name.startswith("<"):
-            return f"{frame.f_globals['__name__'].removeprefix('anyboost.')}.{name}"
+        module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+        inside = module.startswith(_PACKAGE) and module.removeprefix(_PACKAGE) not in _ON_THE_WAY
+        if inside and not name.startswith("<"):
+            return f"{module.removeprefix(_PACKAGE)}.{name}"
         frame = frame.f_back
     return "nobody"
 
@@ -77,12 +82,14 @@ class Marksman(WorkerPlugin):
     """Kills the worker at a place of a fit, some seconds after it has begun a round, and writes down what it was doing.
 
     Each line of a file is one kill of an attempt of its own: place, how many members it has at least, round, seconds.
+    Before the last round the worker waits for its end: on a machine of any speed the fit is not over before.
     """
 
     name = "marksman"
 
-    def __init__(self, orders):
-        self.orders, self.log = Path(orders), Path(orders).with_suffix(".log")
+    def __init__(self, orders, rounds):
+        self.orders, self.log, self.last = Path(orders), Path(orders).with_suffix(".log"), rounds - 1
+        self.shots = []
 
     def setup(self, worker):
         from anyboost.dask.workers import _Followed
@@ -98,13 +105,17 @@ class Marksman(WorkerPlugin):
         _Followed.recall = obey
 
     def _look(self, journal, here):
+        if journal.place == self.last:
+            for shot in self.shots:
+                shot.join()
         attempt, done = _attempt_of(journal), self.log.read_text() if self.log.exists() else ""
         left = self.orders.read_text().splitlines()[done.count("\n") :] if self.orders.exists() else []
         if not left or attempt is None or attempt in done:
             return
         place, least, at, seconds = left[0].split()
         if here.size >= int(least) and here.place == int(place) % here.size and journal.place == int(at):
-            threading.Timer(float(seconds), self._shoot, (journal, attempt, here.size)).start()
+            self.shots.append(threading.Timer(float(seconds), self._shoot, (journal, attempt, here.size)))
+            self.shots[-1].start()
 
     def _shoot(self, journal, attempt, members):
         told = {"attempt": attempt, "members": members, "round": journal.place, "known": len(journal.kept)}

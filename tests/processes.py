@@ -27,6 +27,7 @@ class Processes:
         settings = {
             "distributed.scheduler.allowed-failures": 1000,
             "distributed.comm.timeouts.connect": "30s",
+            "distributed.scheduler.work-stealing": False,  # tests say which worker holds which rows
         }
         self.stack.enter_context(dask.config.set(settings))
         workers = {"n_workers": 2, "threads_per_worker": 1, "processes": True}

@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager
+from functools import partial
 
 import dask
 import numpy as np
@@ -15,6 +16,7 @@ from distributed import Client, Nanny, Scheduler, SpecCluster, Worker
 from distributed.diagnostics.plugin import WorkerPlugin
 
 import anyboost as ab
+from collective_fits import dealt
 from models import model_of
 from processes import at_most, left_behind, pids
 
@@ -29,9 +31,13 @@ def rows(seed):
     return X, X[:, 0] * X[:, 1] + generator.normal(size=len(X)) / 10
 
 
-def collections():
-    made = [dask.delayed(rows)(seed) for seed in range(PARTS)]
-    return [part[0] for part in made], [part[1] for part in made]
+def on_both(client):
+    """Rows and targets in parts dealt to the two workers."""
+    return tuple(dealt(client, [partial(_one_of, seed, k) for seed in range(PARTS)]) for k in (0, 1))
+
+
+def _one_of(seed, number):
+    return rows(seed)[number]
 
 
 def whole(loss, **how):
@@ -82,7 +88,7 @@ def test_a_successor_at_the_same_address_is_another_worker():
 
     with at_most(120), cluster_of(Worker) as (cluster, client):
         before = sorted(client.nthreads())
-        run = ab.dask.boost(client, *collections(), "absolute", **HOW, timeout=30.0, callbacks=[replace])
+        run = ab.dask.boost(client, *on_both(client), "absolute", **HOW, timeout=30.0, callbacks=[replace])
         assert len(replaced) == 1
         assert sorted(client.nthreads()) == before
         assert model_of(run) == model_of(whole("absolute"))
@@ -125,7 +131,7 @@ def test_a_worker_killed_while_the_others_are_busy_may_keep_its_address(tmp_path
 
     with at_most(120), cluster_of(Nanny, port=0) as (_, client):
         client.register_plugin(Slow(busy, seconds))
-        run = ab.dask.boost(client, *collections(), "absolute", **HOW, timeout=60.0, callbacks=[kill])
+        run = ab.dask.boost(client, *on_both(client), "absolute", **HOW, timeout=60.0, callbacks=[kill])
         assert sorted(pids(client)) == sorted(killed[0])
         assert pids(client) != killed[0]
     assert model_of(run) == model_of(whole("absolute"))

@@ -6,8 +6,7 @@ import random
 import signal
 import threading
 import time
-from functools import wraps
-from operator import itemgetter
+from functools import partial, wraps
 
 import dask
 import dask.array as da
@@ -16,6 +15,7 @@ import pytest
 from distributed.diagnostics.plugin import WorkerPlugin
 
 import anyboost as ab
+from collective_fits import dealt
 from collectives import Marksman
 from models import model_of
 from processes import children, left_behind, nothing_left, pids
@@ -44,14 +44,13 @@ def collections():
 
 def on_both(client):
     """The same, each worker with half of them, and able to make those of the other."""
-    places = sorted(client.nthreads())
-    found = [], []
-    for seed in range(PARTS):
-        where = {"workers": [places[seed % len(places)]], "allow_other_workers": True, "pure": False}
-        made = client.submit(rows, seed, **where)
-        for number, own in enumerate(found):
-            own.append(client.submit(itemgetter(number), made, **where))
-    return found
+    return tuple(
+        dealt(client, [partial(_rows_or_targets, seed, n) for seed in range(PARTS)]) for n in range(2)
+    )
+
+
+def _rows_or_targets(seed, number):
+    return rows(seed)[number]
 
 
 @pytest.fixture(scope="module")
@@ -96,14 +95,10 @@ def test_a_worker_killed_at_any_moment_changes_no_byte(processes, whole, attempt
     count = 2 if kill % 3 == 2 else 1
     lines = [f"{kill + n} {2 - n} {chance.randint(0, 50)} {chance.uniform(0.0, 0.03)}" for n in range(count)]
     orders.write_text("\n".join(lines))
-    processes.register_plugin(Marksman(orders))
+    processes.register_plugin(Marksman(orders, HOW["rounds"]))
     log = orders.with_suffix(".log")
-    for _ in range(3):  # Dask may give all rows to one worker
-        attempts.clear()
-        run = ab.dask.boost(processes, *collections(), **HOW, timeout=60.0)
-        assert model_of(run) == model_of(whole)
-        if log.exists():
-            break
+    run = ab.dask.boost(processes, *on_both(processes), **HOW, timeout=60.0)
+    assert model_of(run) == model_of(whole)
     told = [json.loads(line) for line in log.read_text().splitlines()]
     print(lines, told, attempts)
     assert len(told) == count

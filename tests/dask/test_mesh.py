@@ -231,11 +231,9 @@ def test_a_parcel_that_is_lost_on_its_way_is_not_waited_for():
         mesh._turn += mesh.place == 1
         return mesh.add(np.int64(1))
 
-    began = time.monotonic()
     found = each(meshes(2, patience=1.0), work)
     assert str(found[0]).startswith("the worker worker 1 has not answered for 1 seconds")
     assert isinstance(found[1], Stopped)
-    assert time.monotonic() - began < 10
 
 
 def test_a_member_that_fails_ends_the_wait_of_the_others():

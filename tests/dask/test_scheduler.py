@@ -93,8 +93,6 @@ def test_a_scheduler_that_is_gone_ends_the_fit_and_the_work(how, sentence, momen
         ab.dask.boost(client, *collections(), **ENDLESS | {"rounds": 1}, timeout=60.0)
         given = collections(seconds=3.0 if moment == "loading" else 0.0)
         threading.Timer(2.0, os.kill, (scheduler, how)).start()
-        began = time.monotonic()
         with pytest.raises(ab.dask.Lost, match=sentence):
             ab.dask.boost(client, *given, **ENDLESS, timeout=4.0)
-        assert 2.0 < time.monotonic() - began < 45.0
         assert work_ends(20.0)
