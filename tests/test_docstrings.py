@@ -23,7 +23,7 @@ import anyboost as ab
 ROOMS: dict[str, tuple[str, ...] | None] = {
     "anyboost": None,
     "anyboost.bounds": (
-        *("gamma", "gradient_bound", "average_gap", "computable"),
+        *("gamma", "gradient_bound", "average_gap", "computable", "plan_repeated", "RepeatedPlan"),
         *(f"theorem_{number}" for number in range(3, 8)),
     ),
     "anyboost.certificates": ("Witness", "edge", "floor"),

@@ -1,46 +1,21 @@
 """Theorems 1 and 2: the edge against the classical weak-learning conditions, for every target.
 
-For a set H of classifiers and a target D on N rows, gamma is the edge of Definition 1, the largest
-<D, h>/(||D|| ||h||), and delta the largest number for which some h meets the classical condition:
+docs/theorems.md has both, with the sharp form of 2. `edge` is gamma of Definition 1, `advantage` is delta of the
+classical conditions, both over all classifiers of a set:
 
-    two classes, weights |D_n|, labels sgn D_n:   error <= (1/2 - delta/2) sum_n |D_n|
-    K classes, rewards D_nk, label argmax_k D_nk:
-        sum_n D_n,h(n) >= (1/K - delta/K) sum_nk D_nk + delta sum_n max_k D_nk
+    two classes    delta / sqrt(N) <= gamma <= delta
+    K classes      delta / ((K-1) sqrt(N)) <= gamma <= delta,   rows of mean zero
 
-Two classes. gamma = delta ||D||_1/(sqrt(N) ||D||_2), so
+For weights w the 1 / sqrt(N) is sqrt(min_n w_n). In the appendix, the line of Theorem 1 with gamma (1/N)
+||w||_1 lost a 1/N on the left.
 
-    delta/sqrt(N) <= gamma <= delta,
-
-which is what the appendix concludes. Both are attained, so its strict ">" is not right. (Its line with
-gamma (1/N) ||w||_1 lost a 1/N on the left.)
-
-K classes, rows of mean zero. <D, h'> = K/(K-1) (1/N) sum_n D_n,h(n) and ||h'||^2 = K/(K-1), so
-
-    gamma = sqrt(K/(K-1)) delta sum_n max_k D_nk / (sqrt(N) ||D||_2),     ||D||_2^2 = sum_nk D_nk^2.
-
-A row v of mean zero has  ||v||_2/sqrt(K(K-1)) <= max_k v_k <= sqrt((K-1)/K) ||v||_2,  with equality at
-(1, .., 1, -(K-1)) and at (1, -1/(K-1), .., -1/(K-1)). Hence
-
-    delta/((K-1) sqrt(N)) <= gamma <= delta,
-
-and both are attained. The second is the appendix's. The first is weaker than its sqrt(K/(K-1))
-delta/sqrt(N), which is false for every K, two included, as is its delta/sqrt(N) from K = 3 on: the proof
-takes max_k w_nk for the largest |w_nk|, and bounds a max-norm from below by a 2-norm. On one row, with h
-naming the right class:
+On one row, with h naming the right class:
 
     D = (1, -1):      delta = 1, gamma = 1,          printed sqrt(2)
     D = (1, 1, -2):   delta = 1, gamma = 1/2,        printed sqrt(3/2), and 1
     D = (1, -1, 0):   delta = 1, gamma = sqrt(3/4),  printed sqrt(3/2), and 1
 
-Rows with one positive entry have max_k v_k >= ||v||_2/sqrt(2), so gamma >= sqrt(K/(2(K-1))) delta/sqrt(N);
-the last line attains it. That is what minus a gradient of the hinge or of softmax looks like; the gradient
-itself, which the descent projects, has one negative entry, and for softmax may be as bad as the second line.
-
-The rows' mean zero is a condition, not "without loss of generality": adding a number to a row leaves <D, h'>
-and delta alone but not ||D||, and a D with constant rows is orthogonal to every h'. H' has an edge only for
-targets whose rows have mean zero.
-
-For a measure P the 1/sqrt(N) is sqrt(min_n P(x_n)).
+The last one attains sqrt(K/(2(K-1))) delta / sqrt(N), the bound for rows with one positive entry.
 """
 
 import math

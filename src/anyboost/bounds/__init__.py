@@ -12,21 +12,24 @@ Every bound is an array over T = 1 .. rounds, with gamma and G of the whole run.
     "sharp"    the same proof, with its geometric sums left as they stand; never above "safe"
 
 `theorems` are Theorems 3 to 7, `proofs` the inequalities they share and the bound that norms of the run give,
-`admission` what a run must be for them, `trace` what is read off it.
+`admission` what a run must be for them, `trace` what is read off it. `plans` goes from an accuracy to a tolerance.
 
 f* need not be optimal: Theorems 4 to 7 and `computable` bound the average gap to any function f*.
 """
 
+from anyboost.bounds.plans import RepeatedPlan, plan_repeated
 from anyboost.bounds.proofs import computable
 from anyboost.bounds.theorems import FORMS, theorem_3, theorem_4, theorem_5, theorem_6, theorem_7
 from anyboost.bounds.trace import average_gap, gamma, gradient_bound
 
 __all__ = [
     "FORMS",
+    "RepeatedPlan",
     "average_gap",
     "computable",
     "gamma",
     "gradient_bound",
+    "plan_repeated",
     "theorem_3",
     "theorem_4",
     "theorem_5",

@@ -58,7 +58,8 @@ class Repeated(Descent):
     projections : int or None, default None
         How many projections a round makes. None: t in round t; with `tolerance`, at most 1000.
     tolerance : float or None, default None
-        Project until ||D|| <= tolerance * ||g||, but at most `projections` times.
+        Project until ||D|| <= tolerance * ||g||, but at most `projections` times. `bounds.plan_repeated` goes from an
+        accuracy of the model to a tolerance.
     curvature : bool or str, default "auto"
         Whether to project in the metric of the loss's curvature; see `Descent`.
 
