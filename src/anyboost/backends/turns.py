@@ -1,7 +1,7 @@
 """Processes that need the same kernel compile it once: one compiles, the others wait and read it from the cache.
 
 A process that does not find a kernel in the cache takes the kernel's lock before it compiles, and looks once more.
-Locks are the system's record locks (fcntl) on one file in the cache folder, a byte for each kernel: the system gives them
+Locks are record locks (fcntl) on one file in the cache folder, a byte for each kernel: the system gives them
 back when their process ends, killed or not, and a fork does not inherit them. Where they do not work, each process
 compiles.
 """
