@@ -13,6 +13,8 @@ from functools import partial
 import numba
 from numba.core import event
 
+from anyboost.backends.turns import take_turns
+
 _OWN_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What a kernel is for, by its folder or module; those not named are for boosting in general.
 _WORK = {
@@ -45,6 +47,7 @@ def kernel(function=None, *, cached=True, **further):
     if cached:
         _KERNELS.append(compiled)
         _outlive_upgrades(compiled)
+        take_turns(compiled)
     return compiled
 
 

@@ -24,6 +24,7 @@ from anyboost.dask.workers import Sets, Surroundings
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, measures, parameters
 from anyboost.estimators.callbacks import Narrator, Rounds, with_callbacks
 from anyboost.estimators.sets import named_sets
+from anyboost.fitted import from_one_fit, put_in_place
 from anyboost.samples import valid_parts
 from anyboost.tables.frames import frame_of, to_frame
 
@@ -72,9 +73,7 @@ class OnCluster(BaseEstimator):
         told = self._told_rounds(given, resume)
         fitted = fits.run(client, work, held, self.timeout, self._audience(told))
         known = self.get_params(deep=False)
-        for name in [name for name in vars(self) if name.endswith("_") and name not in known]:
-            delattr(self, name)
-        self.__dict__.update({name: value for name, value in vars(fitted).items() if name not in known})
+        put_in_place(self, {name: value for name, value in vars(fitted).items() if name not in known})
         told.end(fitted)
         return self
 
@@ -126,6 +125,7 @@ class OnCluster(BaseEstimator):
             **{name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         )
 
+    @from_one_fit
     def to_local(self) -> Any:
         """The fitted estimator for data in memory, without a cluster.
 

@@ -1,7 +1,7 @@
 """What the three estimators share: parameters in, a table and targets to `boost`, a fitted sum out.
 
-A fit works on values of its own and writes all fitted attributes at its end, so that a fit that fails leaves
-the estimator as it was.
+A fit works on values of its own and puts all fitted attributes in place at its end (`fitted`), so that a fit that
+fails leaves the estimator as it was, and others can predict meanwhile.
 """
 
 from abc import abstractmethod
@@ -28,6 +28,7 @@ from anyboost.estimators.held_out import CV, SHARE, SPLIT, FoldRun, HeldOut, hel
 from anyboost.estimators.rounds import Sets, fit_parts, search
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
+from anyboost.fitted import put_in_place
 from anyboost.losses import Loss
 from anyboost.trees.parts import circle, rows_of, total
 from anyboost.watching import Monitor
@@ -199,17 +200,10 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
                 parts = [part for _, part in folds]
             fitted |= self._calibrate(way, targets.loss, held_out(parts, rounds, fitting.n_threads))
         fitted["_marginals"] = marginals.measured(fitting, given.columns, fitted["ensemble_"])
-        self._keep(fitted)
-        self._continuation = (without_sample(run), seed) if self.warm_start else None
+        fitted["_continuation"] = (without_sample(run), seed) if self.warm_start else None
+        put_in_place(self, fitted)
         narration.end(run)
         return self
-
-    def _keep(self, fitted: Mapping[str, Any]) -> None:
-        """Have these attributes, and none of an earlier fit."""
-        self.__dict__.update(fitted)
-        for name in [name for name in vars(self) if name.endswith("_") and name not in fitted]:
-            if name not in self.get_params(deep=False):
-                delattr(self, name)
 
     def _dials(self, rows: Labelled, targets: Targets, has_valid: bool) -> Dials:
         """Every dial of the fit."""

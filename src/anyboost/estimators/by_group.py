@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, tables
 from anyboost.estimators.predicting import Predicting
+from anyboost.fitted import from_one_fit
 from anyboost.losses import CVaR, RowwiseLoss, WorstGroup
 
 
@@ -15,6 +16,7 @@ class ByGroup(Predicting):
 
     loss_: Any
 
+    @from_one_fit
     def by_group(
         self,
         X: Any,

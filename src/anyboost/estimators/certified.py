@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from anyboost.certificates import Certificate
+from anyboost.fitted import from_one_fit
 
 
 class Certified:
@@ -23,6 +24,7 @@ class Certified:
         except ValueError as error:  # then it has none, as `hasattr` is to say
             raise AttributeError(str(error)) from None
 
+    @from_one_fit
     def floor(self, radius: float | None = None) -> float:
         """Certified: no model of at most this size has a smaller training loss, whoever finds it.
 
@@ -50,6 +52,7 @@ class Certified:
         """
         return self._proofs().floor(radius)
 
+    @from_one_fit
     def gap(self, radius: float | None = None) -> float:
         """The training loss minus the floor: at most this much could be gained by any model of this size.
 

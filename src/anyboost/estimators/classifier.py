@@ -15,6 +15,7 @@ from anyboost.estimators.held_out import CV, HeldOut
 from anyboost.estimators.probabilities import OfProbabilities, gives_probabilities
 from anyboost.estimators.rows import Targets
 from anyboost.explain import calibration
+from anyboost.fitted import from_one_fit
 from anyboost.losses import Loss
 
 
@@ -210,6 +211,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         self.calibration = calibration
 
     @keywords.explained
+    @from_one_fit
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The class of each row.
 
@@ -227,6 +229,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         """
         return self._labels(self._raw(X, offset))
 
+    @from_one_fit
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """The class of each row after each round.
 
@@ -244,6 +247,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         """
         return (self._labels(scores) for scores in self._staged_raw(X, offset))
 
+    @from_one_fit
     def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
         """Raw scores: (n,) for two classes, positive for the second; (n, classes) for more.
 
@@ -261,6 +265,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         """
         return self._decisions(self._raw(X, offset))
 
+    @from_one_fit
     def staged_decision_function(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """Raw scores after each round.
 
@@ -280,6 +285,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
 
     @OfProbabilities
     @keywords.explained
+    @from_one_fit
     def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The probability of each class, for losses that give probabilities.
 
@@ -298,6 +304,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         return self._probabilities(self._raw(X, offset))
 
     @OfProbabilities
+    @from_one_fit
     def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """The logarithm of the probability of each class.
 
@@ -317,6 +324,7 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
             return np.log(self.predict_proba(X, offset))
 
     @OfProbabilities
+    @from_one_fit
     def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """The probability of each class after each round.
 

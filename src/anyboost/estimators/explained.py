@@ -12,6 +12,7 @@ from anyboost.explain import importances as importances_of
 from anyboost.explain.explanation import Explanation, explain, interact
 from anyboost.explain.marginals import Marginals, trees_with_shapes
 from anyboost.explain.shapes import Shapes, shapes_of
+from anyboost.fitted import from_one_fit
 
 KINDS = ("gain", "split", "shap", "permutation")
 REPEATS = 5  # of each permutation
@@ -31,6 +32,7 @@ class Explained(Predicting):
         except TypeError as error:  # then it has none, as `hasattr` is to say
             raise AttributeError(str(error)) from None
 
+    @from_one_fit
     def importances(self, kind: str = "gain", X: Any = None, y: Any = None) -> np.ndarray:
         """How much the model uses each column.
 
@@ -72,6 +74,7 @@ class Explained(Predicting):
 
         return permutation_importance(self, X, y, n_repeats=REPEATS, random_state=0).importances_mean
 
+    @from_one_fit
     def shap_values(self, X: Any, background: Any = None) -> np.ndarray:
         """How much each column adds to the raw score of each row: Shapley values, exact.
 
@@ -100,6 +103,7 @@ class Explained(Predicting):
         """
         return self.explanation(X, background).values
 
+    @from_one_fit
     def explanation(self, X: Any, background: Any = None) -> Explanation:
         """Shapley values with their base, the rows and the names of the columns.
 
@@ -133,6 +137,7 @@ class Explained(Predicting):
         data = X.toarray() if hasattr(X, "tocsr") else np.asarray(X)
         return Explanation(values, bases, data, self._feature_names())
 
+    @from_one_fit
     def shap_interaction_values(self, X: Any) -> np.ndarray:
         """How much each pair of columns adds to the raw score of each row beyond what they add alone.
 
@@ -159,6 +164,7 @@ class Explained(Predicting):
         found = interact(self.ensemble_, table, self._sources(), means, checks.n_threads(self.n_jobs))
         return found[..., 0] if found.shape[-1] == 1 else found
 
+    @from_one_fit
     def shapes(self) -> Shapes:
         """The model as a sum of curves: what each column adds to the raw score, exactly, and what pairs add beyond.
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from anyboost import checks
 from anyboost.estimators.held_out import CV, SPLIT, HeldOut
 from anyboost.explain.intervals import Conformal, Distributions, log_odds
+from anyboost.fitted import from_one_fit
 from anyboost.losses import Cox, Loss, MultiQuantile, Sum
 
 WAYS = ("auto", CV, SPLIT)
@@ -23,6 +24,7 @@ class Intervals:
     preset: Any
     warm_start: bool
 
+    @from_one_fit
     def predict_quantiles(
         self, X: Any, levels: Sequence[float], offset: Any = None, groups: Any = None
     ) -> np.ndarray:
@@ -61,6 +63,7 @@ class Intervals:
         asked = [checks.between(level, "levels", 0, 1) for level in levels]
         return self._quantiles(X, asked, offset, groups, "predict_quantiles", "levels")
 
+    @from_one_fit
     def predict_interval(
         self, X: Any, coverage: float = 0.9, offset: Any = None, groups: Any = None
     ) -> np.ndarray:

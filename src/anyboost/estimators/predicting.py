@@ -13,6 +13,7 @@ from anyboost.estimators import parameters, reading
 from anyboost.estimators.encoding import Encoding
 from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import raw_scores_of
+from anyboost.fitted import from_one_fit
 from anyboost.tables import Columns, quick
 
 
@@ -26,6 +27,7 @@ class Predicting:
     _encoding: Encoding
     _watched: WatchedSet | None = None  # where it is shown to a scorer in the middle of a fit
 
+    @from_one_fit
     def apply(self, X: Any) -> np.ndarray:
         """The leaf, as a node number of its tree, in which each row ends.
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from anyboost.estimators import parameters
+from anyboost.fitted import snapshot
 
 
 def gives_probabilities(estimator: Any) -> bool:
@@ -27,7 +28,7 @@ class OfProbabilities:
     def __get__(self, model: Any, owner: Any = None) -> Any:
         if model is None:
             return self.method
-        if not gives_probabilities(model):
+        if not gives_probabilities(snapshot(model)):
             raise AttributeError(
                 f"{self.method.__name__} needs probabilities, which the loss {getattr(model, 'loss_', model.loss)} "
                 "does not give: use loss='logistic', or calibration='temperature' with this one"

@@ -13,6 +13,7 @@ from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.callbacks import with_callbacks
 from anyboost.estimators.rows import Labelled, Targets, one_column
 from anyboost.estimators.sets import named_sets
+from anyboost.fitted import from_one_fit
 from anyboost.trees.parts import distinct
 
 
@@ -208,6 +209,7 @@ class BoostingRanker(BaseBoosting):
         return self._fit(X, y, sample_weight, qid, offset, sets, resume)
 
     @keywords.explained
+    @from_one_fit
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """Scores: a row with a higher one comes before others of its query.
 
@@ -225,6 +227,7 @@ class BoostingRanker(BaseBoosting):
         """
         return self._raw(X, offset)
 
+    @from_one_fit
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """Scores after each round.
 
@@ -242,6 +245,7 @@ class BoostingRanker(BaseBoosting):
         """
         return self._staged_raw(X, offset)
 
+    @from_one_fit
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
         """The mean NDCG of the queries; those without a relevant row are left out.
 

@@ -15,6 +15,7 @@ from anyboost.estimators.base import BaseBoosting, GroupedBoosting
 from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.intervals import Intervals, levels_of
 from anyboost.estimators.rows import Labelled, Targets, one_column
+from anyboost.fitted import from_one_fit
 from anyboost.losses import Cox, Multioutput
 
 
@@ -220,6 +221,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         self.conformal = conformal
 
     @keywords.explained
+    @from_one_fit
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """Predictions on the scale of y.
 
@@ -237,6 +239,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         """
         return self._predictions(self._raw(X, offset))
 
+    @from_one_fit
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[np.ndarray]:
         """Predictions after each round.
 
@@ -254,6 +257,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         """
         return (self._predictions(scores) for scores in self._staged_raw(X, offset))
 
+    @from_one_fit
     def predict_survival(self, X: Any, times: Any = None, offset: Any = None) -> np.ndarray:
         """The chance to be without an event after each of `times`, from the "cox" loss.
 
@@ -279,6 +283,7 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
         asked = self.event_times_ if times is None else checks.column(times, "times")
         return survival.chances(self.event_times_, self.baseline_hazard_, asked, self._raw(X, offset))
 
+    @from_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient R^2; for quantiles together minus their loss, for "cox" the concordance.
 

@@ -16,6 +16,7 @@ from anyboost.ensemble import Ensemble
 from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor
 from anyboost.estimators.encoding import Encoding
 from anyboost.explain.calibration import Calibration
+from anyboost.fitted import snapshot
 from anyboost.losses import Loss, links
 from anyboost.tables import Columns
 from anyboost.weak.each import EachFunction
@@ -106,6 +107,7 @@ def _bare(ensemble: Ensemble) -> tuple[Columns, Encoding, None]:
 def _of_estimator(kind: str, model: Any) -> ModelParts:
     from sklearn.utils.validation import check_is_fitted
 
+    model = snapshot(model)
     check_is_fitted(model)
     if getattr(model, "init_", None) is not None:
         raise ValueError(

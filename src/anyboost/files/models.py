@@ -14,6 +14,7 @@ from anyboost.files import container
 from anyboost.files.container import FORMAT, Contents
 from anyboost.files.fields import Fault, Fields, count, refuse, text
 from anyboost.files.tensors import Packed, Tensors, entries
+from anyboost.fitted import snapshot
 
 # What is saved, by the class's full name, and the module here that packs it. Named as text, so that a file of one
 # kind does not load the code of all.
@@ -88,6 +89,7 @@ def packed(model: Any) -> Packed:
     """
     if hasattr(model, "to_local"):  # of a cluster, which is no part of a file
         model = model.to_local()
+    model = snapshot(model)
     kind = _kind_of(model)
     head = entries(format=FORMAT, kind=kind, library=__version__)
     return head | _module(kind).pack(model).within("model")

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from anyboost import checks, descent, steps, weak
 from anyboost.boosting import Run, boost
 from anyboost.checks import Floats
+from anyboost.fitted import from_one_fit, put_in_place
 from anyboost.planning import planners
 from anyboost.planning.comparing import Comparison, compare, true_costs
 from anyboost.planning.loss import Demonstration, PathMargin
@@ -182,7 +183,7 @@ class MaxMarginPlanner(BaseEstimator):
             n_threads=checks.n_threads(self.n_jobs),
             random_state=self.random_state,
         )
-        self.__dict__.update(self._attributes(run, planner))
+        put_in_place(self, self._attributes(run, planner))
         return self
 
     def _checked(self) -> Planner:
@@ -226,6 +227,7 @@ class MaxMarginPlanner(BaseEstimator):
 
     # --- costs and paths
 
+    @from_one_fit
     def predict_costs(self, maps: Any, *, passable: Any = None) -> list[Floats]:
         """A cost map for each map; walls cost inf.
 
@@ -243,6 +245,7 @@ class MaxMarginPlanner(BaseEstimator):
         """
         return [self._cost(where) for where in self._maps(maps, passable)]
 
+    @from_one_fit
     def predict(self, maps: Any, starts: Any, goals: Any, *, passable: Any = None) -> Prediction:
         """Cost maps, and the cheapest path of each map from its start to its goal.
 
@@ -304,6 +307,7 @@ class MaxMarginPlanner(BaseEstimator):
 
     # --- how good they are
 
+    @from_one_fit
     def loss(self, maps: Any, demonstrations: Any, *, passable: Any = None) -> float:
         """The margin loss R on these maps.
 
@@ -347,6 +351,7 @@ class MaxMarginPlanner(BaseEstimator):
         """
         return 1.0 - self.compare(maps, demonstrations, passable=passable).off_path
 
+    @from_one_fit
     def compare(
         self, maps: Any, demonstrations: Any, costs: Any = None, *, passable: Any = None
     ) -> Comparison:

@@ -11,6 +11,7 @@ from anyboost import checks, tables
 from anyboost.boosting import Run
 from anyboost.estimators.base import BaseBoosting
 from anyboost.estimators.intervals import levels_of
+from anyboost.fitted import snapshot
 from anyboost.losses import Cox
 from anyboost.mirror.combining import Combining
 from anyboost.planning import MaxMarginPlanner
@@ -179,7 +180,7 @@ def check(
         tables.check_kind(X)
     name = getattr(y, "name", None)  # of a column of pandas or polars, which has "" for none
     target = None if name in (None, "") else str(name)
-    found = Subject(model, X, rows=rows, command=command, target=target)
+    found = Subject(snapshot(model), X, rows=rows, command=command, target=target)
     given = {"y": y, "qid": qid, "groups": groups}
     arrays: dict[str, Any] = {
         name: None if value is None else np.asarray(value) for name, value in given.items()

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from anyboost import checks, losses
 from anyboost.checks import Floats
+from anyboost.fitted import fit_apart, from_one_fit
 from anyboost.mirror import slopes
 from anyboost.mirror.estimators.base import Averager, MirrorAveraging
 from anyboost.mirror.pool import Task
@@ -86,6 +87,7 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
 
     _usual = "logistic"
 
+    @fit_apart
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MirrorAveragingClassifier":
         """Fit the models, and learn the weights in one pass over the rows.
 
@@ -192,6 +194,7 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
         tags.classifier_tags.poor_score = self.models is None
         return tags
 
+    @from_one_fit
     def decision_function(self, X: Any) -> Floats:
         """Raw scores, (n,) for two classes and (n, K) for more.
 
@@ -209,6 +212,7 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
         scores = [averager.predict(forecasts) for averager in self.averagers_]
         return scores[0] if len(scores) == 1 else np.stack(scores, axis=1)
 
+    @from_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest score.
 
@@ -226,6 +230,7 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @available_if(_has_probabilities)
+    @from_one_fit
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, for losses that have them.
 

@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.base import RegressorMixin
 
 from anyboost.checks import Floats
+from anyboost.fitted import fit_apart, from_one_fit
 from anyboost.losses import links
 from anyboost.mirror.estimators.base import Averager, MirrorAveraging
 from anyboost.mirror.pool import Task
@@ -71,6 +72,7 @@ class MirrorAveragingRegressor(RegressorMixin, MirrorAveraging):
 
     _usual = "squared"
 
+    @fit_apart
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MirrorAveragingRegressor":
         """Fit the models, and learn the weights in one pass over the rows.
 
@@ -136,6 +138,7 @@ class MirrorAveragingRegressor(RegressorMixin, MirrorAveraging):
         self._task = Task(log=averager.loss.link_ == links.LOG)
         return averager
 
+    @from_one_fit
     def predict(self, X: Any) -> Floats:
         """The combined forecast of each row.
 
