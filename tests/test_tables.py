@@ -1,5 +1,7 @@
 """A table means the same as pandas, polars, pyarrow or NumPy, and its categories the same at the fit and later."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -223,6 +225,77 @@ def test_a_missing_value_goes_where_it_was_learned_to_go():
 def test_a_column_of_nothing_is_missing_everywhere(kind):
     table = kind({"a": [1.0, 2.0], "n": [None, None]})
     np.testing.assert_array_equal(tables.read(table)[0], [[1.0, np.nan], [2.0, np.nan]])
+
+
+def pandas_of(dtype, *values):
+    return pd.DataFrame({"a": [1.0, 2.0], "k": pd.Series(values * 2, dtype=dtype)})
+
+
+def arrow_of(kind):
+    return pa.table({"a": [1.0, 2.0], "k": pa.array([None, None], type=kind)})
+
+
+def polars_of(dtype):
+    return pl.DataFrame({"a": [1.0, 2.0], "k": pl.Series([None, None], dtype=dtype)})
+
+
+# What reindex, an empty column of a file, or a table of one row leave behind: a type that says nothing.
+EMPTY = {
+    "pandas NaN": pandas_of(np.float64, np.nan),
+    "pandas None": pandas_of(object, None),
+    "pandas NA": pandas_of(object, pd.NA),
+    "pandas NaT": pandas_of("datetime64[ns]", pd.NaT),
+    "pandas NaT objects": pandas_of(object, pd.NaT),
+    "pandas text": pandas_of("string", pd.NA),
+    "pandas whole": pandas_of("Int64", pd.NA),
+    "pandas flag": pandas_of("boolean", pd.NA),
+    "pandas category": pandas_of("category", None),
+    "polars Null": polars_of(pl.Null),
+    "polars NaN": pl.DataFrame({"a": [1.0, 2.0], "k": [np.nan, np.nan]}),
+    "polars whole": polars_of(pl.Int32),
+    "polars text": polars_of(pl.String),
+    "polars category": polars_of(pl.Categorical),
+    "polars date": polars_of(pl.Date),
+    "arrow null": arrow_of(pa.null()),
+    "arrow double": arrow_of(pa.float64()),
+    "arrow text": arrow_of(pa.string()),
+    "arrow date": arrow_of(pa.timestamp("ns")),
+    "arrow dictionary": arrow_of(pa.dictionary(pa.int8(), pa.string())),
+    "arrow dictionary of null": pa.table(
+        {
+            "a": [1.0, 2.0],
+            "k": pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.int8()), pa.array([None], pa.string())),
+        }
+    ),
+    "numbers": np.array([[1.0, np.nan], [2.0, np.nan]]),
+    "objects": np.array([[1.0, None], [2.0, None]], dtype=object),
+    "objects NA": np.array([[1.0, pd.NA], [2.0, pd.NA]], dtype=object),
+    "objects NaT": np.array([[1.0, pd.NaT], [2.0, pd.NaT]], dtype=object),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", EMPTY)
+def test_a_column_of_nothing_may_stand_for_any_other(kind):
+    expected = [[1.0, np.nan], [2.0, np.nan]]
+    for levels in ({}, {1: Levels(("blue", "red"))}, {1: Levels((1.0, 2.0))}):
+        np.testing.assert_array_equal(tables.read(EMPTY[kind], Columns(2, levels))[0], expected)
+    np.testing.assert_array_equal(tables.read(EMPTY[kind])[0], expected)
+    np.testing.assert_array_equal(tables.read(EMPTY[kind], categorical=[1])[0], expected)
+
+
+def test_a_missing_word_is_predicted_as_one_among_others_is():
+    frame = pd.DataFrame(NUMBERS | {"color": np.where(NUMBERS["flag"], COLORS, None)})
+    model = BoostingRegressor(max_iter=5).fit(frame, Y, valid=(frame.assign(color=np.nan), Y))
+    expected = model.predict(frame.assign(color=["red", *[None] * (N - 1)]))[1:4]
+    several = frame[1:4].drop(columns="color")
+    file = io.StringIO(several.assign(color="").to_csv(index=False))
+    for later in (several.assign(color=None), several.reindex(columns=frame.columns), pd.read_csv(file)):
+        np.testing.assert_array_equal(model.predict(later), expected)
+    one = several[:1].reindex(columns=frame.columns)
+    np.testing.assert_array_equal(model.predict(one), expected[:1])
+    with pytest.raises(ValueError, match="column 'color' of X holds numbers: it held words"):
+        model.predict(several.assign(color=[np.nan, 1.0, np.nan]))
 
 
 def test_columns_numbered_by_pandas():

@@ -130,6 +130,7 @@ def test_parquet(tmp_path):
         np.testing.assert_array_equal(found["c"], [1, 0, np.nan])
         np.testing.assert_array_equal(found["d"], [0.5, np.nan, 2.0])
     assert everything(path, skip=2)[1] == [3]
+    assert everything(path, text=["d"])[0]["d"] == ["0.5", None, "2.0"]
     parquet.write_table(pyarrow.table({"a": [1.0, float("inf")]}), path)
     found, lines, error = everything(path)
     assert (found, lines) == ({"a": [1.0]}, [1])

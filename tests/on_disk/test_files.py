@@ -242,3 +242,21 @@ def test_temporary_files_go_with_the_table_and_the_process(rows, tmp_path):
 def test_importing_anyboost_does_not_import_pyarrow():
     code = "import sys, anyboost as ab; ab.boost; ab.Binned([[1.0]]); print('pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("first", ["full", "empty"])
+def test_a_file_whose_column_is_empty_goes_with_one_that_has_words(tmp_path, first):
+    """As writers of partitions leave them: the type of a column without a value is that of nothing."""
+    y = [1.0, 2.0, 3.0, 4.0]
+    full = write(tmp_path / "full.parquet", a=y, k=["u", "v", "u", "v"], y=y)
+    empty = write(tmp_path / "empty.parquet", a=y, k=[None] * 4, y=y)
+    paths = [full, empty] if first == "full" else [empty, full]
+    binned = ab.Binned.from_parquet(paths, target="y")
+    assert binned.columns.levels[1].values == ("u", "v")
+    model = ab.BoostingRegressor(max_iter=3).fit(binned)
+    rows = [pq.read_table(path).drop_columns("y") for path in paths]
+    expected = model.predict(pa.concat_tables(rows, promote_options="default"))
+    found = np.concatenate(list(ab.predict_portions(model, paths)))
+    np.testing.assert_array_equal(found, expected)
+    alone = np.concatenate(list(ab.predict_portions(model, empty)))
+    np.testing.assert_array_equal(alone, expected[4:] if first == "full" else expected[:4])

@@ -182,6 +182,42 @@ def test_what_no_table_may_hold_is_refused_in_a_sentence(make, learner):
 
 
 @KINDS
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        pd.Series([np.nan, np.nan]),
+        pd.Series([pd.NA, pd.NA], dtype=object),
+        pd.Series([pd.NaT, pd.NaT]),
+        pd.Series([None, None], dtype="category"),
+    ],
+)
+def test_a_column_of_nothing_may_stand_for_any_other(make, nothing):
+    X, y = DATA[make](30)
+    numbers = pd.DataFrame(X, columns=list("abcd"))
+    words = numbers.assign(d=np.where(X[:, 3] > 0, "high", "low"))
+    two = numbers[:2].drop(columns="d")
+    for frame in (numbers, words):
+        model = (
+            make(learner="linear").partial_fit(frame, y) if frame is words else make().partial_fit(frame, y)
+        )
+        without = two.assign(d=[None, None]) if frame is words else two.assign(d=np.nan)
+        expected = list(model.predict(without))
+        assert list(model.predict(two.assign(d=nothing))) == expected
+        model.partial_fit(two.assign(d=nothing), y[:2])
+
+
+@KINDS
+def test_words_may_come_after_a_column_of_nothing(make):
+    X, y = DATA[make](30)
+    words = pd.DataFrame(X, columns=list("abcd")).assign(d=[None] * 10 + ["high", "low"] * 10)
+    whole, cut = make(learner="linear"), make(learner="linear")
+    whole.partial_fit(words, y)
+    cut.partial_fit(words[:10], y[:10], **({} if make is REGRESSOR else {"classes": np.unique(y)}))
+    cut.partial_fit(words[10:], y[10:])
+    assert cut.features_.names == whole.features_.names
+
+
+@KINDS
 def test_a_refused_example_leaves_no_trace(make):
     X, y = DATA[make](40)
     model = make()

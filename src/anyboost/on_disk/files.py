@@ -72,6 +72,9 @@ class Files:
                         f"{path} has no column {name!r}: give files that have it, or other columns"
                     )
                 own, first = schema.field(name).type, self.schema.field(name).type
+                if first == "null" and own != first:  # a column without a value has the type of the next file
+                    self._take_type(name, own)
+                    first = own
                 if _is_parquet(path) and not _alike(own, first):  # text is read as what the first file holds
                     raise ValueError(
                         f"column {name!r} is {first} in {self.paths[0]} and {own} in {path}: write it as one type"
@@ -81,6 +84,10 @@ class Files:
                 raise ValueError(
                     f"{path} has the column {others[0]!r}, which {self.paths[0]} has not: name the columns to read"
                 )
+
+    def _take_type(self, name: str, kind: Any) -> None:
+        number = self.schema.get_field_index(name)
+        self.schema = self.schema.set(number, self.schema.field(number).with_type(kind))
 
     def holds_words(self, name: str) -> bool:
         """Whether a column has a type of words or categories."""
@@ -243,4 +250,5 @@ def _holds_words(kind: Any) -> bool:
 
 
 def _alike(first: Any, second: Any) -> bool:
-    return bool(first == second or (_holds_words(first) and _holds_words(second)))
+    nothing = first == "null" or second == "null"
+    return bool(nothing or first == second or (_holds_words(first) and _holds_words(second)))

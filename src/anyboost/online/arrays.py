@@ -53,23 +53,23 @@ class ArrayFront:
     def _columns(self, X: Any, first: bool) -> tuple[Any, dict[Any, np.ndarray] | None]:
         """X, and its columns if texts among them are to be categories: of a data frame whose first rows have some.
 
-        What is neither text nor numbers is refused. The columns are None for arrays, and for frames of numbers only.
+        A column that has nothing in the first rows, and is not of a type of numbers, may hold text later. What is
+        neither text nor numbers is refused. The columns are None for arrays, and for frames of numbers only.
         """
         if tables.frame_of(X) is None:
             return X, None
         columns = tables.columns_of(X, "X")
-        texts = [column for column in columns.values() if column.holds_words]
-        if texts if first else hasattr(self, "features_") and hasattr(self, "feature_names_in_"):
+        texts = [column for column in columns.values() if column.holds_words and not column.is_empty]
+        unknown = any(column.kind == "nothing" for column in columns.values())
+        if (texts or unknown) if first else hasattr(self, "features_") and hasattr(self, "feature_names_in_"):
             if tables.names_of(X) is None:
                 raise ValueError(
                     "X has columns of text, and names that are none: use str(name) for each column"
                 )
             return X, {name: dataframes.cells_of(column) for name, column in columns.items()}
         if texts:
-            raise texts[0].refusal(
-                "words", "it held numbers in the first rows, or nothing, turn it back into them"
-            )
-        if any(column.kind in ("objects", "others") for column in columns.values()):
+            raise texts[0].refusal("words", "it held numbers in the first rows, turn it back into them")
+        if any(column.kind != "numbers" for column in columns.values()):
             X = tables.to_frame({name: column.numbers() for name, column in columns.items()}, X, "a frame")
         return X, None
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from anyboost.trees.parts import alone
-
 
 class Column:
     """One column of a table, to be had as numbers or as words: here one of an array of numbers."""
@@ -41,6 +39,11 @@ class Column:
     def missing(self) -> np.ndarray:
         return self.coded[1] < 0 if self.holds_words else np.isnan(self.numbers())
 
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether every cell is missing. The type of such a column says nothing: it may stand for any other."""
+        return self.kind not in ("objects", "others") and bool(self.missing().all())
+
     def refusal(self, kind: str, advice: str) -> ValueError:
         return ValueError(f"{self.title} holds {kind}: {advice}")
 
@@ -54,9 +57,7 @@ class FrameColumn(Column):
         super().__init__(series, title)
         if series.dtype == nw.Object:
             values = series.to_list()
-            self.kind = "words" if _all_words(values) else "objects"
-            if not alone() and all(map(is_missing, values)):
-                self.kind = "nothing"  # here: another part may have words
+            self.kind = _kind_of_objects(values)
         elif series.dtype.is_numeric() or series.dtype == nw.Boolean:
             self.kind = "numbers"
         elif series.null_count() == len(series):
@@ -76,7 +77,7 @@ class FrameColumn(Column):
             if not values.dtype.is_integer() or values.null_count():
                 values = values.cast(nw.Float64)  # which of Arrow's whole numbers refuses those beyond 2^53
             return np.asarray(values.to_numpy(), dtype=np.float64)
-        if self.kind == "nothing":
+        if self.kind == "nothing" or (self.kind == "words" and self.is_empty):
             return np.full(len(self), np.nan)
         if self.kind == "objects":
             return _numbers_of_objects(self.values.to_list(), self)
@@ -132,7 +133,8 @@ class ArrayColumn(Column):
 
     def __init__(self, values: np.ndarray, title: str) -> None:
         super().__init__(values.tolist(), title)
-        self.holds_words = _all_words(self.values)
+        self.kind = _kind_of_objects(self.values)
+        self.holds_words = self.kind == "words"
 
     def numbers(self) -> np.ndarray:
         return _numbers_of_objects(self.values, self)
@@ -144,6 +146,12 @@ class ArrayColumn(Column):
 def words_in(values: Iterable[Any]) -> list[str | None]:
     """The text among some values, None for all others."""
     return [value if isinstance(value, str) else None for value in values]
+
+
+def _kind_of_objects(values: list[Any]) -> str:
+    if all(map(is_missing, values)):
+        return "nothing"
+    return "words" if _all_words(values) else "objects"
 
 
 def _all_words(values: list[Any]) -> bool:

@@ -1,5 +1,6 @@
 """A table to one array of numbers, by the levels that its columns have or, in training, show."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from anyboost import checks, notices
 from anyboost.backends import mapped
 from anyboost.tables.choosing import column_numbers
-from anyboost.tables.column import ArrayColumn, Column
+from anyboost.tables.column import ArrayColumn, Column, is_missing
 from anyboost.tables.frames import as_one_block, columns_of, frame_of, names_of
 from anyboost.tables.levels import Columns, levels_of
 from anyboost.trees.parts import alone, circle
@@ -87,7 +88,7 @@ def _read_array(
             advice = "turn it into numbers, name its column in categorical_features, or pass a data frame"
             checks.no_words(raw, name, advice)
         table = check_array(
-            X,
+            X if raw is None or raw.dtype != object else _with_nan(raw),
             accept_sparse="csr" if sparse else False,
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,
@@ -102,6 +103,12 @@ def _read_array(
     parts = [kind(raw[:, number], f"column {number} of {name}") for number in range(raw.shape[1])]
     columns = columns or _learnt(parts, categorical, None, sample_weight)
     return filled(parts, columns, later), columns
+
+
+def _with_nan(values: np.ndarray) -> np.ndarray:
+    """An array of objects with NaN for all that is missing: NumPy knows None alone."""
+    missing = np.frompyfunc(is_missing, 1, 1)(values).astype(np.bool_)
+    return np.where(missing, math.nan, values)
 
 
 def _fits_together(n_rows: int, n_columns: int, sample_weight: np.ndarray | None, name: str) -> None:
@@ -142,6 +149,9 @@ def filled(parts: Sequence[Column], columns: Columns, later: bool) -> np.ndarray
     strange = []
     for number, part in enumerate(parts):
         levels = columns.levels.get(number)
+        if later and part.holds_words != (levels is not None and levels.words) and part.is_empty:
+            table[:, number] = np.nan
+            continue
         if later and levels is None and part.holds_words:
             raise part.refusal(
                 "words", "it held numbers in the training table, or nothing at all, turn it back into them"

@@ -226,7 +226,7 @@ def _arrow_column(path: str, name: str, column: Any, columns: CellReader) -> tup
         if not numeric:
             return words_of(column), None
         values = np.empty(len(column), dtype=object)
-        values[:] = [None if value is None else str(value) for value in column.to_pylist()]
+        values[:] = [None if value is None or value != value else str(value) for value in column.to_pylist()]
         return values, None
     if not numeric:
         return columns.column(name, ["" if word is None else word for word in column.to_pylist()])
