@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from distributed import wait
 
 import anyboost as ab
 from models import model_of
@@ -56,15 +57,22 @@ def spread(where, values):
 
 
 def dealt(client, makers):
-    """What the functions make, dealt to the workers in turn; another worker makes it again where one dies.
+    """What the functions make, dealt to the workers in turn; any worker makes it again where one dies.
 
     Which worker holds what is said and not left to the scheduler, which may give everything to one of them.
     """
     workers = sorted(client.nthreads())
-    return [
-        client.submit(make, workers=[worker], allow_other_workers=True, pure=False)
-        for make, worker in zip(makers, cycle(workers))
+    parts = [
+        client.submit(make, workers=[worker], pure=False) for make, worker in zip(makers, cycle(workers))
     ]
+    wait(parts)
+    client.run_on_scheduler(_let_go, [part.key for part in parts])
+    return parts
+
+
+def _let_go(keys, dask_scheduler):
+    """Have tasks done again by any worker: even `allow_other_workers` waits for the worker where all have died."""
+    dask_scheduler.set_restrictions(worker=dict.fromkeys(keys))
 
 
 def _itself(part):
