@@ -47,6 +47,7 @@ _SETTINGS = Record(
     **dict.fromkeys(ChainSettings._fields, fields.real)
     | dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag)
     | dict.fromkeys(("code", "center"), count())
+    | {"multiplier": Place(fields.real, default=1.0)}  # older files have none, and scaled D alone
 )
 _SUMS = Record(
     chain=Floats(len(KEPT), "prefixes", what="losses"),
@@ -147,7 +148,10 @@ def _unpack_state(part: Fields, booster: OnlineBooster, outputs: int) -> ChainSt
     settings = ChainSettings(**part.part("settings", _SETTINGS.take))
     if settings.code != state.settings.code and state.settings.code != OTHER:
         raise Fault("its loss and its settings do not belong together")
-    state.settings = settings
+    refuse(
+        settings.multiplier not in (1.0, booster.scale), "it scales its learners' answers by another number"
+    )
+    state.use(settings)
     return state
 
 

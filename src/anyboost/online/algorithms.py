@@ -32,7 +32,7 @@ class SpanBooster(OnlineBooster):
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
-        lambda, by which the learners' class is scaled up (supplement C.2).
+        lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
     start : float or None, default None
         The score y_0 before the first learner; None follows the labels, for squared loss their mean.
     prefix : {"best", "all"}, default "best"
@@ -103,7 +103,7 @@ class HullBooster(OnlineBooster):
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
-        lambda, by which the learners' class is scaled up (supplement C.2).
+        lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
     start : float or None, default None
         The score y_0 before the first learner; None follows the labels, for squared loss their mean.
     prefix : {"best", "all"}, default "best"

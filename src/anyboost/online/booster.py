@@ -47,7 +47,7 @@ class OnlineBooster(NamedFront):
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
-        lambda, by which the learners' class is scaled up (supplement C.2).
+        lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
     start : float or None, default None
         The score y_0 before the first learner; None follows the labels, for squared loss their mean.
     prefix : {"best", "all"}, default "best"
@@ -198,7 +198,7 @@ class OnlineBooster(NamedFront):
             The losses.
         """
         if self.state is None:
-            return Regret(0, 0.0, 0.0, 0.0, 0.0, self.n_learners, None)
+            return Regret(0, 0.0, 0.0, 0.0, 0.0, self.n_learners, None, "no row has been learned")
         return self.state.regret()
 
     def reset_stage(self, stage: int) -> None:

@@ -1,5 +1,7 @@
 """Where scores lie at a moment of the stream, from the labels so far: their center y_0, D, B, and the range of labels.
 
+D bounds the answers of learners. The scaled class (supplement C.2) has the bound lambda D, from which B follows.
+
 In greedy mode center + z_i is also brought to the range of labels: slopes are taken there, so that a score beyond it
 would not be pulled back when the center moves.
 """
@@ -33,11 +35,14 @@ def bounds_now(settings, chain, known):
     if settings.output_bound > 0.0:
         D = settings.output_bound
     elif settings.greedy and not settings.hull:
-        D = reach * chain.inverse[1]  # so that the first stage alone can reach any label
-    D *= settings.scale
+        D = (
+            reach * chain.inverse[1] * settings.multiplier
+        )  # so that the first stage alone can reach any label
     B = settings.radius
     if B == 0.0:
-        B = reach if settings.greedy and settings.output_bound == 0.0 else ball(settings, chain, D, reach)
+        follows = settings.greedy and settings.output_bound == 0.0
+        B = reach if follows else ball(settings, chain, D * settings.scale, reach)
+    D *= settings.scale / settings.multiplier
     if not settings.located:
         return D, B, -math.inf, math.inf
     if settings.label_bound > 0.0:

@@ -32,8 +32,10 @@ class ChainSettings(NamedTuple):
     label_bound: float  # Y; 0: follow the labels
     radius: float  # B; 0: from D and Y
     lipschitz: float  # L; 0: curvature (B + Y)
-    scale: float  # lambda of the scaled class
+    scale: float  # lambda of the scaled class, by which D is multiplied
     forget: float
+    # What learners' answers are multiplied by: lambda too. It is 1 in boosters of older files, which scaled D alone.
+    multiplier: float = 1.0
 
 
 class Chain(NamedTuple):
@@ -43,7 +45,7 @@ class Chain(NamedTuple):
     shrink: np.ndarray  # s_i
     loss: np.ndarray  # cumulative, of the first i stages
     score: np.ndarray  # the same on tamed labels, less that of no stage, and discounted
-    inverse: np.ndarray  # 1 / eta_i
+    inverse: np.ndarray  # 1 / (eta_i lambda)
 
 
 class ChainTotals(NamedTuple):
@@ -98,4 +100,5 @@ def settings_of(booster: OnlineBooster) -> ChainSettings:
         lipschitz=lipschitz,
         scale=booster.scale,
         forget=booster.forget,
+        multiplier=booster.scale,
     )

@@ -22,7 +22,7 @@ from anyboost.online.python_loss import PythonLoss
 from anyboost.online.python_stages import PythonStages
 from anyboost.online.regret import Regret
 from anyboost.online.rows import Table, one_row
-from anyboost.online.settings import TOTALS, Chain, ChainTotals, settings_of
+from anyboost.online.settings import TOTALS, Chain, ChainSettings, ChainTotals, settings_of
 from anyboost.online.several_scores import several_scores
 
 if TYPE_CHECKING:
@@ -36,10 +36,8 @@ class ChainState:
         self, booster: OnlineBooster, n_features: int, outputs: int, arrays: Arrays | None = None
     ) -> None:
         self.booster, self.outputs = booster, outputs
-        self.settings = settings_of(booster)
         self.chain = np.zeros((len(Chain._fields), booster.n_learners + 1))
-        self.lines.step[1:] = booster.steps()
-        self.lines.inverse[1:] = 1.0 / booster.steps()
+        self.use(settings_of(booster))
         self.labels = np.zeros(labels.SIZE)
         self.shares = np.zeros(outputs)  # weight of each class
         self.totals = np.zeros(len(ChainTotals._fields))
@@ -61,6 +59,12 @@ class ChainState:
             elif isinstance(value, np.ndarray):
                 value = np.require(value, requirements="W")
             setattr(self, name, value)
+
+    def use(self, settings: ChainSettings) -> None:
+        """Go by these settings."""
+        self.settings = settings
+        self.lines.step[1:] = self.booster.steps()
+        self.lines.inverse[1:] = 1.0 / (self.booster.steps() * settings.multiplier)
 
     @property
     def lines(self) -> Chain:
@@ -146,6 +150,7 @@ class ChainState:
             best_prefix_loss=float(losses[best]),
             best_prefix=best,
             bound=regret.bound(self.booster, int(rows), gain=float(losses[0])),
+            no_bound=regret.why_no_bound(self.booster),
         )
 
 
