@@ -232,6 +232,18 @@ def test_a_floor_of_nothing_is_not_called_a_certificate():
     assert f"of norm {norm} or less has a loss under {floor}, whoever finds it" in told["text"][0]
 
 
+def test_nothing_proved_is_no_section(rows):
+    """A reader of a report of trees would look for a certificate under its heading, and find an excuse."""
+    X, y, _, _ = rows
+    trees = ab.BoostingRegressor(max_leaf_nodes=6, max_iter=5, conformal=None).fit(X, y)
+    table = X[["size", "age"]].fillna(0.0)
+    for model in (trees, ab.boost(table.to_numpy(), y, "squared", "tree:6", rounds=5)):
+        told = ab.report.summarize(model)
+        assert "How the fit went" in titles(told)
+        assert "How far from optimal" not in titles(told)
+        assert "proved" not in " ".join(text for part in told["sections"] for text in part["text"])
+
+
 def test_every_parameter_is_there_with_what_auto_became(regressor):
     told = {
         row[0]: row[1:] for row in cells(section(ab.report.summarize(regressor), "Parameters")["tables"][0])

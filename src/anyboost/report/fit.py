@@ -83,24 +83,22 @@ def _edges(ax: Any, edges: list[tuple[int, float]]) -> None:
 
 
 def certificate(subject: Subject) -> Section:
-    """Floors and gaps: at the model's norm, or where nothing is proved there, at parts of it."""
+    """Floors and gaps: at the model's norm, or where nothing is proved there, at parts of it.
+
+    Empty where nothing is proved, and for larger functions than stumps and linear ones, whose floors say little.
+    """
     section = Section("How far from optimal")
     model = subject.model
     terms = subject.ensemble.hypotheses if subject.ensemble is not None else []
-    if not terms:
+    if not terms or not all(_has_close_floor(term) for term in terms):
         return section
     try:
         norm = float(model.norm if isinstance(model, Run) else model.norm_)
         proofs = model.certificate if isinstance(model, Run) else model._proofs()
-    except (AttributeError, ValueError) as reason:
-        section.say(f"Nothing is proved of this model: {reason}.")
+    except (AttributeError, ValueError):  # no norm, or no proofs, of such a model
         return section
     radius = _largest_proved(proofs, norm)
-    if radius is None or not all(_has_close_floor(term) for term in terms):
-        section.say(
-            f"The model has norm {number(norm)}. Floors are close for sums of stumps and of linear functions; of sums "
-            "of larger functions, as this one is, little is proved."
-        )
+    if radius is None:
         return section
     spoken = f"The model has norm {number(norm)} and training loss {number(proofs.loss)}."
     if radius < norm:
