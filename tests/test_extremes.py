@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import anyboost as ab
 
@@ -51,3 +52,67 @@ def test_weights_up_to_the_limit_are_the_measure_that_they_are():
     for weight in (1e-100, 1e100):
         run = ab.boost(X, Y, sample_weight=np.full(30, weight), rounds=5)
         np.testing.assert_array_equal(run.scores, plain.scores)
+
+
+SCALED = ("squared", "absolute", "quantile:0.3", "expectile:0.3", "huber")
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-40, 1e-310])
+@pytest.mark.parametrize("loss", [*SCALED, "tweedie", "multi_quantile:0.1,0.9"])
+def test_targets_too_small_to_be_seen(loss, scale):
+    """A model that is a constant looks as if X told nothing of y, and nobody hears that it is the unit of y."""
+    y = scale * (np.abs(Y) + 1.0)
+    for fit in (
+        lambda: ab.boost(X, y, loss, rounds=2),
+        lambda: ab.BoostingRegressor(loss, max_iter=2).fit(X, y),
+    ):
+        with pytest.raises(
+            ValueError, match=r"^y must have values of 1e-24 or more in size, got .* at most: multiply"
+        ):
+            fit()
+    two = np.column_stack([y, y])
+    with pytest.raises(ValueError, match=r"^y must have values of 1e-24 or more in size"):
+        ab.BoostingRegressor("squared", max_iter=2).fit(X, two)
+
+
+@pytest.mark.parametrize("loss", SCALED)
+def test_targets_down_to_the_limit_fit(loss):
+    """All of these losses follow the unit of y; Huber's is the squared one next to zero."""
+    unit, small_unit, size = 2.0**-20, 2.0**-79, np.abs(Y).max()  # a little over 1e-24
+    learner = ab.weak.Tree(4, leaf="exact")
+    plain = ab.boost(X, unit * (Y / size), loss, learner, rounds=5)
+    small = ab.boost(X, small_unit * (Y / size), loss, learner, rounds=5)
+    np.testing.assert_allclose(small.scores / small_unit, plain.scores / unit, rtol=1e-3, atol=1e-3)
+    some = small_unit * (Y / size)
+    some[:10] = 0.0
+    some[10:20], some[-1] = 1e-150, small_unit  # beside a larger one
+    assert len(ab.boost(X, some, loss, rounds=2).steps) == 2
+    constant = ab.BoostingRegressor(loss, max_iter=2).fit(X, np.zeros(30))
+    assert not constant.predict(X).any()
+
+
+@pytest.mark.parametrize("learner", ["linear", "net"])
+def test_columns_too_small_for_their_squares(learner):
+    table = X.copy()
+    table[:, 1] *= 1e-170
+    model = ab.BoostingRegressor(max_iter=2, learner=learner)
+    with pytest.raises(
+        ValueError, match="X has values too small to be squared: give its columns larger units"
+    ):
+        model.fit(table, Y)
+    if learner == "linear":
+        with pytest.raises(ValueError, match="X has values too small to be squared"):
+            model.fit(csr_array(table), Y)
+    table[:, 1] = 1e-170  # constant: it tells nothing in any unit
+    model.fit(table, Y)
+    trees = [ab.boost(Z, Y, rounds=2).scores for Z in (X, X * 2.0**-565)]
+    np.testing.assert_array_equal(*trees)
+
+
+def test_a_stream_goes_on_past_labels_that_are_too_small():
+    random = np.random.default_rng(0)
+    table, scale = random.normal(size=(1200, 3)), np.repeat([1e-140, 1.0], 600)
+    model = ab.OnlineBoostingRegressor()
+    for rows in np.split(np.arange(1200), 12):
+        model.partial_fit(table[rows], (scale * table[:, 0])[rows])
+    assert np.corrcoef(model.predict(table), table[:, 0])[0, 1] > 0.9

@@ -327,3 +327,33 @@ def test_a_column_of_which_no_level_is_known_is_a_warning(kind):
         model.predict(make({"color": ["RED", "GREEN", None, "RED"], "real": numbers[:4]}))
     assert len(caught) == 1
     assert ("'color'" if kind != "numpy" else "column 0") in str(caught[0].message)
+
+
+def test_a_column_of_labels_is_named():
+    """Names of rows look like categories, cost levels, and teach nothing: people mean to leave them out."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"x": random.normal(size=80), "name": [f"row {row}" for row in range(80)]})
+    words = "column 'name' of X has another category in every row, from which nothing is learnt: leave it out"
+    with pytest.warns(UserWarning, match=words):
+        BoostingRegressor(max_iter=2).fit(table, table["x"])
+    codes = np.column_stack([table["x"], np.arange(80)])
+    with pytest.warns(UserWarning, match="column 1 of X has another category in every row"):
+        BoostingRegressor(max_iter=2, categorical_features=[1]).fit(codes, table["x"])
+    weights = np.ones(80)
+    weights[:20] = 0  # rows that are none
+    table.loc[:19, "name"] = "row 20"
+    with pytest.warns(UserWarning, match="column 'name'"):
+        BoostingRegressor(max_iter=2).fit(table, table["x"], weights)
+    table.loc[25, "name"] = "row 26"
+    BoostingRegressor(max_iter=2).fit(table, table["x"], weights)  # without a warning: those are errors here
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_columns_of_one_name_are_named(library):
+    names, columns = ["a", "b", "a", "c", "b"], np.zeros((5, 3))
+    frame = pd.DataFrame(columns.T, columns=names)
+    table = frame if library == "pandas" else pa.table(list(columns), names)
+    with pytest.raises(
+        ValueError, match="X has two columns or more of the name 'a', 'b': rename or drop them"
+    ):
+        BoostingRegressor().fit(table, np.arange(3.0))

@@ -9,8 +9,9 @@ from anyboost import checks
 from anyboost.backends import mapped
 from anyboost.backends.arrays import as_scores
 from anyboost.draws import Units, mix, some_numbers
-from anyboost.losses import Loss
+from anyboost.losses import Loss, domains
 from anyboost.space import Binned, Masses, Space
+from anyboost.trees.parts import circle
 from anyboost.trees.table import Bins
 
 
@@ -41,6 +42,8 @@ class Sample(NamedTuple):
         binned = X if isinstance(X, Binned) else None
         table = checks.table(X, f"{prefix}X", sparse=sparse) if binned is None else binned.X
         targets = loss.check(y)
+        if not prefix:
+            _check_scale(targets)
         n = checks.as_many(targets, table.shape[0], f"{prefix}y")
         weights = (
             None
@@ -102,6 +105,16 @@ def check_valid(loss: Loss, valid: Any, sample: Sample, sparse: bool) -> Sample 
     if isinstance(sample.start, np.ndarray) and not isinstance(checked.start, np.ndarray):
         raise ValueError('start is an array, so valid needs its own: a mapping with "X", "y" and "start"')
     return checked
+
+
+def _check_scale(targets: np.ndarray) -> None:
+    """Refuse targets of which a fit would see nothing, in all parts, and make a constant."""
+    largest = float(circle().most(np.abs(targets).max(initial=0.0)))
+    if domains.are_tiny(largest):
+        raise ValueError(
+            f"y must have values of {domains.SMALLEST:g} or more in size, got {largest:.6g} at most: multiply y by a "
+            "number"
+        )
 
 
 class Sampling:

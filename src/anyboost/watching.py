@@ -139,7 +139,7 @@ class Monitor:
     def line(self) -> str:
         """The latest values, for people."""
         return "".join(
-            f", {name} {measured} {values[-1]:.6g}"
+            f"  {name} {measured} {values[-1]:.6g}"
             for name, found in self.history.items()
             for measured, values in found.items()
         )

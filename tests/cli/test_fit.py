@@ -21,7 +21,7 @@ import anyboost as ab
 from anyboost.cli import build
 from anyboost.cli.rows import frames, sources
 from anyboost.cli.rows.cells import TableError
-from anyboost.cli.shared import rounds
+from anyboost.estimators import progress
 from exactly import read_csv
 
 ROWS = 120
@@ -257,7 +257,7 @@ def test_a_report_is_on_the_rows_held_out(place, table):
 
 def test_progress_is_lines_where_there_is_no_terminal():
     done = run("fit", "data.csv", "--target", "y", *_ignored("y"), "-o", "m")
-    assert "trying on rows held out: round " in done.stderr
+    assert "trying on rows held out, part 1 of 5: round " in done.stderr
     assert done.stderr.splitlines()[-1].startswith(f"fitting: round {ab.load('m').n_iter_}  loss ")
 
 
@@ -584,13 +584,14 @@ def _labels(*words):
 def test_progress_says_which_fit_it_is(table, monkeypatch):
     """The last line of "fitting" has the loss that is printed as the result; folds that calibrate are called so."""
     clock = itertools.count(step=1000.0)
-    monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: next(clock)))  # every line is due
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))  # every line is due
     words = ("--loss", "quantile:0.9", "--set", "conformal=cv")
     found = _labels(*words, "--set", "max_iter=4")
     assert found == {"fitting": 4} | {f"calibrating, fold {fold} of 5": 4 for fold in range(1, 6)}
     found = _labels(*words)
-    assert list(found)[:2] == ["trying on rows held out", "fitting"]
-    assert set(found) <= {"trying on rows held out", "fitting", "calibrating"}
+    searches = [f"trying on rows held out, part {part} of 5" for part in range(1, 6)]
+    assert list(found)[:6] == [*searches, "fitting"]
+    assert set(found) <= {*searches, "fitting", "calibrating"}
     assert found["fitting"] == ab.load("m").n_iter_
     table[:40].to_csv("valid.csv", index=False)
     assert set(_labels("--valid", "valid.csv")) == {"fitting"}

@@ -179,6 +179,8 @@ WRONG = [
     (f"{FIT} --config kinds.toml", 1, "--config kinds.toml: ignore must be a list of columns, got 'a'"),
     ("cv data.csv --target y --folds 100", 1, "--folds must be at most the 6 rows, got 100"),
     ("cv data.csv --target y --task ranking", 1, "--qid is missing: name the column of queries"),
+    (f"{FIT} --task ranking", 1, "--qid is missing: name the column of queries"),
+    (f"{FIT} --loss rank_hinge", 1, "--qid is missing: name the column of queries"),
     ("stream data.csv --target y --again", 1, "--again needs a model that has learnt the file before: add --resume"),
     ("report model.anyboost --training", 1, "--training is about the rows of a table: give one after the model file"),
     ("report model.anyboost --weight b", 1, "--weight name columns of a table: give one after the model file"),

@@ -144,7 +144,7 @@ def test_verbose_and_callbacks_tell_of_the_rounds_at_the_client(client, capsys):
     model.fit(*spread(FRAME, Y))
     assert heard == [1, 2, 3, 4, 5, 6]
     told = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in told] == ["round 2", "round 4", "round 6"]
+    assert [line.split("  ")[0] for line in told] == [f"fitting: round {round}" for round in (2, 4, 6)]
 
 
 class Recorder:

@@ -1,5 +1,9 @@
 """What a user steers a fit with: stopping, validation sets, scores, starts, warm starts, callbacks, checkpoints."""
 
+import itertools
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
+from anyboost.estimators import progress
 
 X, Y = load_diabetes(return_X_y=True)
 TRAIN, TEST = slice(None, 300), slice(300, None)
@@ -490,10 +495,40 @@ def test_a_killed_fit_goes_on_from_its_checkpoint(tmp_path):
 def test_verbose_prints_a_line_every_so_many_rounds(capsys):
     BoostingRegressor(max_iter=6, verbose=3, scoring=["loss", "r2"]).fit(**SPLIT)
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines] == ["dials", "round 3", "round 6"]
+    assert [line.split("  ")[0] for line in lines[1:]] == ["fitting: round 3", "fitting: round 6"]
     assert "learning_rate" in lines[0]
     assert "valid loss" in lines[1]
     assert "valid r2" in lines[1]
+
+
+def every_line_due(monkeypatch):
+    clock = itertools.count(step=1000.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+
+
+def test_verbose_says_which_fit_it_is_and_how_long_it_takes(capsys, monkeypatch):
+    """Rounds that begin again at one without a word look like a fault, and nobody knows whether to wait."""
+    every_line_due(monkeypatch)
+    model = BoostingRegressor(verbose=1, learning_rate=0.5).fit(X[:100], Y[:100])
+    lines = [line for line in capsys.readouterr().out.splitlines() if ": round " in line]
+    fits = list(dict.fromkeys(line.split(":")[0] for line in lines))
+    assert fits == [*(f"trying on rows held out, part {part} of 5" for part in range(1, 6)), "fitting"]
+    last = [line for line in lines if line.startswith("fitting")]
+    assert last[-1].startswith(f"fitting: round {model.n_iter_}  loss {model.steps_[-1].loss:.6g}")
+    if model.n_iter_ > 1:
+        assert re.search(rf"about {model.n_iter_ - 1:d}000 s left", last[0])
+    assert "held out" in lines[0]
+    assert "left" not in lines[0]  # the search stops when it has found the best round
+
+
+def test_verbose_lines_become_rarer(capsys, monkeypatch):
+    """A fit of an hour prints a screen, not a line a round."""
+    clock = itertools.count(step=1.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    BoostingRegressor(verbose=1, max_iter=600, max_leaf_nodes=2).fit(X[:100], Y[:100])
+    lines = [line for line in capsys.readouterr().out.splitlines() if ": round " in line]
+    assert 10 < len(lines) < 30
+    assert lines[-1].startswith("fitting: round 600 ")
 
 
 class Recorder:

@@ -129,7 +129,7 @@ REGRESSOR = {
     "lists in a column": ({}, {"X": pl.DataFrame({"a": [[1]] * 12, "b": Y})}, "column 'a' of X holds List"),
     "things in a column": ({}, {"X": FRAME.assign(b=[{}] * 12)}, "column 'b' of X holds"),
     "a mapping": ({}, {"X": {"a": Y}}, "X is a mapping: make a data frame of it"),
-    "a name twice": ({}, {"X": pd.DataFrame(X, columns=["a", "a"])}, "X has two columns of the same name"),
+    "a name twice": ({}, {"X": pd.DataFrame(X, columns=["a", "a"])}, "X has two columns or more of the name 'a': rename or drop them"),
     "a lazy frame": ({}, {"X": pl.DataFrame({"a": Y}).lazy()}, "X is a lazy frame: collect it first"),
     "NaN in y": ({}, {"y": with_value(Y, 3, np.nan)}, "y must be finite, got nan at row 3"),
     "infinity in y": ({}, {"y": with_value(Y, 2, np.inf)}, "y must be finite, got inf at row 2"),
@@ -199,8 +199,10 @@ RANKER = {
     "short queries": ({}, {"qid": QID[:3]}, "qid must have one label for each of the 12 rows"),
     "nothing to rank": ({}, {"y": np.zeros(12)}, "y has no two rows of different grade in one query"),
     "one query to split": ({"early_stopping": True}, {"qid": np.zeros(12)}, "early_stopping needs two queries or more to split"),
+    "no queries": ({}, {"qid": None}, r"qid must be given to fit a ranking: pass fit\(X, y, qid=...\), .* set_fit_request"),
+    "no queries of a set": ({}, {"valid": {"late": (X, Y)}}, "valid 'late': qid must be given to fit a ranking: add it to the validation set"),
     "groups for a set": ({}, {"valid": {"late": {"X": X, "y": Y, "groups": QID}}}, "valid 'late': needs .* may have sample_weight, qid, offset"),
-    "nothing to rank in a set": ({}, {"valid": {"late": {"X": X, "y": np.zeros(12)}}}, "validation set 'late': y has no two rows of different grade"),
+    "nothing to rank in a set": ({}, {"valid": {"late": {"X": X, "y": np.zeros(12), "qid": QID}}}, "validation set 'late': y has no two rows of different grade"),
     "queries of no set": ({}, {"qid_val": QID}, "X_val must be given"),
 }  # fmt: skip
 CASES = (
@@ -274,9 +276,11 @@ def test_a_ranking_is_not_scored_without_its_queries():
     with pytest.raises(ValueError, match=r"qid must be given to score a ranking: .* set_score_request"):
         ranker.score(X, Y)
     assert ranker.score(X, Y, QID) == ab.metrics.ndcg(Y, ranker.predict(X), QID)
-    alone = BoostingRanker(max_iter=2, scoring=None).fit(X, Y, valid={"one": (X, Y), "three": {"X": X, "y": Y, "qid": QID}})  # fmt: skip
+    one = np.zeros(12)
+    sets = {"one": {"X": X, "y": Y, "qid": one}, "three": {"X": X, "y": Y, "qid": QID}}
+    alone = BoostingRanker(max_iter=2, scoring=None).fit(X, Y, one, valid=sets)
     found = {name: scores["score"][-1] for name, scores in alone.validation_scores_.items()}
-    assert found["one"] == alone.score(X, Y, np.zeros(12))
+    assert found["one"] == alone.score(X, Y, one)
     assert found["three"] == alone.score(X, Y, QID)
 
 

@@ -81,8 +81,7 @@ def _parts(rows: TrainingRows, task: str, folds: int, seed: int) -> list[Any]:
     if folds > len(rows.y):
         raise ValueError(f"--folds must be at most the {len(rows.y)} rows, got {folds}")
     if task == "ranking":
-        if rows.groups is None:
-            raise ValueError("--qid is missing: name the column of queries, for rows of one stay together")
+        assert rows.groups is not None
         queries = len(set(rows.groups.tolist()))
         if folds > queries:
             raise ValueError(f"--folds must be at most the {queries} queries, got {folds}")

@@ -90,8 +90,6 @@ def command(
         with sources.opened(data, format, wanted=asked.reads) as source:
             room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
             task, rows, kinds = fitting.taken(source, asked, room, say)
-        if task == "ranking" and asked.groups is None:
-            say("no --qid: all rows are taken for one query")
         model, given, warned = fitting.made(asked, task), rows.given(task), Warned()
         held: Any = None
         if valid is not None:
@@ -99,8 +97,7 @@ def command(
                 later = fitting.read(source, asked, kinds)
             held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}
-        rounds = model.max_iter if isinstance(model.max_iter, int) else None
-        with followed(rounds, rounds is None and valid is None) as shown:
+        with followed() as shown:
             model.set_params(callbacks=[shown])
             warned(partial(model.fit, rows.X, rows.y, **given))
         model.set_params(callbacks=None)

@@ -21,8 +21,16 @@ from anyboost.dask.boosting import TIMEOUT, admit, admit_resumed
 from anyboost.dask.collections import Partition, is_spread, joined, partitions
 from anyboost.dask.reports import Audience
 from anyboost.dask.workers import Sets, Surroundings
-from anyboost.estimators import BoostingClassifier, BoostingRanker, BoostingRegressor, measures, parameters
-from anyboost.estimators.callbacks import Narrator, Rounds, with_callbacks
+from anyboost.estimators import (
+    BoostingClassifier,
+    BoostingRanker,
+    BoostingRegressor,
+    measures,
+    parameters,
+    reading,
+)
+from anyboost.estimators.callbacks import Rounds, with_callbacks
+from anyboost.estimators.progress import Progress, print_line
 from anyboost.estimators.sets import named_sets
 from anyboost.fitted import from_one_fit, put_in_place
 from anyboost.samples import valid_parts
@@ -63,9 +71,11 @@ class OnCluster(BaseEstimator):
         watched = named_sets(
             *(given.get(name) for name in ("X_val", "y_val", "sample_weight_val", "valid")), **more
         )
+        reading.check_queries(self, given.get(groups))
         sets = {_TRAIN: partitions({name: given.get(name) for name in rows}, "")}
         for name, parts in watched.items():
             own = valid_parts(parts, f"valid {name!r}: ", ("sample_weight", groups, "offset"))
+            reading.check_queries(self, own.get(groups), f"valid {name!r}: ")
             sets[f"valid {name}"] = partitions(own, f"valid {name!r}: ")
         held = fits.hold(client, sets, self.timeout)
         local = self._as_local().set_params(callbacks=None)  # they stay here
@@ -93,7 +103,9 @@ class OnCluster(BaseEstimator):
         if told.heard:
             callbacks.append(told)
         if self.verbose:
-            callbacks.append(Narrator(int(self.verbose), lambda: ""))
+            lines = Progress(print_line, int(self.verbose) if self.verbose > 1 else None)
+            lines.plan(None if isinstance(self.max_iter, str) else int(self.max_iter), 0)
+            callbacks.append(lines)
         return Audience(callbacks) if callbacks else None
 
     def _refuse(self) -> None:

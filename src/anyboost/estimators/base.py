@@ -25,6 +25,7 @@ from anyboost.estimators.dials import FOLDS, Circumstances, Dials, choose
 from anyboost.estimators.explained import Explained
 from anyboost.estimators.fitting import Fitting, without_sample
 from anyboost.estimators.held_out import CV, SHARE, SPLIT, FoldRun, HeldOut, held_out
+from anyboost.estimators.progress import Progress, print_line
 from anyboost.estimators.rounds import Sets, fit_parts, search
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
@@ -164,7 +165,8 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         if way == CV and dials.folds:
             dials = dials._replace(folds=FOLDS)
         self._check_rounds(dials, earlier)
-        begin, found = partial(given.begin, self), None
+        progress = self._progress(dials)
+        begin, found = partial(given.begin, self, progress), None
         if dials.folds:
             found = search(fit_parts(self._parts(rows, targets, seed, dials), dials, seed, begin))
             dials = dials._replace(max_iter=found.rounds, early_stopping=False)
@@ -184,6 +186,8 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
             lambda run: fitted | self._attributes(run, monitor, fitting),
         )
         run = fitting.boost(seed, monitor, earlier, narration)
+        if progress is not None:
+            progress.end()
         fitted |= self._attributes(run, monitor, fitting)
         fitted["_certificate"] = fitting.certificate(run, fitted["ensemble_"].n_rounds)
         if found is not None:
@@ -223,6 +227,15 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
     def _count_parts(self, rows: Labelled, units: int) -> int:
         """Into how many parts the rows may be parted."""
         return units
+
+    def _progress(self, dials: Dials) -> Progress | None:
+        """What tells of rounds, where they are wanted; callbacks that do so learn what is coming."""
+        own = Progress(print_line, int(self.verbose) if self.verbose > 1 else None) if self.verbose else None
+        stops = dials.early_stopping and isinstance(self.max_iter, str)
+        for one in (own, *(self.callbacks or ())):
+            if isinstance(one, Progress):
+                one.plan(None if stops else dials.max_iter, dials.folds)
+        return own
 
     def _shown(self, dials: Dials) -> dict[str, Any]:
         """The dials as a fitted estimator has them: those that had a say."""

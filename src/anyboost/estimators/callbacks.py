@@ -69,14 +69,3 @@ class Rounds:
                 **self.arguments,
                 reconstruction_attributes=lambda: self.fitted(run),
             )
-
-
-class Narrator:
-    """A callback of `boost` that prints a line every so many rounds."""
-
-    def __init__(self, every: int, scores: Callable[[], str]) -> None:
-        self.every, self.scores = every, scores
-
-    def __call__(self, step: Step, run: Run) -> None:
-        if step.round % self.every == 0:
-            print(f"round {step.round}: loss {step.loss:.6g}{self.scores()}", flush=True)

@@ -111,7 +111,8 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         `step.valid_loss` is the loss on the first validation set, where there is one. scikit-learn's own callbacks are
         set by `set_callbacks`.
     verbose : int, default 0
-        Print a line every so many rounds; 0: none.
+        1: print what is being fitted, the round, losses and the time left, in lines that become rarer; more: a line
+        every so many rounds; 0: none.
     n_jobs : int or None, default None
         How many threads; -1 for all cores, None for as many of them as OMP_NUM_THREADS allows. The model does not
         depend on it.

@@ -16,10 +16,11 @@ from anyboost.boosting import Run, boost, fits
 from anyboost.certificates import Certificate
 from anyboost.ensemble import Ensemble
 from anyboost.estimators import measures, parameters
-from anyboost.estimators.callbacks import Narrator, Rounds
+from anyboost.estimators.callbacks import Rounds
 from anyboost.estimators.dials import TOL, Dials
 from anyboost.estimators.encoding import cross_fit
 from anyboost.estimators.measures import WatchedSet
+from anyboost.estimators.progress import Progress
 from anyboost.estimators.rows import Labelled, Targets, raw_scores_of
 from anyboost.space import Space
 from anyboost.tables import Columns
@@ -50,8 +51,9 @@ class Fitting:
         encoded: Sequence[int],
         names: Sequence[str] | None,
         seed: int,
+        progress: Progress | None = None,
     ) -> None:
-        self.estimator, self.dials = estimator, dials
+        self.estimator, self.dials, self.progress = estimator, dials, progress
         self.n_threads = checks.n_threads(estimator.n_jobs)
         self.given, self.given_weights = rows, targets.weigh(targets.y, rows.sample_weight)
         self.encoding, rows, targets = cross_fit(rows, targets, encoded, columns, seed, self.n_threads)
@@ -250,14 +252,16 @@ class Fitting:
     def boost(
         self, seed: int, monitor: Monitor | None, earlier: Run | None = None, narration: Rounds | None = None
     ) -> Run:
-        """The run; the user's callbacks hear of it where it is narrated, and else those that ask to."""
+        """The run; callbacks are called after each round, in searches only those that show progress."""
         estimator = self.estimator
         callbacks: list[Any] = [lambda step, run: self.norms.update({step.round: run.state.norm})]
-        if estimator.verbose:
-            callbacks.append(Narrator(int(estimator.verbose), monitor.line if monitor else lambda: ""))
+        if self.progress is not None:
+            several = monitor is not None and sum(map(len, monitor.history.values())) > 1
+            self.progress.measured = monitor.line if monitor is not None and several else None
+            callbacks.append(self.progress)
         heard = list(estimator.callbacks or ())
-        if narration is None:  # a fit that looks for the number of rounds
-            heard = [one for one in heard if getattr(one, "hears_search", False)]
+        if narration is None:
+            heard = [one for one in heard if isinstance(one, Progress)]
         callbacks += heard
         if narration is not None and narration.heard:
             callbacks.append(narration)

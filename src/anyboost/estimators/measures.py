@@ -48,8 +48,8 @@ def of_scorer(
         given: dict[str, Any] = {}
         if watched.sample_weight is not None:
             given["sample_weight"] = watched.sample_weight
-        if queries is not None:  # a set without any is one query, as in a fit
-            given[queries] = np.zeros(len(watched.scores)) if watched.groups is None else watched.groups
+        if queries is not None:
+            given[queries] = watched.groups
         return float(scorer(stage(watched, ensemble), watched.given, watched.labels, **given))
 
     return WatchedMeasure(name, value, 1.0)

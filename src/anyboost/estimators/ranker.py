@@ -101,7 +101,8 @@ class BoostingRanker(BaseBoosting):
         `step.valid_loss` is the loss on the first validation set, where there is one. scikit-learn's own callbacks are
         set by `set_callbacks`.
     verbose : int, default 0
-        Print a line every so many rounds; 0: none.
+        1: print what is being fitted, the round, losses and the time left, in lines that become rarer; more: a line
+        every so many rounds; 0: none.
     n_jobs : int or None, default None
         How many threads; -1 for all cores, None for as many of them as OMP_NUM_THREADS allows. The model does not
         depend on it.
@@ -182,7 +183,7 @@ class BoostingRanker(BaseBoosting):
         y : array_like (n,) or None, default None
             Grades; None for those of the files.
         qid : array_like (n,) or None, default None
-            The query of each row; None: all rows are one query, or those of the files.
+            The query of each row; None for those of the files. Without files it must be given.
         sample_weight : array_like (n,) or None, default None
             The measure.
         offset : array_like or None, default None
@@ -192,7 +193,7 @@ class BoostingRanker(BaseBoosting):
         y_val : array_like or None, default None
             Its grades.
         qid_val : array_like or None, default None
-            Its queries.
+            Its queries; X_val must have them.
         sample_weight_val : array_like or None, default None
             Its weights.
         valid : tuple, mapping or None, default None

@@ -14,6 +14,7 @@ from anyboost.boosting import Run
 from anyboost.estimators import encoding, measures, parameters
 from anyboost.estimators.dials import Dials
 from anyboost.estimators.fitting import Fitting
+from anyboost.estimators.progress import Progress
 from anyboost.estimators.rounds import Sets
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.samples import valid_parts, with_own
@@ -37,11 +38,17 @@ class Given(NamedTuple):
     fitted: dict[str, Any]  # attributes so far
 
     def begin(
-        self, model: Any, dials: Dials, rows: Labelled, targets: Targets, sets: Sets
+        self,
+        model: Any,
+        progress: Progress | None,
+        dials: Dials,
+        rows: Labelled,
+        targets: Targets,
+        sets: Sets,
     ) -> tuple[Fitting, Monitor | None]:
         """A fit to some of the rows, and what follows it on some sets."""
         names = self.fitted.get("feature_names_in_")
-        fitting = Fitting(model, dials, rows, targets, self.columns, self.encoded, names, self.seed)
+        fitting = Fitting(model, dials, rows, targets, self.columns, self.encoded, names, self.seed, progress)
         known = self.fitted | {"loss_": targets.loss} | targets.fitted | fitting.fitted
         return fitting, fitting.monitor(sets, self.scorings, known)
 
@@ -60,8 +67,9 @@ def read(
     scorings, fitted = checked(model, X, y)
     rows, columns = _training_rows(model, X, y, sample_weight, groups, offset)
     targets = model._targets(rows.y, rows.sample_weight)
-    columns, encoded = encoding.choose(model.categorical_encoding, columns, targets.loss)
     names, advice = fitted.get("feature_names_in_"), encoding.advice(targets.loss)
+    tables.warn_of_labels(columns, rows.X.shape[0], names)
+    columns, encoded = encoding.choose(model.categorical_encoding, columns, targets.loss)
     rows.X, columns = tables.lumped(rows.X, columns, rows.sample_weight, names, advice)
     seed, earlier = _seed(model, resume)
     sets = [(name, _valid_rows(model, name, given, columns)) for name, given in valid.items()]
@@ -112,6 +120,7 @@ def _training_rows(
     labels = np.asarray(y)
     if labels.ndim == 0:
         raise ValueError(f"y must have one value a row, got {y!r}")
+    check_queries(model, groups)
     weights = None if sample_weight is None else checks.sample_weight(sample_weight, len(labels))
     if isinstance(X, Binned):
         assert X.columns is not None
@@ -168,6 +177,7 @@ def _valid_rows(model: Any, name: str, given: Any, columns: Columns) -> Labelled
     prefix = f"valid {name!r}: " if name != "valid" else "valid "
     others = ("sample_weight", model._groups_name, "offset")
     given = valid_parts(given, prefix, others)
+    check_queries(model, given.get("qid"), prefix)
     sparse = parameters.abilities(model).sparse
     check_kind(given["X"], f"{prefix}X")
     table, _ = tables.read(given["X"], columns, name=f"{prefix}X", sparse=sparse)
@@ -176,6 +186,16 @@ def _valid_rows(model: Any, name: str, given: Any, columns: Columns) -> Labelled
     weights, groups, offset = (given.get(other) for other in others)
     labels = np.asarray(given["y"])
     return _rows(model, given["X"], tables.contiguous(table), labels, weights, groups, offset, prefix)
+
+
+def check_queries(model: Any, groups: Any, prefix: str = "") -> None:
+    """Refuse a ranking without queries: all rows as one query would be another model without a word."""
+    if groups is None and model._groups_name == "qid":
+        how = "add it to the validation set" if prefix else "pass fit(X, y, qid=...)"
+        routed = "" if prefix else ", and in a cross-validation ask for it by set_fit_request(qid=True)"
+        raise ValueError(
+            f"{prefix}qid must be given to fit a ranking: {how}, the query of each row, all equal for one query{routed}"
+        )
 
 
 def check_kind(X: Any, name: str = "X") -> None:

@@ -13,6 +13,14 @@ from anyboost import checks
 from anyboost.checks import Floats
 
 LARGEST = 1e100  # squares of targets, and sums of them, must be finite
+# The search for best constants and leaf steps tells numbers apart down to 2^-100, about 1e-30, and squares of smaller
+# numbers vanish.
+SMALLEST = 1e-24
+
+
+def are_tiny(largest: float) -> bool:
+    """Whether targets of this largest size are too small to be fitted; zeros are not."""
+    return 0.0 < largest < SMALLEST
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from anyboost.checks import Floats
 from anyboost.estimators import BoostingClassifier, BoostingRegressor
 from anyboost.estimators.classes import settled
-from anyboost.losses import RowwiseLoss
+from anyboost.losses import RowwiseLoss, domains
 from anyboost.online.algorithms import SpanBooster
 from anyboost.online.features import Features
 from anyboost.online.one_vs_rest import Member, OneVsRest
@@ -167,11 +167,11 @@ class Refitted:
         return layout, fit
 
     def fitted(self, X: Floats, y: Floats, weights: Floats, categorical: list[int]) -> Any:
-        """A booster of the rows; None where they hold one class only, or counts that are all 0."""
+        """A booster of the rows; None where they hold one class, counts that are all 0, or targets too small to fit."""
         given = {**self.options, "categorical_features": categorical or None}
         weighted = None if (weights == 1.0).all() else weights
         if self.loss is not None:
-            if not self.loss.has_best_constant(y, weighted):
+            if domains.are_tiny(np.abs(y).max(initial=0.0)) or not self.loss.has_best_constant(y, weighted):
                 return None
             return _timeless(BoostingRegressor(loss=self.loss, **given).fit(X, y, sample_weight=weighted))
         codes = y.astype(np.int64)

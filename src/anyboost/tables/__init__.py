@@ -10,7 +10,7 @@ many of them as trees have bins. `quick` reads one row at a time.
 from anyboost.tables.choosing import column_number, column_numbers
 from anyboost.tables.column import Column, advice_on, is_missing
 from anyboost.tables.frames import check_kind, columns_of, frame_of, names_of, take, to_frame
-from anyboost.tables.levels import MOST_LEVELS, Columns, Levels, lumped
+from anyboost.tables.levels import MOST_LEVELS, Columns, Levels, lumped, warn_of_labels
 from anyboost.tables.reading import FROM_DTYPE, contiguous, filled, read
 
 __all__ = [
@@ -33,4 +33,5 @@ __all__ = [
     "read",
     "take",
     "to_frame",
+    "warn_of_labels",
 ]

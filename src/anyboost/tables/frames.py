@@ -1,12 +1,15 @@
 """Data frames of pandas, polars and pyarrow, by way of narwhals; arrays and sparse matrices are none."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from anyboost.tables.column import Column, FrameColumn
+
+_SHOWN = 5  # names in a message
 
 
 def frame_of(X: Any) -> Any:
@@ -20,7 +23,12 @@ def frame_of(X: Any) -> Any:
         if isinstance(frame, nw.DataFrame):
             frame.schema  # noqa: B018 - looks at the names
     except nw.exceptions.DuplicateError:
-        raise ValueError("X has two columns of the same name: rename one of them") from None
+        names = Counter(getattr(X, "column_names", None) or list(X.columns))
+        twice = [repr(name) for name, count in names.items() if count > 1]
+        more = f" and {len(twice) - _SHOWN} more" if len(twice) > _SHOWN else ""
+        raise ValueError(
+            f"X has two columns or more of the name {', '.join(twice[:_SHOWN])}{more}: rename or drop them"
+        ) from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame: collect it first, X.collect()")
     return frame if isinstance(frame, nw.DataFrame) else None

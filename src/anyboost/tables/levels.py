@@ -14,6 +14,7 @@ from anyboost.tables.column import Column
 from anyboost.trees.parts import alone, circle, rows_of
 from anyboost.trees.table import MOST_BINS
 
+FEW_ROWS = 50  # in which all categories may differ by chance
 MOST_LEVELS = MOST_BINS - 1  # of a column of trees: levels beyond the heaviest share the last bin
 
 
@@ -106,6 +107,20 @@ def levels_of(column: Column, sample_weight: np.ndarray | None) -> Levels:
         kind: Any = object if column.holds_words else np.float64
         own = sorted(set(circle().gather(np.array(own, dtype=kind)).tolist()))
     return Levels(tuple(own))
+
+
+def warn_of_labels(columns: Columns, rows: int, names: Sequence[str] | None = None) -> None:
+    """Name the columns of a training table of so many rows that have another category in every row."""
+    if not columns.levels:
+        return
+    rows = int(circle().add(rows))
+    for number, levels in columns.levels.items():
+        if len(levels.values) == rows > FEW_ROWS:
+            called = number if names is None else repr(names[number])
+            notices.warn(
+                f"column {called} of X has another category in every row, from which nothing is learnt: leave it out",
+                stacklevel=2,
+            )
 
 
 def lumped(

@@ -13,7 +13,13 @@ import numpy as np
 
 from anyboost.space import Space
 
+_SMALLEST = 1e-150  # squares of smaller values are not exact
 _CONSTANT = 1e-13  # of a column's largest value: a deviation under this is rounding
+
+
+def _vanish(sizes: np.ndarray) -> np.ndarray:
+    """Of which numbers squares lose digits."""
+    return (sizes > 0.0) & (sizes < _SMALLEST)
 
 
 class Standardized:
@@ -27,6 +33,8 @@ class Standardized:
             self._scale_sparse(X, weights)
         else:
             self._standardize(X, weights)
+        if self.tiny:
+            raise ValueError("X has values too small to be squared: give its columns larger units")
         if not np.all(np.isfinite(self.inverse) & np.isfinite(self.center)):
             raise ValueError("X has values too large to be squared: give its columns smaller units")
 
@@ -44,7 +52,9 @@ class Standardized:
             Z -= rest
             self.center = center + rest
             deviation = np.sqrt([np.dot(weights, column * column) for column in Z.T])
-            self.inverse = self._inverse(deviation, np.abs(self.center) + np.abs(Z).max(axis=0))
+            size = np.abs(Z).max(axis=0)
+            self.tiny = bool(((size > _CONSTANT * np.abs(self.center)) & _vanish(size)).any())
+            self.inverse = self._inverse(deviation, np.abs(self.center) + size)
             Z *= self.inverse
         self.table: Any = Z
 
@@ -53,6 +63,7 @@ class Standardized:
 
         table = X.tocsr().astype(np.float64)
         self.center = table.T @ weights
+        self.tiny = bool(_vanish(abs(table).max(axis=0).toarray()).any())
         with np.errstate(over="ignore", invalid="ignore"):
             squares = table.multiply(table).T @ weights
             variance = squares - self.center**2

@@ -127,8 +127,12 @@ def taken(source: Source, asked: FitRequest, room: Any, say: Callable[[str], Non
 
 
 def check_groups(model: Any, asked: FitRequest, task: str) -> None:
-    """A sentence where groups are given to a fit that has no use for them."""
-    if asked.groups is None or task == "ranking":
+    """A sentence where groups are given to a fit that has no use for them, or a ranking has none."""
+    if task == "ranking":
+        if asked.groups is None:
+            raise ValueError("--qid is missing: name the column of queries, all equal for one query")
+        return
+    if asked.groups is None:
         return
     usual = "squared" if task == "regression" else "logistic"
     loss = losses.get(asked.loss or usual)
@@ -340,11 +344,6 @@ def described(whole: Any, asked: FitRequest, task: str, guessed: bool) -> list[s
         f"write numbers of them, such as the year and the days since one of them, or --ignore {name}"
         for name in words
         if disguises.are_dates(whole.samples.get(name, ()))
-    ]
-    lines += [
-        f"column {name!r} has another word in every row, from which nothing is learnt: --ignore {name} leaves it out"
-        for name in words
-        if levels[name] == len(whole) > 50
     ]
     return lines
 
