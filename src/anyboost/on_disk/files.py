@@ -197,6 +197,8 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if reason.startswith("straddling object"):
+            reason = "a row has more than 1 MiB, which none may have in CSV"
         raise ValueError(f"{path} cannot be read: {reason}") from None
 
 

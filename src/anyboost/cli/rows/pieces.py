@@ -39,7 +39,7 @@ def read(path: str, delimiter: str, columns: CellReader, most: int) -> Iterator[
         names: list[str] | None = None
         given, before, ended = b"", 0, False
         while not ended:
-            more = take(_FIRST if names is None else PIECE)
+            more = take(PIECE if given or names else _FIRST)
             given, ended = given + more, not more
             if names is None:
                 given = given.removeprefix(codecs.BOM_UTF8)
@@ -49,7 +49,7 @@ def read(path: str, delimiter: str, columns: CellReader, most: int) -> Iterator[
                 return
             if names is None and (len(lines.ends) or ended):
                 first = int(lines.ends[0]) if len(lines.ends) else 0
-                names = text.heading(path, text.reader_of(_text(given[:first]), delimiter))
+                names = text.heading(path, text.reader_of(text.Lines(_text(given[:first])), delimiter))
                 given, before = given[first:], int(lines.numbers[0])
                 lines = whole_rows(given, delimiter, ended)
                 assert lines is not None
@@ -57,10 +57,13 @@ def read(path: str, delimiter: str, columns: CellReader, most: int) -> Iterator[
                 continue
             if len(lines.ends):
                 piece = given[: lines.end]
-                batch = _plain(piece, before + lines.numbers, names, columns, delimiter)
+                batch = None
+                if np.diff(lines.ends, prepend=0).max() <= text.MOST_CELL:  # no cell can be too long
+                    batch = _plain(piece, before + lines.numbers, names, columns, delimiter)
                 if batch is None:
-                    rows = text.rows(text.reader_of(_text(piece), delimiter), before)
-                    yield from text.by_row(rows, names, columns, 0, most)
+                    texts = text.Lines(_text(piece), before)
+                    rows = text.rows(text.reader_of(texts, delimiter), before)
+                    yield from text.by_row(rows, texts, names, columns, 0, most)
                 else:
                     yield batch
             given, before = given[lines.end :], before + lines.n_lines
@@ -82,9 +85,10 @@ def _by_row(
 ) -> Iterator[Batch]:
     """All that is left, cell by cell."""
     left: Any = io.BufferedReader(_Joined(given, file))
-    reader = text.reader_of(text.as_text(left), delimiter)
+    lines = text.Lines(text.as_text(left), before)
+    reader = text.reader_of(lines, delimiter)
     found = text.heading(path, reader) if names is None else names
-    yield from text.by_row(text.rows(reader, before), found, columns, 0, most)
+    yield from text.by_row(text.rows(reader, before), lines, found, columns, 0, most)
 
 
 class _Joined(io.RawIOBase):

@@ -27,6 +27,10 @@ _ADVICE = {
     "JSON": "holds JSON and no table: write it as CSV or Parquet",
 }
 _HEAD = 64  # bytes that tell all of these
+MOST_CELL, MOST_LINE = (
+    1 << 20,
+    1 << 24,
+)  # characters: a file of a few packed bytes may unpack to one endless line
 
 
 @contextlib.contextmanager
@@ -79,53 +83,81 @@ def opened(path: str) -> Iterator[IO[str]]:
         yield as_text(file)
 
 
-def batches(rows: Iterator[T], most: int) -> Iterator[list[T]]:
-    """Lists of 1, 1, 2, 4, ... rows; those before a bad one come first, then its error.
+class Lines:
+    """The lines of a text, of which so many come `before`; one that is too long is refused before it is in memory."""
 
-    They end at the counts at which a progress table has a line.
+    def __init__(self, file: IO[str], before: int = 0) -> None:
+        self._file, self._before, self.characters = file, before, 0
+
+    def __iter__(self) -> Iterator[str]:
+        number, read = self._before, self._file.readline
+        while line := read(MOST_LINE + 1):
+            number += 1
+            if len(line) > MOST_LINE:
+                raise TableError(
+                    f"line {number} has more than {MOST_LINE:,} characters: end each row in a line break"
+                )
+            self.characters += len(line)
+            yield line
+
+
+def batches(rows: Iterator[T], lines: Lines, most: int) -> Iterator[list[T]]:
+    """Lists of 1, 1, 2, 4, ... rows of some lines; those before a bad one come first, then its error.
+
+    They end at the counts at which a progress table has a line, and where they hold as much as the longest line may.
     """
     total, size = 0, 1
     while True:
         batch: list[T] = []
         error: TableError | None = None
+        end = lines.characters + MOST_LINE
         try:
             for row in islice(rows, size):
                 batch.append(row)
+                if lines.characters > end:
+                    break
         except TableError as bad:
             error = bad
         if batch:
             yield batch
         if error is not None:
             raise error
-        if len(batch) < size:
+        if not batch:
             return
-        total += size
+        total += len(batch)
         size = min(most, total)
 
 
 def read(path: str, delimiter: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
     """The batches of a table, cell by cell."""
     with opened(path) as file:
-        reader = reader_of(file, delimiter)
-        yield from by_row(rows(reader), heading(path, reader), columns, skip, most)
+        lines = Lines(file)
+        reader = reader_of(lines, delimiter)
+        yield from by_row(rows(reader), lines, heading(path, reader), columns, skip, most)
 
 
 def by_row(
-    numbered: Iterator[tuple[int, list[str]]], names: list[str], columns: CellReader, skip: int, most: int
+    numbered: Iterator[tuple[int, list[str]]],
+    lines: Lines,
+    names: list[str],
+    columns: CellReader,
+    skip: int,
+    most: int,
 ) -> Iterator[Batch]:
-    """Batches of rows that come with their lines."""
-    for some in batches(islice(numbered, skip, None), most):
-        lines, cells = zip(*some, strict=True)
-        batch, bad = columns.turn(names, list(cells), list(lines))
+    """Batches of rows that come with the numbers of their lines."""
+    for some in batches(islice(numbered, skip, None), lines, most):
+        numbers, cells = zip(*some, strict=True)
+        batch, bad = columns.turn(names, list(cells), list(numbers))
         if len(batch):
             yield batch
         if bad is not None:
             raise bad
 
 
-def reader_of(file: Any, delimiter: str) -> Any:
+def reader_of(lines: Lines, delimiter: str) -> Any:
     """The cells of the rows of a text."""
-    return csv.reader(file, delimiter=delimiter, strict=True)
+    csv.field_size_limit(MOST_CELL)  # of the whole process; Python's own is an eighth of it
+    return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
 def rows(reader: Any, before: int = 0) -> Iterator[tuple[int, list[str]]]:
@@ -134,6 +166,8 @@ def rows(reader: Any, before: int = 0) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             if row:
                 yield before + reader.line_num, row
+    except TableError:  # it names its line
+        raise
     except (csv.Error, ValueError) as broken:
         raise TableError(f"line {before + reader.line_num}: {_explained(broken)}") from None
 
@@ -141,6 +175,8 @@ def rows(reader: Any, before: int = 0) -> Iterator[tuple[int, list[str]]]:
 def _explained(broken: Exception) -> str:
     """What the csv module means: it does not say what the end of a file ended in."""
     text = str(broken)
+    if text.startswith("field larger than field limit"):
+        return f'a cell has more than {MOST_CELL:,} characters: shorten it, or close a quote (") before it'
     return 'the file ends inside a quote ("): close it' if text == "unexpected end of data" else text
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from anyboost.cli.rows.cells import NOT_UTF8, TableError, is_text
 from anyboost.cli.rows.tables import ROWS
-from anyboost.cli.rows.text import batches, opened
+from anyboost.cli.rows.text import Lines, batches, opened
 
 
 class Example(NamedTuple):
@@ -31,8 +31,9 @@ def read(path: str, skip: int = 0, rows: int = ROWS) -> Iterator[list[Example]]:
     """The examples in batches; the ones before a bad line come first, then the line is refused."""
     with opened(path) as file:
         # A blank line ends a multiline example.
-        filled = ((line, number) for number, line in enumerate(file, 1) if line.strip())
-        yield from batches((parse(*one) for one in islice(filled, skip, None)), rows)
+        lines = Lines(file)
+        filled = ((line, number) for number, line in enumerate(lines, 1) if line.strip())
+        yield from batches((parse(*one) for one in islice(filled, skip, None)), lines, rows)
 
 
 def parse(line: str, number: int) -> Example:
