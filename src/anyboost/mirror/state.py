@@ -3,6 +3,7 @@
 Kinds of proxies, sets and schedules are numbers here, and only here; importing this module compiles nothing.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ SIMPLEX, SOLID_SIMPLEX, OCTAHEDRON = range(3)
 ANYTIME, DOUBLING, CONSTANT, ADAPTIVE, SHARE, SECOND_ORDER = range(6)
 
 N_FIRST = 5
-# What an averager counts and measures: 11 floats, as they lie in model files.
+# What an averager counts and measures: 11 floats, as they lie in model files, and what ended its bound.
 NUMBERS = np.dtype(
     [
         ("clock", np.float64),  # weight of all rows so far
@@ -24,9 +25,17 @@ NUMBERS = np.dtype(
         ("sleeper", np.float64),  # the dual point of an expert that slept through all rows
         ("beta", np.float64),  # the temperature
         ("first_norms", np.float64, (N_FIRST,)),
+        # The first row that the theorems do not allow, why, and its size; in model files they stand by themselves.
+        ("lapse_row", np.float64),
+        ("lapse_cause", np.float64),
+        ("lapse_value", np.float64),
     ]
 )
-N_NUMBERS = NUMBERS.itemsize // 8
+N_LAPSE = 3
+N_NUMBERS = NUMBERS.itemsize // 8 - N_LAPSE
+NO_LAPSE, FORECAST, LABEL, SLOPE, HEAVY, UNKNOWN = range(
+    6
+)  # UNKNOWN: a file of an earlier version does not say
 
 
 class AveragerSettings(NamedTuple):
@@ -41,6 +50,8 @@ class AveragerSettings(NamedTuple):
     lipschitz: float  # 0: subgradients are measured in running units
     factor: float  # of the temperature
     dealt: float  # the share of all weight that is dealt out after each row
+    output_bound: float  # inf where there is none
+    label_bound: float
 
     @classmethod
     def of(cls, averager: Any, count: int) -> "AveragerSettings":
@@ -48,7 +59,10 @@ class AveragerSettings(NamedTuple):
         proxy, domain, rule = averager.proxy, averager.domain, averager.schedule
         shape = proxy.shape(count, domain)
         sizes = (domain.radius, shape.exponent, averager.lipschitz, rule.factor(shape), rule.dealt)
-        return cls(proxy.code, domain.code, rule.code, averager.average, *map(float, sizes))
+        bounds = [getattr(averager, name, None) or math.inf for name in ("output_bound", "label_bound")]
+        if averager.loss.domain.classes:
+            bounds[1] = math.inf  # labels are names of classes
+        return cls(proxy.code, domain.code, rule.code, averager.average, *map(float, (*sizes, *bounds)))
 
 
 class AveragerState(NamedTuple):

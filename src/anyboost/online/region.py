@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from anyboost.backends.compiler import inlined
 from anyboost.online import labels
+from anyboost.online.settings import BEYOND, HEAVY, NO_LAPSE
 
 
 class Region(NamedTuple):
@@ -104,10 +105,21 @@ def see_label(settings, chain, totals, known, now, y, weight):
     shrink_step = weight * shrink_rate(settings, totals[0].rows, L, now.B) if len(chain.step) > 2 else 0.0
     tamed = labels.tame(known, y) if settings.located and settings.label_bound == 0.0 else y
     totals[0].rows += 1.0
+    if totals[0].lapse_cause == NO_LAPSE:
+        note_lapse(settings, totals, y, weight)
     totals[0].weight += weight
     totals[0].first += weight * y
     totals[0].second += weight * y * y
     return tamed, L, shrink_step, labels.after(known, y, weight, settings.forget)
+
+
+@inlined
+def note_lapse(settings, totals, y, weight):
+    """Note a row that the theorems do not allow: its loss is steeper than L, or its label beyond Y."""
+    if weight > 1.0:
+        totals[0].lapse_row, totals[0].lapse_cause, totals[0].lapse_value = totals[0].rows, HEAVY, weight
+    elif settings.label_bound > 0.0 and abs(y) > settings.label_bound:
+        totals[0].lapse_row, totals[0].lapse_cause, totals[0].lapse_value = totals[0].rows, BEYOND, y
 
 
 @inlined

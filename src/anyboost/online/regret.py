@@ -22,6 +22,7 @@ from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import constants
 from anyboost.online.base import BoundedLearner
+from anyboost.online.settings import BEYOND, HEAVY, RESET, UNKNOWN, ChainTotals
 
 if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
@@ -154,19 +155,37 @@ def _why_no_longer(booster: OnlineBooster, state: ChainState) -> str | None:
     """What a booster has met that the theorems do not allow."""
     if state.settings.multiplier != booster.scale:
         return (
-            "the model is of an older file, whose scale multiplied output_bound and not the learners' answers"
+            "the model is of an older file, whose scale multiplied output_bound and not what learners answer"
         )
-    return None
+    totals = ChainTotals(*state.totals.tolist())
+    since, value = f"no bound since row {totals.lapse_row:.0f}", totals.lapse_value
+    return {
+        HEAVY: f"{since}, which weighs {value:g}: the theorems are about weights of at most 1, so divide all by the "
+        "largest",
+        BEYOND: f"{since}, whose label {value:g} is beyond label_bound={booster.label_bound}",
+        RESET: f"{since}, before which learner {value:.0f} began again",
+        UNKNOWN: "the model is of an older file, which does not tell whether a row weighed more than 1 or had a label "
+        "beyond label_bound",
+    }.get(int(totals.lapse_cause))
 
 
 def bound(
-    booster: OnlineBooster, rows: int, base_regret: float | None = None, norm: float = 1.0, gain: float = 0.0
+    booster: OnlineBooster,
+    rows: int,
+    base_regret: float | None = None,
+    norm: float = 1.0,
+    gain: float = 0.0,
+    weight: float | None = None,
 ) -> float | None:
-    """The bound of Theorem 1 or 2 after this many rows of weight 1; None where `why_no_bound` says why.
+    """The bound of Theorem 1 or 2 after this many rows; None where `why_no_bound` says why.
+
+    A row of weight w counts as the loss w l: its slope is at most w L. For w <= 1 the proofs hold as they are; what
+    they sum over rows is then the sum of weights, and what they have by the root of T stays with the rows.
 
     base_regret : R(T) of a base learner, not scaled (default: its own `regret_bound(T, D)`, where it has one).
     norm, gain : of the comparator in the span: its norm in the class that is not scaled, and by how much it beats the
         zero answer. A comparator of the hull needs neither.
+    weight : the sum of the rows' weights, each at most 1 (default: they are 1).
     """
     if why_no_bound(booster, base_regret):
         return None
@@ -175,14 +194,15 @@ def bound(
     if base_regret is None:
         base_regret = float(booster.learner.regret_bound(rows, D))
     D, R = scale * D, scale * base_regret
+    weight = rows if weight is None else weight
     if booster._hull:
-        return 8 * loss.smoothness_within(D) * D * D * rows / N + constants.lipschitz(loss, D, Y) * R
+        return 8 * loss.smoothness_within(D) * D * D * weight / N + constants.lipschitz(loss, D, Y) * R
     eta, W = float(booster.steps()[0]), max(norm / scale, 1.0)
     B = constants.radius(loss, Y, eta, N, D)
     beta, L = loss.smoothness_within(B), constants.lipschitz(loss, B, Y)
     return (
         (1 - eta / W) ** N * gain
-        + 3 * eta * beta * B * B * W * rows
+        + 3 * eta * beta * B * B * W * weight
         + L * W * R
         + 2 * L * B * W * math.sqrt(rows)
     )

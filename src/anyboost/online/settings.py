@@ -56,7 +56,14 @@ class ChainTotals(NamedTuple):
     weight: float  # w, w y and w y^2
     first: float
     second: float
+    # The first row that the theorems do not allow, why (`NO_LAPSE` ... `UNKNOWN`), and its weight, label or stage
+    lapse_row: float
+    lapse_cause: float
+    lapse_value: float
 
+
+NO_LAPSE, HEAVY, BEYOND, RESET, UNKNOWN = range(5)  # UNKNOWN: a file of an earlier version does not say
+N_SUMS = ChainTotals._fields.index("lapse_row")
 
 TOTALS = np.dtype([(name, np.float64) for name in ChainTotals._fields], align=True)
 
