@@ -67,7 +67,9 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 toc_object_entries_show_parents = "hide"
-html_show_search_summary = False  # Sphinx's fetches pages, which a browser refuses for files; see `write_passages`
+html_show_search_summary = (
+    False  # Sphinx's fetches pages, which a browser refuses for files; see `write_passages`
+)
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
@@ -164,12 +166,20 @@ def write_passages(app, failed):
 
 
 def passages(doctree):
-    """The anchor and the text of each section of a page, and of each name that it documents."""
+    """The anchor and the text of each section of a page, and of each name that it documents: prose first, then code."""
     inner = (nodes.section, addnodes.desc)
-    unseen = (nodes.title, nodes.comment, nodes.raw, addnodes.toctree, addnodes.index, addnodes.desc_signature)
+    unseen = (
+        nodes.title,
+        nodes.comment,
+        nodes.raw,
+        addnodes.toctree,
+        addnodes.index,
+        addnodes.desc_signature,
+    )
     for node in doctree.findall(lambda node: isinstance(node, inner)):
         section = isinstance(node, nodes.section)
         ids, children = (node if section else node[0])["ids"], (node if section else node[-1]).children
+        children = sorted(children, key=lambda child: isinstance(child, nodes.literal_block))
         shown = (child.astext() for child in children if not isinstance(child, (*inner, *unseen)))
         text = " ".join(" ".join(shown).split())
         if text and ids:

@@ -5,7 +5,7 @@
 (() => {
   const AROUND = 90, LENGTH = 220; // letters before the first match, and in all
   const words = (new URLSearchParams(window.location.search).get("q") || "").match(/[\p{L}\p{N}_]+/gu) || [];
-  const stems = words.map((word) => word.replace(/(?<=.{3})(es|s|ing|ed|e)$/, "")); // Sphinx searches for stems, too
+  const stems = words.map((word) => word.replace(/^(.{3,}?)(es|s|ing|ed|e)$/, "$1")); // Sphinx searches for stems, too
   const pattern = stems.length ? new RegExp(`(?:${stems.join("|")})[\\p{L}\\p{N}_]*`, "giu") : null;
 
   /* The text to show: at the anchor if the result has one, else the passage with most of the words. */
