@@ -67,9 +67,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 toc_object_entries_show_parents = "hide"
-html_show_search_summary = (
-    False  # Sphinx's fetches pages, which a browser refuses for files; see `write_passages`
-)
+# Sphinx's summary fetches pages, which a browser refuses where they are files: see `write_passages`.
+html_show_search_summary = False
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
