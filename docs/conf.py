@@ -1,17 +1,22 @@
 """How Sphinx makes the site of these pages: `make docs`, into docs/_build/html.
 
 Pages are Markdown and stay readable where they lie; the API reference is made of the docstrings, and the gallery of the
-scripts in docs/examples, which are run. Search is Sphinx's own and works from files, without a server or a network.
+scripts in docs/examples, which are run. Search is Sphinx's own and works from files, without a server or a network: its
+excerpts come from a script that the build writes.
 """
 
 import importlib
 import inspect
+import json
 import re
 import sys
 import types
 import warnings
 from importlib.metadata import version as version_of
 from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))  # which knows the public names
@@ -62,7 +67,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 toc_object_entries_show_parents = "hide"
-html_show_search_summary = False  # it would fetch pages, which a browser refuses where they are files
+# Sphinx's summary fetches pages, which a browser refuses where they are files: see `write_passages`.
+html_show_search_summary = False
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
@@ -144,6 +150,41 @@ def write_rooms(_app, _config):
     _write(folder / "rooms.txt", "\n".join(rooms))
 
 
+def load_excerpts(app, page, _template, _context, _doctree):
+    """Have the search page, and no other, load the script that shows excerpts."""
+    if page == "search":
+        app.add_js_file("excerpts.js")
+
+
+def write_passages(app, failed):
+    """The text of each page, section by section, as a script: _static/excerpts.js takes its excerpts from there."""
+    if failed is None and app.builder.format == "html":
+        pages = {name: list(passages(app.env.get_doctree(name))) for name in sorted(app.env.found_docs)}
+        text = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
+        _write(Path(app.outdir) / "_static" / "passages.js", f"window.PASSAGES = {text};\n")
+
+
+def passages(doctree):
+    """The anchor and the text of each section of a page, and of each name that it documents: prose first, then code."""
+    inner = (nodes.section, addnodes.desc)
+    unseen = (
+        nodes.title,
+        nodes.comment,
+        nodes.raw,
+        addnodes.toctree,
+        addnodes.index,
+        addnodes.desc_signature,
+    )
+    for node in doctree.findall(lambda node: isinstance(node, inner)):
+        section = isinstance(node, nodes.section)
+        ids, children = (node if section else node[0])["ids"], (node if section else node[-1]).children
+        children = sorted(children, key=lambda child: isinstance(child, nodes.literal_block))
+        shown = (child.astext() for child in children if not isinstance(child, (*inner, *unseen)))
+        text = " ".join(" ".join(shown).split())
+        if text and ids:
+            yield ids[0], text
+
+
 def _write(path, text):
     """Unless it is the same: Sphinx reads again what was written later."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -151,7 +192,9 @@ def _write(path, text):
 
 
 def setup(app):
-    """Connect both: pages ahead of those who look for them, docstrings ahead of numpydoc."""
+    """Connect all: pages ahead of those who look for them, docstrings ahead of numpydoc."""
     app.connect("config-inited", write_rooms)
     app.connect("autodoc-process-docstring", plain, priority=400)
     app.connect("autodoc-skip-member", skip)
+    app.connect("html-page-context", load_excerpts)
+    app.connect("build-finished", write_passages)
