@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from anyboost import datasets
 from anyboost._version import __version__
@@ -26,6 +26,7 @@ NAMES = (  # in the order of the page that shows them all
     "rates",
     "shrinking",
     "online",
+    "averaging",
 )
 FORMATS = ("png", "svg")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -55,11 +56,27 @@ def markdown(heading: str, rows: Iterable[Iterable[str]]) -> list[str]:
     return [next(lines), "|" + "---|" * len(names), *lines]
 
 
+def claim_line(claim: Claim) -> str:
+    """A claim in Markdown, with its verdict and the sentences that decide it."""
+    return f"- **{claim.verdict.capitalize()}**: {claim.says}. {claim.because}"
+
+
+def summary_row(name: str, results: dict[str, Any]) -> str:
+    """A row of the page of all experiments: what the paper says, our figure, and what came out."""
+    experiment = named(name)
+    verdicts = [claim.verdict for claim in experiment.claims(results)]
+    counts = ", ".join(f"{verdicts.count(one)} {one}" for one in get_args(Verdict) if one in verdicts)
+    paper = f"[{name}]({name}.md). {experiment.SOURCE}. {experiment.SAYS}"
+    ours = f"{experiment.outcome(results)} Of {len(verdicts)} claims: {counts}."
+    return f"| {paper} | ![{experiment.TITLE}](../figures/{name}.png) | {ours} |"
+
+
 class Experiment(Protocol):
     """A module of this package. Results are plain numbers, strings, lists and dicts, for they become JSON."""
 
     TITLE: str
     SOURCE: str  # the paper, and the figure or table of it
+    SAYS: str  # what the paper says there, in a sentence or two
     SHOWS: str  # what the figure shows, for its caption and for readers who do not see it; TITLE where it is missing
 
     def cases(self, quick: bool) -> dict[str, Any]:
@@ -76,6 +93,9 @@ class Experiment(Protocol):
 
     def claims(self, results: dict[str, Any]) -> list[Claim]:
         """The paper's claims, decided by the results."""
+
+    def outcome(self, results: dict[str, Any]) -> str:
+        """What came out, in a sentence or two: to be read beside SAYS and the figure."""
 
     def draw(self, results: dict[str, Any]) -> Any:
         """A matplotlib Figure."""
