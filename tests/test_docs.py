@@ -108,6 +108,7 @@ KNOWN = (
         for name in (*given(cls), *dir(cls))
     }
     | {"ab", "is_categorical_", "n_iter_", "train_score_", "validation_score_", "feature_names_in_"}
+    | {"best_iteration_"}
     | {name.strip("_") for name in ab.__all__}
 )
 
@@ -122,6 +123,8 @@ def test_our_side_of_a_parameter_table_exists(page):
 
 
 METHODS = {
+    "best_iteration",
+    "best_score",
     "save_model",
     "get_feature_importance",
     "staged_predict",

@@ -5,6 +5,7 @@ import pickle
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -92,6 +93,31 @@ def test_what_is_advised_exists():
             assert first in arguments(ab.boost) or (first in methods and "of " in ours.boost)
         tree = re.search(r"Tree\((\w+)=", ours.boost)
         assert tree is None or tree[1] in arguments(ab.weak.Tree)
+
+
+def test_an_attribute_of_another_library_is_answered_with_ours():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = BoostingRegressor(max_iter=2, callbacks=None).fit(frame, Y, X_val=frame, y_val=Y)
+    for name, ours in keywords.ATTRIBUTES.items():
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=f"^BoostingRegressor has no attribute '{name}': use "):
+            getattr(model, name)
+        for word in ours.split(", or "):
+            found = re.match(r"(ab\.)?(\w+)", word)
+            assert hasattr(ab if found[1] else model, found[2])
+    with pytest.raises(AttributeError, match="no attribute 'zzz'"):
+        _ = model.zzz
+    with pytest.raises(AttributeError, match="needs"):  # a reason of one's own stays
+        _ = BoostingClassifier("hinge", max_iter=1).fit(X, Y > 5).predict_proba
+    assert clone(model).max_iter == pickle.loads(pickle.dumps(model)).max_iter == 2
+
+
+def test_quantiles_that_cross_are_answered_with_those_that_do_not():
+    for name in ("crossing", "quantile_alpha"):
+        with pytest.raises(TypeError, match=r'never cross "multi_quantile:0.05,0.5,0.95"'):
+            BoostingRegressor(**{name: True})
+    with pytest.raises(ValueError, match=r'or take "multi_quantile:0.05,0.5,0.95" alone, whose'):
+        BoostingRegressor("crossing", max_iter=1).fit(X, Y)
 
 
 @pytest.mark.parametrize(

@@ -124,12 +124,34 @@ TABLE = {
         "decision_function(X) of BoostingClassifier; in others explanation(X) has the raw scores",
         "decision_function(X) of BoostingClassifier",
     ),
+    "crossing non_crossing noncrossing alpha quantile_alpha quantiles": Ours(
+        'loss="quantile:0.9", or for several that never cross "multi_quantile:0.05,0.5,0.95"',
+        'loss="quantile:0.9", or for several that never cross "multi_quantile:0.05,0.5,0.95"',
+    ),
     "iteration_range num_iteration start_iteration ntree_limit ntree_end": Ours(
         "staged_predict(X)", "staged_predict(X) of an estimator"
     ),
 }
 _LEAVE = "leave it out"
 OURS = {name: ours for names, ours in TABLE.items() for name in names.split()}
+
+# What others call attributes and methods of a fitted model.
+ATTRIBUTES = {
+    name: ours
+    for names, ours in {
+        "best_iteration best_ntree_limit get_best_iteration": "best_iteration_, the number of rounds that it keeps",
+        "best_score best_score_ get_best_score": "validation_score_[best_iteration_]",
+        "evals_result evals_result_ get_evals_result": "validation_scores_",
+        "n_estimators_ tree_count_ current_iteration num_trees": "n_iter_, or ensemble_.n_rounds for those it keeps",
+        "feature_name_ feature_names_": "feature_names_in_",
+        "feature_importance get_feature_importance get_score get_fscore": "feature_importances_, or importances(kind)",
+        "booster_ get_booster": "ensemble_",
+        "get_all_params": "dials_",
+        "save_model": "ab.save(model, path)",
+        "load_model": "ab.load(path)",
+    }.items()
+    for name in names.split()
+}
 
 
 def explained(function: Callable[P, R], answers: Mapping[str, Ours] = OURS) -> Callable[P, R]:
@@ -181,6 +203,14 @@ def refusal(name: str, who: str, known: Collection[str], answers: Mapping[str, O
         return f"{who} has no argument {name!r}: {'' if advice.startswith(_LEAVE) else 'use '}{advice}"
     near = difflib.get_close_matches(name, known, 1)
     return f"{who} has no argument {name!r}: {f'use {near[0]}' if near else f'help({who}) lists what it has'}"
+
+
+def attribute(model: Any, name: str) -> Any:
+    """For `__getattr__`: an AttributeError that names ours, or the one that it was."""
+    ours = ATTRIBUTES.get(name)
+    if ours is not None:
+        raise AttributeError(f"{type(model).__name__} has no attribute {name!r}: use {ours}")
+    return object.__getattribute__(model, name)
 
 
 def shared(above: type, given: Mapping[str, Any]) -> dict[str, Any]:

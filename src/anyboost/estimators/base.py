@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -39,6 +39,9 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
     """Parameters and machinery of the boosting estimators."""
 
     _groups_name = "groups"  # what `fit` calls the labels that tie rows together
+
+    if not TYPE_CHECKING:  # or any attribute would do
+        __getattr__ = keywords.attribute
 
     @keywords.explained
     def __init__(

@@ -131,7 +131,8 @@ class Crossing(RowwiseLoss):
 
     def outputs(self, y: Array) -> int:
         raise ValueError(
-            'the loss crossing has no outputs of its own: add it to another, "MultiQuantile(taus) + ..."'
+            "the loss crossing has no outputs of its own: add it to another, MultiQuantile(taus) + Crossing(), or take "
+            '"multi_quantile:0.05,0.5,0.95" alone, whose predictions never cross'
         )
 
     def values(self, scores: Floats, y: Array) -> Floats:
