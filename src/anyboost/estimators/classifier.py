@@ -1,13 +1,13 @@
 """Boosting of classes: any labels, two of them or many."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
-from anyboost import keywords, tables
+from anyboost import checks, keywords, tables
 from anyboost.estimators.base import BaseBoosting, GroupedBoosting
 from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.classes import codes_of, targets_of
@@ -349,6 +349,18 @@ class BoostingClassifier(ClassifierMixin, ByGroup, GroupedBoosting):
         else:
             codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[codes]
+
+    def _response(self, method: str) -> tuple[Callable[[np.ndarray], np.ndarray], bool]:
+        checks.choice(method, "response_method", ("auto", "predict_proba", "decision_function"))
+        if method == "auto":
+            method = "predict_proba" if gives_probabilities(self) else "decision_function"
+        if method == "decision_function":
+            return self._decisions, True
+        two = len(self.classes_) == 2
+        return (
+            lambda scores: self._probabilities(scores)[:, 1:] if two else self._probabilities(scores),
+            False,
+        )
 
     def _decisions(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores

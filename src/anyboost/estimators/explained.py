@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks
 from anyboost.estimators.marginals import axes
-from anyboost.estimators.predicting import Predicting
+from anyboost.estimators.partial_dependence import PartialDependence
 from anyboost.explain import importances as importances_of
 from anyboost.explain.explanation import Explanation, explain, interact
 from anyboost.explain.marginals import Marginals, trees_with_shapes
@@ -18,7 +18,7 @@ KINDS = ("gain", "split", "shap", "permutation")
 REPEATS = 5  # of each permutation
 
 
-class Explained(Predicting):
+class Explained(PartialDependence):
     """For estimators with an `ensemble_`: a part to inherit."""
 
     n_features_in_: int

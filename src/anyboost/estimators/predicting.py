@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anyboost import checks, tables
 from anyboost.ensemble import Ensemble
-from anyboost.estimators import parameters, reading
+from anyboost.estimators import grids, parameters, reading
 from anyboost.estimators.encoding import Encoding
 from anyboost.estimators.measures import WatchedSet
 from anyboost.estimators.rows import raw_scores_of
@@ -64,8 +64,8 @@ class Predicting:
 
     def _cells(self, column: int, values: np.ndarray) -> np.ndarray:
         """What numbers in one column of a later table are in the trees' own, (n, columns that it becomes)."""
-        levels = self._columns.levels.get(column)
-        codes = values if levels is None else levels.encode(tables.Column(values, f"column {column}"))
+        levels, part = self._columns.levels.get(column), grids.as_column(values, f"column {column}")
+        codes = part.numbers() if levels is None else levels.encode(part)
         return self._encoding.told(codes, column) if column in self._encoding.values else codes[:, None]
 
     def _sources(self) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Boosting of numbers: a mean, a median, quantiles, counts, survival, or several targets at once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from anyboost.estimators.by_group import ByGroup
 from anyboost.estimators.intervals import Intervals, levels_of
 from anyboost.estimators.rows import Labelled, Targets, one_column
 from anyboost.fitted import from_one_fit
-from anyboost.losses import Cox, Multioutput
+from anyboost.losses import Cox, Multioutput, links
 
 
 class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
@@ -350,6 +350,10 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
             low, high = self.predict_interval(X, coverage, offset, own).T
             told |= {"coverage": (low <= targets) & (targets <= high), "width": high - low}
         return told
+
+    def _response(self, method: str) -> tuple[Callable[[np.ndarray], np.ndarray], bool]:
+        checks.choice(method, "response_method", ("auto", "predict"))
+        return self._predictions, self.loss_.link_ == links.IDENTITY
 
     def _predictions(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(self.loss_.link(scores), dtype=np.float64)

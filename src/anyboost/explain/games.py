@@ -5,7 +5,7 @@ stand for one, count together: the player is passed or not. A row that leaves a 
 of the training rows, so that it passes this player with a weight, the product of the shares on the way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from anyboost.backends.compiler import bare
 from anyboost.explain.importances import trees_of
-from anyboost.trees.table import BINS, Categories
+from anyboost.trees.table import BINS, MISSING, Categories
 from anyboost.weak.functions import TreeFunction, shared_categories
 
 
@@ -177,6 +177,39 @@ def _leaves(tree: TreeFunction, source: np.ndarray) -> Room:
     players, tests, sets = _write(*nodes, tree.category_sets, cover, parent, source, room)
     counts = (None, players, players, *(tests,) * 6, sets)
     return Room(*(part[:count] for part, count in zip(room, counts, strict=True)))
+
+
+def passed(games: Games, entries: np.ndarray, points: Mapping[int, np.ndarray]) -> np.ndarray:
+    """1 for the points that pass all tests of an entry, 0 for the others: (entries, points).
+
+    All entries are of one player, and `points` has the values of each of its columns.
+    """
+    sizes = games.tests[entries + 1] - games.tests[entries]
+    starts = np.cumsum(sizes) - sizes
+    tests = np.repeat(games.tests[entries] - starts, sizes) + np.arange(sizes.sum())
+    good = np.empty((len(tests), len(next(iter(points.values())))), dtype=np.bool_)
+    for column in np.unique(games.column[tests]).tolist():
+        own = games.column[tests] == column
+        good[own] = _asked(games, tests[own], column, points[column])
+    return np.logical_and.reduceat(good, starts, axis=0).astype(np.float64)
+
+
+def _asked(games: Games, tests: np.ndarray, column: int, points: np.ndarray) -> np.ndarray:
+    """Which points pass each of these tests, all of one column: (tests, points)."""
+    numbers = games.number[tests]
+    if numbers[0] >= 0:
+        return games.sets[numbers][:, _bins(games, column, points)]
+    low, high = games.low[tests, None], games.high[tests, None]
+    return np.where(np.isnan(points), games.missing[tests, None], ~(points <= low) & (points <= high))
+
+
+def _bins(games: Games, column: int, codes: np.ndarray) -> np.ndarray:
+    """The bins of category codes."""
+    first, size, bins = games.categories
+    known = codes < size[column]  # no NaN is
+    found = np.full(len(codes), MISSING)
+    found[known] = bins[first[column] + codes[known].astype(np.intp)]
+    return found
 
 
 def _trees(term: Any, by_cover: bool) -> list[tuple[TreeFunction, slice]]:

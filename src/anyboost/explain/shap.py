@@ -167,6 +167,30 @@ def _add_by_background(X, games, background, table, start, stop, passed, behind,
                                     out[begin + r, games.player[first + j], k] += step * games.value[leaf, k]
 
 
+@bare
+def _reach(X, games, asked, start, stop, out):
+    for leaf in range(start, stop):
+        for row in range(X.shape[0]):
+            out[leaf, row] = 1.0
+        for player in range(games.players[leaf], games.players[leaf + 1]):
+            if asked[player]:
+                for test in range(games.tests[player], games.tests[player + 1]):
+                    for row in range(X.shape[0]):
+                        if not _passes(X, row, test, games):
+                            out[leaf, row] = 0.0
+
+
+def reached(games: "Games", X: np.ndarray, asked: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """1 where a row passes all tests of those players of a leaf that are asked: (leaves, rows)."""
+    table, out = as_kernel_input(X), np.empty((len(games.value), len(X)))
+
+    def some(start: int, stop: int) -> None:
+        _reach(table, games, asked, start, stop, out)
+
+    threads.over_blocks(some, len(games.value), n_threads, smallest=_BLOCK)
+    return out
+
+
 def _rules(most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points and weights on [0, 1] of the rules for games of up to `most` players, and where each begins.
 

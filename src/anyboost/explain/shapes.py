@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from anyboost.ensemble import Ensemble
-from anyboost.explain.games import Games, games_of
+from anyboost.explain.games import Games, games_of, passed
 from anyboost.explain.marginals import Marginal, cells_of, edges_of, trees_with_shapes
-from anyboost.trees.table import MISSING
 
 _BLOCK = 2**22  # leaves times cells that are looked at together
 MOST_CELLS = 2**24  # of a pair
@@ -246,7 +245,7 @@ def _curve(games: Games, leaves: np.ndarray, axis: Axis) -> np.ndarray:
     """The sum of leaves that ask about one column only, (cells + 1, k)."""
     curve = np.zeros((len(axis.mass), games.value.shape[1]))
     for some in _blocks(leaves, len(axis.mass)):
-        curve += _passed(games, games.players[some], axis).T @ games.value[some]
+        curve += passed(games, games.players[some], axis.points).T @ games.value[some]
     return curve
 
 
@@ -261,7 +260,7 @@ def _table(games: Games, leaves: np.ndarray, axes: tuple[Axis, ...], columns: tu
     table = np.zeros(shape)
     for some in _blocks(leaves, max(shape[:2])):
         first, second = (
-            _passed(games, _entries(games, some, column), axis)
+            passed(games, _entries(games, some, column), axis.points)
             for column, axis in zip(columns, axes, strict=True)
         )
         for k in range(shape[2]):
@@ -272,33 +271,3 @@ def _table(games: Games, leaves: np.ndarray, axes: tuple[Axis, ...], columns: tu
 def _blocks(leaves: np.ndarray, n_cells: int) -> list[np.ndarray]:
     size = max(1, _BLOCK // n_cells)
     return [leaves[start : start + size] for start in range(0, len(leaves), size)]
-
-
-def _passed(games: Games, entries: np.ndarray, axis: Axis) -> np.ndarray:
-    """1 for the cells that pass all tests of an entry, 0 for the others: (entries, cells + 1)."""
-    sizes = games.tests[entries + 1] - games.tests[entries]
-    starts = np.cumsum(sizes) - sizes
-    tests = np.repeat(games.tests[entries] - starts, sizes) + np.arange(sizes.sum())
-    passed = np.empty((len(tests), len(axis.mass)), dtype=np.bool_)
-    for column in np.unique(games.column[tests]).tolist():
-        own = games.column[tests] == column
-        passed[own] = _asked(games, tests[own], column, axis.points[column])
-    return np.logical_and.reduceat(passed, starts, axis=0).astype(np.float64)
-
-
-def _asked(games: Games, tests: np.ndarray, column: int, points: np.ndarray) -> np.ndarray:
-    """Which points pass each of these tests, all of one column: (tests, points)."""
-    numbers = games.number[tests]
-    if numbers[0] >= 0:
-        return games.sets[numbers][:, _bins(games, column, points)]
-    low, high = games.low[tests, None], games.high[tests, None]
-    return np.where(np.isnan(points), games.missing[tests, None], ~(points <= low) & (points <= high))
-
-
-def _bins(games: Games, column: int, codes: np.ndarray) -> np.ndarray:
-    """The bins of category codes."""
-    first, size, bins = games.categories
-    known = codes < size[column]  # no NaN is
-    found = np.full(len(codes), MISSING)
-    found[known] = bins[first[column] + codes[known].astype(np.intp)]
-    return found

@@ -7,8 +7,20 @@
 from anyboost.plot.answers import importances, why
 from anyboost.plot.calibration import by_group, calibration
 from anyboost.plot.curves import shapes
+from anyboost.plot.dependence import partial_dependence
 from anyboost.plot.maps import paths
 from anyboost.plot.progress import rounds
 from anyboost.plot.trees import text, tree
 
-__all__ = ["by_group", "calibration", "importances", "paths", "rounds", "shapes", "text", "tree", "why"]
+__all__ = [
+    "by_group",
+    "calibration",
+    "importances",
+    "partial_dependence",
+    "paths",
+    "rounds",
+    "shapes",
+    "text",
+    "tree",
+    "why",
+]
