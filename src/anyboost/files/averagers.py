@@ -11,7 +11,7 @@ from anyboost.files.parts import LOSSES, loss_of
 from anyboost.files.tensors import Floats, Packed, Whole, entries
 from anyboost.mirror import domains, proxies, schedules
 from anyboost.mirror.averager import MirrorAverager
-from anyboost.mirror.state import N_LAPSE, N_NUMBERS, NUMBERS, UNKNOWN, AveragerState
+from anyboost.mirror.state import LAPSE, N_LAPSE, N_NUMBERS, NUMBERS, UNKNOWN, AveragerState
 from anyboost.mirror.stumps import StumpAverager, Trees
 from anyboost.mirror.tracking import Tracker
 
@@ -62,6 +62,18 @@ def _weights(prefix: str) -> Record:
 def _lapses(prefix: str) -> Record:
     """What ended the averagers' bounds, absent from older files: the row, the cause's number, and the size."""
     return Record(prefix, lapses=Floats("averagers", N_LAPSE))
+
+
+def _unpack_lapses(part: Fields, prefix: str, averagers: int) -> np.ndarray:
+    """A record each."""
+    lapses = np.tile([0.0, UNKNOWN, 0.0], (averagers, 1))
+    if part.tensors.has(f"{prefix}lapses"):
+        lapses = _lapses(prefix).take(part, averagers=averagers)["lapses"]
+        causes = lapses[:, 1]
+        refuse(
+            ((causes % 1 != 0) | (causes < 0) | (causes >= UNKNOWN)).any(), "its bound ended for no reason"
+        )
+    return lapses.view(LAPSE)
 
 
 def _sums(infinite: bool) -> Record:
@@ -117,9 +129,9 @@ def pack_states(averagers: list[Any]) -> Packed:
         stacked = {
             name: np.vstack([getattr(state, name) for state in states]) for name in AveragerState._fields[:3]
         }
-        numbers = np.vstack([state.numbers.view(np.float64) for state in states])
-        stacked["numbers"], lapses = numbers[:, :N_NUMBERS], numbers[:, N_NUMBERS:]
+        stacked["numbers"] = np.vstack([state.numbers.view(np.float64) for state in states])
         found |= _weights(prefix).pack(**stacked)
+        lapses = np.vstack([state.lapse.view(np.float64) for state in states])
         if group[0].lipschitz > 0 and (lapses[:, 1] != UNKNOWN).all():
             found |= _lapses(prefix).pack(lapses=lapses)
     return found
@@ -137,13 +149,10 @@ def unpack_states(averagers: list[Any], part: Fields) -> None:
         refuse(not 1 <= experts <= MOST_PARTS, "it is an averager of nothing")
         if memory.shape[1] != (domain.vertices(experts) if rule.by_vertex else experts):
             raise Fault("its memory is not that of its experts")
-        lapses = np.tile([0.0, UNKNOWN, 0.0], (len(group), 1))
-        if part.tensors.has(f"{prefix}lapses"):
-            lapses = _lapses(prefix).take(part, averagers=len(group))["lapses"]
-            known = (lapses[:, 1] % 1 == 0) & (lapses[:, 1] >= 0) & (lapses[:, 1] < UNKNOWN)
-            refuse(not known.all(), "its bounds ended for no reason")
-        rows = _as_numbers(numbers, lapses).reshape(-1, 1)
-        for averager, *own in zip(group, np.split(memory, len(group)), theta, total, rows, strict=True):
+        rows, lapses = _as_numbers(numbers).reshape(-1, 1), _unpack_lapses(part, prefix, len(group))
+        for averager, *own in zip(
+            group, np.split(memory, len(group)), theta, total, rows, lapses, strict=True
+        ):
             averager._state = AveragerState(*(each.copy() for each in own))
     if isinstance(averagers[0], Tracker) and averagers[0].over.n_experts_ != len(averagers[0].parts):
         raise Fault("its tracker weights other parts than it has")
@@ -161,8 +170,7 @@ def _pack_stumps(model: StumpAverager) -> Packed:
     state = model._state
     if state is None:
         return Packed({}, {})
-    numbers = state.numbers.view(np.float64)[:N_NUMBERS]
-    learned = _sums(isinstance(state, Trees)).pack(state, numbers=numbers)
+    learned = _sums(isinstance(state, Trees)).pack(state, numbers=state.numbers.view(np.float64))
     return _STUMPS.pack(state, counts=np.diff(state.starts)) | learned
 
 
@@ -175,13 +183,13 @@ def _unpack_stumps(part: Fields, model: StumpAverager) -> None:
     state = model._fresh(thresholds, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
     rows, width = state.learned.shape
     learned, numbers = _sums(isinstance(state, Trees)).take(part, rows=rows, width=width).values()
-    state.learned[:], state.numbers[:] = learned, _as_numbers(numbers, np.zeros(N_LAPSE))
+    state.learned[:], state.numbers[:] = learned, _as_numbers(numbers)
     model._state = state
 
 
-def _as_numbers(values: np.ndarray, lapses: np.ndarray) -> np.ndarray:
+def _as_numbers(values: np.ndarray) -> np.ndarray:
     """Records of counts and scales that are ones; the number of norms seen is an index."""
-    numbers = np.concatenate([values, lapses], axis=-1).view(NUMBERS).reshape(-1)
+    numbers = values.view(NUMBERS).reshape(-1)
     seen = numbers["norms_seen"]
     # Beyond 2^53 a count no longer grows, and one beyond 64 bits would be a negative index.
     if any((numbers[each] < 0).any() for each in _NOT_NEGATIVE) or (seen % 1).any() or (seen > 2**53).any():

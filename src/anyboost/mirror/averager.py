@@ -21,6 +21,7 @@ from anyboost.mirror.state import (
     FORECAST,
     HEAVY,
     LABEL,
+    LAPSE,
     NUMBERS,
     SLOPE,
     UNKNOWN,
@@ -162,11 +163,11 @@ class MirrorAverager(Combining):
             return "lipschitz is 'running', and the theorems need a number"
         if type(self.schedule).bound is Schedule.bound:
             return f"nothing is proved for the schedule {self.schedule!r}"
-        return None if self._state is None else self._why_no_longer(self._state.numbers[0])
+        return None if self._state is None else self._why_no_longer(self._state.lapse[0])
 
-    def _why_no_longer(self, numbers: np.void) -> str | None:
+    def _why_no_longer(self, lapse: np.void) -> str | None:
         """What the averager has met that the theorems do not allow."""
-        since, value = f"no bound since row {numbers['lapse_row']:.0f}", numbers["lapse_value"]
+        since, value = f"no bound since row {lapse['row']:.0f}", lapse["value"]
         return {
             FORECAST: f"{since}, with a forecast of size {value:g}, beyond output_bound={self.output_bound}",
             LABEL: f"{since}, whose label {value:g} is beyond label_bound={self.label_bound}",
@@ -175,7 +176,7 @@ class MirrorAverager(Combining):
             "twice",
             UNKNOWN: "the model is of an older file, which does not tell whether forecasts, labels, subgradients and "
             "weights were within their bounds",
-        }.get(int(numbers["lapse_cause"]))
+        }.get(int(lapse["cause"]))
 
     def bound(self, rows: int | None = None) -> float:
         """The theorem's bound on the expected excess loss over the best weights, for forecast number `rows`.
@@ -275,7 +276,7 @@ class MirrorAverager(Combining):
                 f"{type(self.schedule).__name__} cannot let experts join: give them a column of NaN from the start"
             )
         state = self._fresh(len(old.theta) + more)
-        state.numbers[:] = old.numbers
+        state.numbers[:], state.lapse[:] = old.numbers, old.lapse
         numbers = old.numbers[0]
         asleep = numbers["sleeper"] if isinstance(self.domain, Simplex) else 0.0
         state.memory[0] = np.concatenate([old.memory[0], np.full(more, asleep)])
@@ -303,7 +304,7 @@ class MirrorAverager(Combining):
         length = self.domain.vertices(count) if rule.by_vertex else count
         theta = self.proxy.argmin(np.zeros(count), 1.0, self.domain)
         memory = np.zeros((rule.arrays, length))
-        return AveragerState(memory, theta, np.zeros(count), np.zeros(1, NUMBERS))
+        return AveragerState(memory, theta, np.zeros(count), np.zeros(1, NUMBERS), np.zeros(1, LAPSE))
 
     def _mean(self, state: AveragerState) -> Floats:
         return self.domain.put_back((state.total + state.theta) / (state.numbers["clock"] + 1.0))

@@ -15,7 +15,7 @@ SIMPLEX, SOLID_SIMPLEX, OCTAHEDRON = range(3)
 ANYTIME, DOUBLING, CONSTANT, ADAPTIVE, SHARE, SECOND_ORDER = range(6)
 
 N_FIRST = 5
-# What an averager counts and measures: 11 floats, as they lie in model files, and what ended its bound.
+# What an averager counts and measures: 11 floats, as they lie in model files.
 NUMBERS = np.dtype(
     [
         ("clock", np.float64),  # weight of all rows so far
@@ -25,14 +25,12 @@ NUMBERS = np.dtype(
         ("sleeper", np.float64),  # the dual point of an expert that slept through all rows
         ("beta", np.float64),  # the temperature
         ("first_norms", np.float64, (N_FIRST,)),
-        # The first row that the theorems do not allow, why, and its size; in model files they stand by themselves.
-        ("lapse_row", np.float64),
-        ("lapse_cause", np.float64),
-        ("lapse_value", np.float64),
     ]
 )
-N_LAPSE = 3
-N_NUMBERS = NUMBERS.itemsize // 8 - N_LAPSE
+N_NUMBERS = NUMBERS.itemsize // 8
+# The first row that the theorems do not allow, why, and its size
+LAPSE = np.dtype([("row", np.float64), ("cause", np.float64), ("value", np.float64)])
+N_LAPSE = LAPSE.itemsize // 8
 NO_LAPSE, FORECAST, LABEL, SLOPE, HEAVY, UNKNOWN = range(
     6
 )  # UNKNOWN: a file of an earlier version does not say
@@ -74,6 +72,7 @@ class AveragerState(NamedTuple):
     theta: Floats
     total: Floats  # the sum of earlier thetas
     numbers: np.ndarray  # one record of `NUMBERS`
+    lapse: np.ndarray  # one record of `LAPSE`
 
     def copy(self) -> "AveragerState":
         return AveragerState(*(part.copy() for part in self))
