@@ -7,7 +7,8 @@ with a_i the stage's answer, no longer than D, and center + z_i the score after 
 
     answer   all stages, before the row is learned; the prefix of least loss so far is believed
     learn    greedy: stage i learns from the slope at center + z_{i-1} + eta a_i, over eta, where z has what earlier
-             stages answer after their step; linear: from the slope at center + z_{i-1}, over L_B
+             stages answer after their step; offset: from the slope at center + z_{i-1} + alpha a_i, over alpha, where
+             z is what answered (supplement C.1); linear: from the slope at center + z_{i-1}, over L_B
     shrink   s_i <- clip(s_i + a_t <slope at z_{i-1}, z_{i-1}>, 0, 1)
 """
 
@@ -169,6 +170,13 @@ def learn_row(model, known, now, row, y, work):
             aim = Aim(inverse_curvature, unit * link.inverse, goal.least, goal.most)
             learners.learn(learner, arrays, row, i, slopes, aim, raw)
             new_z = scores.arrive(kind, goal, link, new_z, scores.of_stage(kind, raw, i), then)
+        elif settings.offset_step > 0.0:
+            if now.D > 0.0:  # else no label is known, or all were equal
+                fit = fit_of(settings.offset_step)
+                goal = scores.goal(kind, fit, scores.of_stage(kind, raw, i), points[i], -1.0, tamed, now)
+                scores.slope(kind, goal.point, tamed, fit.inverse, slopes)
+                aim = Aim(inverse_curvature, unit * fit.inverse, goal.least, goal.most)
+                learners.learn(learner, arrays, row, i, slopes, aim, raw)
         elif L > 0.0:
             scores.slope(kind, scores.at(kind, now, points[i]), tamed, 1.0, slopes)
             for k in range(len(slopes)):
@@ -185,6 +193,12 @@ def link_of(settings, chain, i):
     return StagePlace(
         1.0 if settings.hull else 0.0, chain.step[i + 1], chain.inverse[i + 1], chain.shrink[i + 1]
     )
+
+
+@inlined
+def fit_of(step):
+    """The place of a stage in mode "offset" when it learns: its own step, from all of z_{i-1}."""
+    return StagePlace(0.0, step, 1.0 / step, 0.0)
 
 
 @inlined

@@ -1,7 +1,8 @@
 """Where scores lie at a moment of the stream, from the labels so far: their center y_0, D, B, and the range of labels.
 
 In greedy mode center + z_i is also brought to the range of labels: slopes are taken there, so that a score beyond it
-would not be pulled back when the center moves.
+would not be pulled back when the center moves. Mode "offset" does the same while D follows the labels; with a D of the
+user's it is the paper's algorithm as printed, which knows no such range.
 """
 
 import math
@@ -26,18 +27,28 @@ class Region(NamedTuple):
 
 
 @inlined
+def keeps_range(settings):
+    """Whether scores are kept in the range of labels."""
+    return settings.greedy or (settings.offset_step > 0.0 and settings.output_bound == 0.0)
+
+
+@inlined
 def bounds_now(settings, chain, known):
-    """D, B, and the range of scores outside which slopes are taken at its ends."""
+    """D, B, and the range of scores by the labels."""
     reach = settings.label_bound if settings.label_bound > 0.0 else labels.reach(known)
     D = reach
     if settings.output_bound > 0.0:
         D = settings.output_bound
-    elif settings.greedy and not settings.hull:
+    elif keeps_range(settings) and not settings.hull:
         D = reach * chain.inverse[1]  # so that the first stage alone can reach any label
     D *= settings.scale
     B = settings.radius
     if B == 0.0:
-        B = reach if settings.greedy and settings.output_bound == 0.0 else ball(settings, chain, D, reach)
+        B = (
+            reach
+            if keeps_range(settings) and settings.output_bound == 0.0
+            else ball(settings, chain, D, reach)
+        )
     if not settings.located:
         return D, B, -math.inf, math.inf
     if settings.label_bound > 0.0:
@@ -61,11 +72,17 @@ def ball(settings, chain, D, Y):
 
 @inlined
 def room(settings, B, low, high, center):
-    """Where z may lie: in the ball and, in greedy mode, where labels have been."""
+    """Where z may lie: in the ball and, where scores are kept in their range, where labels have been."""
     least, most = (-math.inf, math.inf) if settings.hull else (-B, B)
-    if settings.greedy:
+    if keeps_range(settings):
         least, most = max(least, min(low - center, 0.0)), min(most, max(high - center, 0.0))
     return least, most
+
+
+@inlined
+def slope_range(settings, low, high):
+    """Outside which range of scores slopes are taken at its ends."""
+    return (low, high) if keeps_range(settings) else (-math.inf, math.inf)
 
 
 @inlined

@@ -34,6 +34,7 @@ class ChainSettings(NamedTuple):
     lipschitz: float  # L; 0: curvature (B + Y)
     scale: float  # lambda of the scaled class
     forget: float
+    offset_step: float = 0.0  # alpha of mode "offset"; 0 in the other modes
 
 
 class Chain(NamedTuple):
@@ -98,4 +99,12 @@ def settings_of(booster: OnlineBooster) -> ChainSettings:
         lipschitz=lipschitz,
         scale=booster.scale,
         forget=booster.forget,
+        offset_step=_offset_step(booster),
     )
+
+
+def _offset_step(booster: OnlineBooster) -> float:
+    """alpha, by default the smallest step of the chain."""
+    if booster.mode != "offset":
+        return 0.0
+    return float(booster.steps()[-1]) if booster.offset_step is None else booster.offset_step
