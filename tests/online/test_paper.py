@@ -1,6 +1,8 @@
 """The paper's algorithms as printed: with bounds given, answers are those of an oracle written from the paper alone."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ BETA = {"squared": 1.0, "logistic": 0.25, "softmax": 0.5}
 L = {"squared": {"span": B["squared"] + Y, "hull": D + Y}, "logistic": {"span": 1.0, "hull": 1.0}}
 L["softmax"] = {"span": math.sqrt(2), "hull": math.sqrt(2)}
 CLASSES = 3
+PAGE = Path(__file__).parents[2] / "docs" / "online.md"
 
 
 def rate(alpha):
@@ -27,7 +30,7 @@ def rate(alpha):
 
 
 class Descent:
-    """The oracle's learner as users write their own: it gets its slope back from the target."""
+    """The oracle's learner as users write their own: it gets its slope back from the target (docs/online.md)."""
 
     def __init__(self, mode, loss, alpha):
         self.rate = rate(alpha)
@@ -143,3 +146,31 @@ def test_a_step_without_its_mode_is_refused():
         ab.OnlineBoostingRegressor("linear", mode="offset", offset_step=0.0).partial_fit([[1.0]], [1.0])
     with pytest.raises(ValueError, match="offset_step belongs to one chain"):
         ab.OnlineBoostingRegressor("team", offset_step=0.5).partial_fit([[1.0]], [1.0])
+
+
+def learner_of_the_page():
+    """The class that docs/online.md shows for a learner of one's own."""
+    block = re.search(
+        r"^```python\n(class LinearFunctions.*?)^\n\n", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    assert block
+    namespace = {"np": np}
+    exec(block[1], namespace)
+    return namespace["LinearFunctions"]
+
+
+@pytest.mark.parametrize("algorithm", ["span", "hull"])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_the_learner_and_the_settings_of_the_page_are_the_papers(algorithm, loss):
+    """Readers write their learners for linear losses like the page's."""
+    X, y, slopes = stream(loss)
+    learners = [paper.GradientDescent(COLUMNS, D, D) for _ in range(N)]
+    expected = oracle(algorithm, loss, X, slopes, learners, None)
+    model = booster(algorithm, learner_of_the_page()(D), loss, "linear")
+    found = model.progressive_predict(X, y)
+    np.testing.assert_allclose(columns(found), expected, rtol=0, atol=1e-12)
+    value = {"squared": lambda f: 0.5 * (f - y) ** 2, "logistic": lambda f: np.logaddexp(0.0, -y * f)}[loss]
+    assert model.regret().loss == pytest.approx(value(expected[:, 0]).sum())
+    comparator = np.linalg.lstsq(X, y, rcond=None)[0]
+    comparator *= D / np.linalg.norm(comparator)
+    assert model.regret().loss - value(X @ comparator).sum() < model.regret().bound
