@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import accuracy_pooling, accuracy_report, coverage, speed, stream_report
+from benchmarks import accuracy_pooling, accuracy_report, coverage, online_modes, speed, stream_report
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -46,6 +46,10 @@ CASES = {
         )
         for kind, rows in [("Judging", "50,000"), ("Judging", "10,000"), ("Choosing", "50,000")]
     },
+    "online modes": (
+        "experiments/online.md", "## Greedy mode and supplement C.1",
+        lambda: online_modes.report(lines("figures/online-modes.jsonl")), 36
+    ),
     "speed": ("benchmarks.md", "# Speed against other libraries", lambda: speed.page(speeds()), 20),
 }  # fmt: skip
 

@@ -29,6 +29,7 @@ MODELS = {
     "adaptive": ab.OnlineBoostingRegressor(LinearLearner(update="adaptive"), n_learners=3),
     "hashed": ab.OnlineBoostingRegressor(hash_bits=5, forget=0.01, output_bound=2.0, label_bound=4.0),
     "tree": ab.OnlineBoostingRegressor(ab.online.TreeLearner(max_leaves=4, bins=8, grace=20), n_learners=2),
+    "offset": ab.OnlineBoostingRegressor("linear", n_learners=3, mode="offset", offset_step=0.5),
     "two": ab.OnlineBoostingClassifier(n_learners=5),
     "three": ab.OnlineBoostingClassifier(loss="squared_hinge", n_learners=5),
 }

@@ -67,10 +67,24 @@ def test_a_batch_is_the_loop_and_sparse_is_dense(learner, make):
     )
 
 
+@pytest.mark.parametrize("make", [SpanBooster, HullBooster])
+def test_a_batch_in_mode_offset_is_the_loop(make):
+    """Of as many rows as linear learners otherwise learn by all stages at once."""
+    X, y = stream()
+    batch, loop = (make(n_learners=3, mode="offset") for _ in range(2))
+    whole = batch.progressive_predict(X, y)
+    one_by_one = [loop.progressive_predict(X[row : row + 1], y[row : row + 1])[0] for row in range(len(y))]
+    np.testing.assert_array_equal(whole, one_by_one)
+    assert same(batch, loop)
+    greedy = make(n_learners=3).progressive_predict(X, y)
+    assert np.abs(whole - greedy).max() > 0.1
+
+
 @every_learner
-def test_every_learner_learns(learner):
+@pytest.mark.parametrize("mode", ["greedy", "offset"])
+def test_every_learner_learns(learner, mode):
     X, y = stream(2000)
-    told = SpanBooster(learner, n_learners=5).partial_fit(X, y).regret()
+    told = SpanBooster(learner, n_learners=5, mode=mode).partial_fit(X, y).regret()
     assert told.rows == 2000
     assert told.loss < 0.6 * told.best_constant_loss
     assert told.best_prefix_loss <= told.loss
@@ -181,7 +195,7 @@ def test_large_finite_numbers_are_not_mistaken_for_infinities():
     [
         ({"n_learners": 0}, "n_learners must be at least 1"),
         ({"step": 0.01}, "step must be at least 1/n_learners"),
-        ({"mode": "fast"}, "mode must be 'greedy' or 'linear'"),
+        ({"mode": "fast"}, "mode must be .greedy. or .offset. or .linear."),
         ({"loss": "cox"}, "loss must be row-wise"),
         ({"learner": 3}, "learner must be one of linear, stumps, net, tree"),
         ({"learner": LinearLearner}, "learner must be a learner, got the class LinearLearner"),

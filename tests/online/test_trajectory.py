@@ -86,7 +86,7 @@ def both_ways(monkeypatch, make, X, y):
 
 @pytest.mark.parametrize("loss", list(KINDS))
 @pytest.mark.parametrize("hull", [False, True])
-@pytest.mark.parametrize("mode", ["greedy", "linear"])
+@pytest.mark.parametrize("mode", ["greedy", "offset", "linear"])
 def test_compiled_and_interpreted_agree_for_every_loss(monkeypatch, loss, hull, mode):
     X, score = stream(100)
     X = X * [1.0, 10.0, 0.1, 3.0]
@@ -112,7 +112,7 @@ LEARNERS = [
 @pytest.mark.parametrize(
     "learner", LEARNERS, ids=lambda learner: getattr(learner, "update", type(learner).__name__)
 )
-@pytest.mark.parametrize("mode", ["greedy", "linear"])
+@pytest.mark.parametrize("mode", ["greedy", "offset", "linear"])
 def test_compiled_and_interpreted_agree_for_every_learner(monkeypatch, learner, mode):
     X, score = stream(100)
     X[np.abs(X) < 0.3] = 0.0

@@ -1,4 +1,10 @@
-"""Online boosting the slow, obvious way: Algorithms 1 and 2 with clipped linear SGD, and Hedge over a finite class."""
+"""Online boosting the slow, obvious way: Algorithms 1 and 2 with clipped linear SGD, and Hedge over a finite class.
+
+Linear mode is the paper's. Greedy mode is not: no paper has it, and `boost` repeats the product's own rules and their
+order (stages that learn one after another, each from what the ones before it answer once they have learned the row, and
+scores in the range of labels). So for greedy mode it checks that the fast code does what the plain code says, not that
+what it says is right. `online_paper` is written from the paper alone.
+"""
 
 from __future__ import annotations
 

@@ -46,6 +46,7 @@ _ARGUMENTS = {
     "n_learners": count(1, 100_000),
     **dict.fromkeys(("mode", "prefix"), text),
     **dict.fromkeys(("output_bound", "label_bound", "scale", "start", "forget"), number),
+    "offset_step": Place(number, default=None),  # older files have none
 }
 _MORE = {"classes": Place(number, "outputs"), "random_state": count()}
 _GIVEN = {
@@ -58,6 +59,7 @@ _SETTINGS = Record(
     | dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag)
     | dict.fromkeys(("code", "center"), count())
     | {"multiplier": Place(fields.real, default=1.0)}  # older files have none, and scaled D alone
+    | {"offset_step": Place(fields.bounded(0.0), default=0.0)}
 )
 _SUMS = Record(
     chain=Floats(len(KEPT), "prefixes", what="losses"),

@@ -25,6 +25,7 @@ _PARAMETERS = Record(
     **dict.fromkeys(("n_learners", "algorithm", "mode", "prefix", "max_iter", "random_state"), simple),
     **dict.fromkeys(("step", "output_bound", "label_bound", "forget", "hash_bits"), fields.number),
     **{name: Place(simple, default=LATER[name]) for name in ("max_rows_kept", "refit", "max_waiting")},
+    offset_step=Place(fields.number, default=None),
 )
 _WRITTEN = Record(**dict.fromkeys(("learner", "loss"), fields.optional(fields.text)))
 _FRAME = Record(frame=labels.NAMES)

@@ -24,15 +24,18 @@ class SpanBooster(OnlineBooster):
         A row-wise loss or its name. The bound of the theorem needs a smooth one.
     step : float or None, default None
         eta, between 1/N and 1; None: 0.2, or 1/N where that is more.
-    mode : {"greedy", "linear"}, default "greedy"
-        "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is given
-        the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
+    mode : {"greedy", "offset", "linear"}, default "greedy"
+        "greedy": each learner fits the loss on top of what the learners before it predict after they have learned the
+        row. "offset": on top of what they predicted before it, with a step of its own (supplement C.1). "linear": it
+        gets the slope there as a linear loss, as in the theorems; it needs learners that have regret for those.
     output_bound : float or None, default None
         D, the bound on learners' answers; None follows the labels seen so far.
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
         lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
+    offset_step : float or None, default None
+        alpha of mode "offset": learner i fits the loss at y_{i-1} + alpha h. None: the smallest step of the chain.
     start : float or None, default None
         The score y_0 before the first learner; None follows the labels, for squared loss their mean.
     prefix : {"best", "all"}, default "best"
@@ -66,6 +69,7 @@ class SpanBooster(OnlineBooster):
         label_bound: float | None = None,
         *,
         scale: float = 1.0,
+        offset_step: float | None = None,
         start: float | None = None,
         prefix: str = "best",
         forget: float = 0.0,
@@ -95,15 +99,18 @@ class HullBooster(OnlineBooster):
         N, the length of the chain.
     loss : str or Loss, default "squared"
         A row-wise loss or its name. The bound of the theorem needs a smooth one.
-    mode : {"greedy", "linear"}, default "greedy"
-        "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is given
-        the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
+    mode : {"greedy", "offset", "linear"}, default "greedy"
+        "greedy": each learner fits the loss on top of what the learners before it predict after they have learned the
+        row. "offset": on top of what they predicted before it, with a step of its own (supplement C.1). "linear": it
+        gets the slope there as a linear loss, as in the theorems; it needs learners that have regret for those.
     output_bound : float or None, default None
         D, the bound on learners' answers; None follows the labels seen so far.
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
         lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
+    offset_step : float or None, default None
+        alpha of mode "offset": learner i fits the loss at y_{i-1} + alpha h. None: the smallest step of the chain.
     start : float or None, default None
         The score y_0 before the first learner; None follows the labels, for squared loss their mean.
     prefix : {"best", "all"}, default "best"

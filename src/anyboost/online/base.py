@@ -46,7 +46,9 @@ class Stage(Protocol):
         """Move the answer at x towards `target`, by least squares.
 
         The target is where the loss's quadratic model at the present answer has its minimum:
-        answer - slope / curvature. For squared loss in greedy mode it is the residual, over the step.
+        answer - slope / curvature. For squared loss in greedy mode it is the residual, over the step. In mode "linear"
+        it is answer - D slope, so that the slope of the linear loss is (answer - target) / D, with D the booster's
+        `output_bound`. docs/online.md, "A learner of your own", has all modes and an example.
 
         Parameters
         ----------

@@ -25,6 +25,8 @@ from anyboost.online.rows import Table, one_row
 from anyboost.online.settings import compiled_loss
 from anyboost.online.state import ChainState, CompiledState, InterpretedState
 
+MODES = ("greedy", "offset", "linear")
+
 
 class OnlineBooster(NamedFront):
     """What `SpanBooster` and `HullBooster` share: a chain of learners that learns rows in order.
@@ -39,15 +41,18 @@ class OnlineBooster(NamedFront):
         N, the length of the chain.
     loss : str or Loss, default "squared"
         A row-wise loss or its name. The bound of the theorem needs a smooth one.
-    mode : {"greedy", "linear"}, default "greedy"
-        "greedy": a learner fits the loss from where the ones before it lead to (supplement C.1). "linear": it is given
-        the slope there as a linear loss, as in the theorem; it needs learners that have regret for those.
+    mode : {"greedy", "offset", "linear"}, default "greedy"
+        "greedy": each learner fits the loss on top of what the learners before it predict after they have learned the
+        row. "offset": on top of what they predicted before it, with a step of its own (supplement C.1). "linear": it
+        gets the slope there as a linear loss, as in the theorems; it needs learners that have regret for those.
     output_bound : float or None, default None
         D, the bound on learners' answers; None follows the labels seen so far.
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
         lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
+    offset_step : float or None, default None
+        alpha of mode "offset": learner i fits the loss at y_{i-1} + alpha h. None: the smallest step of the chain.
     start : float or None, default None
         The score y_0 before the first learner; None follows the labels, for squared loss their mean.
     prefix : {"best", "all"}, default "best"
@@ -84,6 +89,7 @@ class OnlineBooster(NamedFront):
         label_bound: float | None = None,
         *,
         scale: float = 1.0,
+        offset_step: float | None = None,
         start: float | None = None,
         prefix: str = "best",
         forget: float = 0.0,
@@ -93,7 +99,12 @@ class OnlineBooster(NamedFront):
         self.learner = adapters.get(learner)
         self.n_learners = checks.count(n_learners, "n_learners", least=1)
         self.loss = _rowwise(loss)
-        self.mode = checks.choice(mode, "mode", ("greedy", "linear"))
+        self.mode = checks.choice(mode, "mode", MODES)
+        self.offset_step = None if offset_step is None else checks.positive(offset_step, "offset_step")
+        if offset_step is not None and self.mode != "offset":
+            raise ValueError(
+                f"offset_step belongs to mode 'offset', got {offset_step} with mode {mode!r}: leave it out"
+            )
         self.output_bound = None if output_bound is None else checks.positive(output_bound, "output_bound")
         self.label_bound = None if label_bound is None else checks.positive(label_bound, "label_bound")
         self.scale = checks.positive(scale, "scale")

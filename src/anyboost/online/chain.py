@@ -8,7 +8,9 @@ score after i stages. For each row:
 
     answer   all stages, before the row is learned; the prefix of least loss so far is believed
     learn    greedy: stage i learns from the slope at center + z_{i-1} + eta lambda a_i, over eta lambda, where z has
-             what earlier stages answer after their step; linear: from the slope at center + z_{i-1}, over L_B
+             what earlier stages answer after their step; offset: from the slope at center + z_{i-1} + alpha lambda a_i,
+             over alpha lambda, where z is what answered (supplement C.1); linear: from the slope at center + z_{i-1},
+             over L_B
     shrink   s_i <- clip(s_i + a_t <slope at z_{i-1}, z_{i-1}>, 0, 1)
 """
 
@@ -171,6 +173,13 @@ def learn_row(model, known, now, row, y, work):
             aim = Aim(inverse_curvature, unit * link.inverse, goal.least, goal.most)
             learners.learn(learner, arrays, row, i, slopes, aim, raw)
             new_z = scores.arrive(kind, goal, link, new_z, scores.of_stage(kind, raw, i), then)
+        elif settings.offset_step > 0.0:
+            if now.D > 0.0:  # else no label is known, or all were equal
+                fit = fit_of(settings)
+                goal = scores.goal(kind, fit, scores.of_stage(kind, raw, i), points[i], -1.0, tamed, now)
+                scores.slope(kind, goal.point, tamed, fit.inverse, slopes)
+                aim = Aim(inverse_curvature, unit * fit.inverse, goal.least, goal.most)
+                learners.learn(learner, arrays, row, i, slopes, aim, raw)
         elif L > 0.0:
             scores.slope(kind, scores.at(kind, now, points[i]), tamed, 1.0, slopes)
             for k in range(len(slopes)):
@@ -187,6 +196,13 @@ def link_of(settings, chain, i):
     eta = chain.step[i + 1]
     hull, coefficient = 1.0 if settings.hull else 0.0, eta * settings.multiplier
     return StagePlace(hull, eta, coefficient, chain.inverse[i + 1], chain.shrink[i + 1])
+
+
+@inlined
+def fit_of(settings):
+    """The place of a stage in mode "offset" when it learns: its own step, from all of z_{i-1}."""
+    coefficient = settings.offset_step * settings.multiplier
+    return StagePlace(0.0, settings.offset_step, coefficient, 1.0 / coefficient, 0.0)
 
 
 @inlined

@@ -55,8 +55,9 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         Algorithm 1 of Beygelzimer et al., or Algorithm 2.
     step : float or None, default None
         The step of "span"; None: 0.2, or 1/n_learners where that is more.
-    mode : {"greedy", "linear"}, default "greedy"
-        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    mode : {"greedy", "offset", "linear"}, default "greedy"
+        "greedy" fits what earlier learners leave over once they have learned the row, "offset" what they left over
+        before (the paper's supplement C.1), "linear" the slope of the loss.
     output_bound : float or None, default None
         D of the theorems; None follows the labels.
     label_bound : float or None, default None
@@ -73,6 +74,8 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         Passes that `fit` makes; `partial_fit` and `learn_one` make one.
     random_state : int, default 0
         Seed of learners that begin at random.
+    offset_step : float or None, default None
+        The step that learners of mode "offset" reckon with; None: the smallest step of the chain.
 
     Attributes
     ----------

@@ -60,6 +60,7 @@ class OnlineBoosting(NamedFront, ArrayFront, BaseEstimator, RiverFace):
         hash_bits: int | None = None,
         max_iter: int = 1,
         random_state: int = 0,
+        offset_step: float | None = None,
     ) -> None:
         self.learner = learner
         self.n_learners = n_learners
@@ -75,6 +76,7 @@ class OnlineBoosting(NamedFront, ArrayFront, BaseEstimator, RiverFace):
         self.hash_bits = hash_bits
         self.max_iter = max_iter
         self.random_state = random_state
+        self.offset_step = offset_step
 
     def check_parameters(self) -> None:
         """Refuse wrong parameters in a sentence, before any data are seen."""
@@ -100,6 +102,7 @@ class OnlineBoosting(NamedFront, ArrayFront, BaseEstimator, RiverFace):
             "n_learners": self.n_learners,
             "loss": loss,
             "mode": self.mode,
+            "offset_step": self.offset_step,
             "output_bound": self.output_bound,
             "label_bound": self.label_bound,
             "prefix": self.prefix,
@@ -213,8 +216,9 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
         Algorithm 1 of Beygelzimer et al., or Algorithm 2.
     step : float or None, default None
         The step of "span"; None: 0.2, or 1/n_learners where that is more.
-    mode : {"greedy", "linear"}, default "greedy"
-        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    mode : {"greedy", "offset", "linear"}, default "greedy"
+        "greedy" fits what earlier learners leave over once they have learned the row, "offset" what they left over
+        before (the paper's supplement C.1), "linear" the slope of the loss.
     output_bound : float or None, default None
         D of the theorems; None follows the labels.
     label_bound : float or None, default None
@@ -231,6 +235,8 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
         Passes that `fit` makes; `partial_fit` and `learn_one` make one.
     random_state : int, default 0
         Seed of learners that begin at random.
+    offset_step : float or None, default None
+        The step that learners of mode "offset" reckon with; None: the smallest step of the chain.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from anyboost.backends.simd import every, select
 from anyboost.losses.numbered import by_number
 from anyboost.losses.numbered import slope as slope_of
 from anyboost.losses.numbered import value as value_of
-from anyboost.online.region import Region, bounds_now, center_of, room
+from anyboost.online.region import Region, bounds_now, center_of, room, slope_range
 
 
 class OneScore(NamedTuple):
@@ -93,7 +93,9 @@ def see(scores, settings, y, weight):
 def region(scores, settings, chain, known, memory):
     center, (D, B, low, high) = center_of(settings, known), bounds_now(settings, chain, known)
     bottom, top = room(settings, B, low, high, center)
-    return Region(center, max(center - low, high - center), D, B, low, high, bottom, top, memory)
+    reach = max(center - low, high - center)
+    low, high = slope_range(settings, low, high)
+    return Region(center, reach, D, B, low, high, bottom, top, memory)
 
 
 @inlined

@@ -3,7 +3,8 @@
 D bounds the answers of learners. The scaled class (supplement C.2) has the bound lambda D, from which B follows.
 
 In greedy mode center + z_i is also brought to the range of labels: slopes are taken there, so that a score beyond it
-would not be pulled back when the center moves.
+would not be pulled back when the center moves. Mode "offset" does the same while D follows the labels; with a D of the
+user's it is the paper's algorithm as printed, which knows no such range.
 """
 
 import math
@@ -29,19 +30,24 @@ class Region(NamedTuple):
 
 
 @inlined
+def keeps_range(settings):
+    """Whether scores are kept in the range of labels."""
+    return settings.greedy or (settings.offset_step > 0.0 and settings.output_bound == 0.0)
+
+
+@inlined
 def bounds_now(settings, chain, known):
-    """D, B, and the range of scores outside which slopes are taken at its ends."""
+    """D, B, and the range of scores by the labels."""
     reach = settings.label_bound if settings.label_bound > 0.0 else labels.reach(known)
     D = reach
     if settings.output_bound > 0.0:
         D = settings.output_bound
-    elif settings.greedy and not settings.hull:
-        D = (
-            reach * chain.inverse[1] * settings.multiplier
-        )  # so that the first stage alone can reach any label
+    elif keeps_range(settings) and not settings.hull:
+        # So that the first stage alone can reach any label
+        D = reach * chain.inverse[1] * settings.multiplier
     B = settings.radius
     if B == 0.0:
-        follows = settings.greedy and settings.output_bound == 0.0
+        follows = keeps_range(settings) and settings.output_bound == 0.0
         B = reach if follows else ball(settings, chain, D * settings.scale, reach)
     D *= settings.scale / settings.multiplier
     if not settings.located:
@@ -67,11 +73,17 @@ def ball(settings, chain, D, Y):
 
 @inlined
 def room(settings, B, low, high, center):
-    """Where z may lie: in the ball and, in greedy mode, where labels have been."""
+    """Where z may lie: in the ball and, where scores are kept in their range, where labels have been."""
     least, most = (-math.inf, math.inf) if settings.hull else (-B, B)
-    if settings.greedy:
+    if keeps_range(settings):
         least, most = max(least, min(low - center, 0.0)), min(most, max(high - center, 0.0))
     return least, most
+
+
+@inlined
+def slope_range(settings, low, high):
+    """Outside which range of scores slopes are taken at its ends."""
+    return (low, high) if keeps_range(settings) else (-math.inf, math.inf)
 
 
 @inlined

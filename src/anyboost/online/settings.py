@@ -36,6 +36,7 @@ class ChainSettings(NamedTuple):
     forget: float
     # What learners' answers are multiplied by: lambda too. It is 1 in boosters of older files, which scaled D alone.
     multiplier: float = 1.0
+    offset_step: float = 0.0  # alpha of mode "offset"; 0 in the other modes
 
 
 class Chain(NamedTuple):
@@ -108,4 +109,12 @@ def settings_of(booster: OnlineBooster) -> ChainSettings:
         scale=booster.scale,
         forget=booster.forget,
         multiplier=booster.scale,
+        offset_step=_offset_step(booster),
     )
+
+
+def _offset_step(booster: OnlineBooster) -> float:
+    """alpha, by default the smallest step of the chain."""
+    if booster.mode != "offset":
+        return 0.0
+    return float(booster.steps()[-1]) if booster.offset_step is None else booster.offset_step

@@ -13,7 +13,7 @@ from anyboost.backends.definitions import LOG_SHARES
 from anyboost.backends.elementary import log
 from anyboost.losses.numbered import value_and_slopes
 from anyboost.online.one_score import Goal, counted, kept
-from anyboost.online.region import Region, bounds_now, center_of, room
+from anyboost.online.region import Region, bounds_now, center_of, keeps_range, room, slope_range
 
 
 class SeveralScores(NamedTuple):
@@ -53,9 +53,11 @@ def region(scores, settings, chain, known, memory):
     _fill_center(scores, settings, known, center)
     for k in range(len(center)):
         bottom[k], top[k] = (
-            room(settings, B, low, high, center[k]) if settings.greedy else (-math.inf, math.inf)
+            room(settings, B, low, high, center[k]) if keeps_range(settings) else (-math.inf, math.inf)
         )
-    return Region(center, max(center[0] - low, high - center[0]), D, B, low, high, bottom, top, memory)
+    reach = max(center[0] - low, high - center[0])
+    low, high = slope_range(settings, low, high)
+    return Region(center, reach, D, B, low, high, bottom, top, memory)
 
 
 @inlined

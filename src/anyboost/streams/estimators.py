@@ -44,8 +44,9 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
         Algorithm 1 of Beygelzimer et al., or Algorithm 2.
     step : float or None, default None
         The step of "span"; None: 0.2, or 1/n_learners where that is more.
-    mode : {"greedy", "linear"}, default "greedy"
-        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    mode : {"greedy", "offset", "linear"}, default "greedy"
+        "greedy" fits what earlier learners leave over once they have learned the row, "offset" what they left over
+        before (the paper's supplement C.1), "linear" the slope of the loss.
     output_bound : float or None, default None
         D of the theorems; None follows the labels.
     label_bound : float or None, default None
@@ -69,6 +70,8 @@ class OnlineBoostingRegressor(StreamBoosting, ChainRegressor):
         give the same model.
     max_waiting : int, default 10000
         The most examples that wait for their label, see `predict_one`; the oldest is forgotten first.
+    offset_step : float or None, default None
+        The step that learners of mode "offset" reckon with; None: the smallest step of the chain.
 
     Attributes
     ----------
@@ -180,8 +183,9 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         Algorithm 1 of Beygelzimer et al., or Algorithm 2.
     step : float or None, default None
         The step of "span"; None: 0.2, or 1/n_learners where that is more.
-    mode : {"greedy", "linear"}, default "greedy"
-        "greedy" fits what earlier learners left over, "linear" the slope of the loss.
+    mode : {"greedy", "offset", "linear"}, default "greedy"
+        "greedy" fits what earlier learners leave over once they have learned the row, "offset" what they left over
+        before (the paper's supplement C.1), "linear" the slope of the loss.
     output_bound : float or None, default None
         D of the theorems; None follows the labels.
     label_bound : float or None, default None
@@ -205,6 +209,8 @@ class OnlineBoostingClassifier(StreamBoosting, ChainClassifier):
         give the same model.
     max_waiting : int, default 10000
         The most examples that wait for their label, see `predict_one`; the oldest is forgotten first.
+    offset_step : float or None, default None
+        The step that learners of mode "offset" reckon with; None: the smallest step of the chain.
 
     Attributes
     ----------

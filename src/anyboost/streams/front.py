@@ -18,7 +18,7 @@ LEAST_ROWS = 100
 TEAM = "team"
 CHAIN = (
     *("n_learners", "algorithm", "step", "mode", "output_bound", "label_bound", "prefix", "forget"),
-    "drift",
+    *("drift", "offset_step"),
 )  # what belongs to one chain
 
 
@@ -45,6 +45,7 @@ class StreamBoosting(OnlineBoosting):
         max_rows_kept: int = 20_000,
         refit: str = "inline",
         max_waiting: int = 10_000,
+        offset_step: float | None = None,
     ) -> None:
         super().__init__(**keywords.shared(OnlineBoosting, locals()))
         self.max_rows_kept = max_rows_kept
