@@ -1,9 +1,11 @@
 """`warmup` compiles ahead what everyday work needs; what is compiled later is named."""
 
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +14,7 @@ import anyboost as ab
 from anyboost import warming
 from anyboost.backends import compiler
 from anyboost.cli import build
+from anyboost.trees import frontier
 
 
 @pytest.mark.full
@@ -70,3 +73,36 @@ def test_after_warmup_everyday_work_compiles_nothing(tmp_path):
     assert f"kept in {tmp_path / 'cache'}" in warmed.stdout
     day = run(Path(__file__).with_name("everyday.py"), tmp_path)
     assert day.stderr == ""
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
+def test_who_waits_for_kernels_is_told_how_long_and_sees_how_far(kind, monkeypatch):
+    """A first fit of small data that takes half a minute looks as if it hung."""
+    screen = kind()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(sys, "__stderr__", screen)
+    notice = compiler._Notice()
+    event = SimpleNamespace(data={"dispatcher": frontier.advance})
+    for _ in range(3):
+        notice.on_start(event)  # each compiled for the sake of the one before
+    shown = screen.getvalue()
+    for _ in range(3):
+        notice.on_end(event)
+    said = (
+        "anyboost: compiling kernels for boosting, which takes about 20 seconds where all are new; the next"
+    )
+    lines = [line for part in shown.split("\n") for line in part.split("\r\x1b[K") if line]
+    assert lines[0].startswith(said)
+    if kind is io.StringIO:
+        assert screen.getvalue().count("\n") == 1
+        assert len(lines) == 1
+    else:
+        assert [line.partition("] ")[2] for line in lines[1:]] == [
+            f"kernel {number} of about 50, 0 s" for number in (1, 2, 3)
+        ]
+        assert screen.getvalue().endswith("\r\x1b[K")  # nothing is left of the bar

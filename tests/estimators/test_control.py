@@ -161,10 +161,11 @@ def test_without_rows_to_hold_out_the_training_score_stops(kind):
     model = kind(
         max_iter=400, early_stopping=True, validation_fraction=None, n_iter_no_change=3, tol=0.01, **given
     )
-    model.fit(X, y)
+    queries = {"qid": np.zeros(len(y))} if kind is BoostingRanker else {}
+    model.fit(X, y, **queries)
     assert model.n_iter_ < 400
     np.testing.assert_allclose(model.validation_scores_["train"]["loss"], -model.train_score_)
-    whole = kind(max_iter=model.best_iteration_, **given).fit(X, y)
+    whole = kind(max_iter=model.best_iteration_, **given).fit(X, y, **queries)
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
 
@@ -574,7 +575,7 @@ def test_a_progress_bar_and_a_monitor(kind, capsys):
     given = {"qid": np.zeros(len(Y))} if kind is BoostingRanker else {}
     monitor = callback.ScoringMonitor(scoring={"own": lambda model, X, y: model.score(X, y, **given)})
     y = (Y > 100).astype(int)
-    kind(max_iter=4).set_callbacks(callback.ProgressBar(), monitor).fit(X, y)
+    kind(max_iter=4).set_callbacks(callback.ProgressBar(), monitor).fit(X, y, **given)
     shown = capsys.readouterr().out
     assert "fit" in shown
     assert kind.__name__ in shown

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
 
 import anyboost as ab
 from anyboost import BoostingClassifier, BoostingRanker, BoostingRegressor
@@ -235,3 +237,50 @@ def test_weights_of_classes_and_units_do_not_hang_on_the_order_of_rows():
     other = BoostingClassifier(**given).fit(X[order], (y > 0)[order], sample_weight=weights[order])
     assert one.dials_ == other.dials_
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+SHOWN = ("max_features", "learning_rate", "min_leaf_weight")
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "weight", "expected"),
+    [
+        (200, 200, 1.0, (0.5, 0.1, 1.0)),
+        (200, 201, 1.0, (1.0, 0.1, 10.0)),  # 20, at most a twentieth of the units
+        (600, 601, 1.0, (1.0, 0.1, 20.0)),
+        (100, 201, 2.0, (1.0, 0.1, 10.0)),  # 200 units
+        (100, 199, 2.0, (0.5, 0.1, 1.0)),
+        (200, 201, 0.5, (1.0, 0.1, 5.0)),  # units of half a weight
+    ],
+)
+def test_a_table_is_wide_from_one_column_more_than_its_units(rows, columns, weight, expected):
+    X = np.random.default_rng(0).normal(size=(rows, columns))
+    weights = np.full(rows, weight)
+    model = BoostingRegressor(max_iter=1).fit(X, X[:, 0], sample_weight=weights)
+    assert tuple(model.dials_[name] for name in SHOWN) == expected
+    explicit = BoostingRegressor(max_iter=1, max_features=0.3, min_leaf_weight=2.0).fit(X, X[:, 0])
+    assert (explicit.dials_["max_features"], explicit.dials_["min_leaf_weight"]) == (0.3, 2.0)
+    paper = BoostingRegressor(max_iter=1, preset="paper").fit(X, X[:, 0])
+    assert paper.dials_["min_leaf_weight"] == 5.0
+
+
+def wide(kind, rows=120, columns=160):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(rows + 1000, columns))
+    rare = 3.0 * (X[:, 0] > 1.4) + 2.0 * (X[:, 1] < -1.4)
+    y = (X[:, :6].sum(axis=1) if kind == "many weak" else rare) + 0.1 * random.normal(size=len(X))
+    return X[:rows], y[:rows], X[rows:], y[rows:]
+
+
+def test_leaves_of_wide_tables_are_chosen_on_rows_held_out():
+    """Small leaves learn chance splits, and large ones lose rare groups of rows: neither is always right."""
+    chosen = {}
+    for kind in ("many weak", "rare"):
+        X, y, later, truth = wide(kind)
+        model = BoostingRegressor().fit(X, y)
+        chosen[kind] = model.dials_["min_leaf_weight"]
+        with threadpool_limits(1):
+            peer = HistGradientBoostingRegressor().fit(X, y)
+        assert model.score(later, truth) > peer.score(later, truth)
+        assert len(model.validation_score_) == model.n_iter_ + 1
+    assert chosen == {"many weak": 12.0, "rare": 3.0}

@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 
@@ -28,6 +29,9 @@ _WORK = {
     "dictionary": "dictionaries of functions",
     "lattice": "planning",
 }
+# Seconds of one fast core that the first fit compiles for, and the kernels.
+_COLD = {"boosting": (20, 50), "streams": (50, 25)}
+_WIDTH, _ERASED = 30, "\r\x1b[K"
 _KERNELS: list = []  # those that are imported so far
 
 
@@ -106,11 +110,16 @@ def cache_folders():
 
 
 class _Notice(event.Listener):
-    """Says a line for each kind of work whose kernels are compiled rather than read from the cache."""
+    """Says a line for each kind of work whose kernels are compiled rather than read from the cache.
+
+    On a terminal a bar below it counts kernels while they are compiled.
+    """
 
     def __init__(self):
         self._lock = threading.Lock()
         self._said = set()
+        self._running = self._kernels = self._expected = 0
+        self._spent = self._begun = 0.0
         self.muted = 0
 
     def on_start(self, event):
@@ -120,17 +129,52 @@ class _Notice(event.Listener):
         rooms = os.path.relpath(source, _OWN_FILES).removesuffix(".py").split(os.sep)
         work = next((_WORK[room] for room in reversed(rooms) if room in _WORK), "boosting")
         with self._lock:
-            if self.muted or work in self._said:
+            if not self._running:
+                self._begun = time.monotonic()
+            self._running += 1
+            self._kernels += 1
+            if self.muted:
                 return
-            first = not self._said
-            self._said.add(work)
-        said = f"anyboost: compiling kernels for {work}"
-        if first:
-            said += ", which takes some seconds; " + _hereafter(event.data["dispatcher"].stats.cache_path)
-        print(f"{said}.", file=sys.stderr)
+            if work not in self._said:
+                self._say(work, event.data["dispatcher"].stats.cache_path)
+            self._draw()
 
     def on_end(self, event):
-        pass
+        if event.data["dispatcher"] not in _KERNELS:
+            return
+        with self._lock:
+            self._running -= 1
+            if not self._running:
+                self._spent += time.monotonic() - self._begun
+                if not self.muted and _on_terminal():
+                    print(_ERASED, end="", file=sys.stderr, flush=True)
+
+    def _say(self, work, folder):
+        first = not self._said
+        self._said.add(work)
+        seconds, kernels = _COLD.get(work, (0, 0))
+        self._expected += kernels
+        said = f"anyboost: compiling kernels for {work}"
+        if seconds:
+            said += f", which takes about {seconds} seconds where all are new"
+        if first:
+            said += f"{'; ' if seconds else ', '}{_hereafter(folder)}"
+        print(f"{_ERASED * _on_terminal()}{said}.", file=sys.stderr)
+
+    def _draw(self):
+        if not _on_terminal():
+            return
+        expected = max(self._expected, self._kernels + 1)
+        filled = _WIDTH * self._kernels // expected
+        spent = self._spent + time.monotonic() - self._begun
+        bar = "#" * filled + "." * (_WIDTH - filled)
+        line = f"{_ERASED}[{bar}] kernel {self._kernels} of about {expected}, {spent:.0f} s"
+        print(line, end="", file=sys.stderr, flush=True)
+
+
+def _on_terminal():
+    """Whether a line on standard error can be written over: not where somebody else draws there."""
+    return sys.stderr is sys.__stderr__ and sys.stderr is not None and sys.stderr.isatty()
 
 
 def _hereafter(folder):

@@ -171,8 +171,13 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         progress = self._progress(dials)
         begin, found = partial(given.begin, self, progress), None
         if dials.folds:
-            found = search(fit_parts(self._parts(rows, targets, seed, dials), dials, seed, begin))
-            dials = dials._replace(max_iter=found.rounds, early_stopping=False)
+            tries = [dials._replace(min_leaf_weight=least) for least in dials.leaves] or [dials]
+            fits = [fit_parts(self._parts(rows, targets, seed, one), one, seed, begin) for one in tries]
+            first = [next(each) for each in fits]
+            best = max(range(len(tries)), key=lambda number: first[number][0].patience.best_score)
+            found = search([first[best], *fits[best]])
+            dials = tries[best]._replace(max_iter=found.rounds, early_stopping=False)
+            self._tell_rounds(progress, found.rounds)
         elif dials.early_stopping and not sets:
             rows, targets, sets = self._held_out(rows, targets, seed, dials)
         shown = self._shown(dials)
@@ -225,7 +230,9 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         loss = targets.loss
         outputs = loss.outputs(loss.check(targets.y))
         parts, reweighted = self._count_parts(rows, units), targets.factors is not None
-        return choose(self, Circumstances(loss, outputs, units, unit_weight, reweighted, has_valid, parts))
+        columns = rows.X.shape[1]
+        given = Circumstances(loss, outputs, units, unit_weight, reweighted, has_valid, columns, parts)
+        return choose(self, given)
 
     def _count_parts(self, rows: Labelled, units: int) -> int:
         """Into how many parts the rows may be parted."""
@@ -237,12 +244,18 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         stops = dials.early_stopping and isinstance(self.max_iter, str)
         for one in (own, *(self.callbacks or ())):
             if isinstance(one, Progress):
-                one.plan(None if stops else dials.max_iter, dials.folds)
+                one.plan(None if stops else dials.max_iter, dials.folds + max(0, len(dials.leaves) - 1))
         return own
+
+    def _tell_rounds(self, progress: Progress | None, rounds: int) -> None:
+        """Have those that tell of rounds know how many there will be."""
+        for one in (progress, *(self.callbacks or ())):
+            if isinstance(one, Progress):
+                one.rounds = rounds
 
     def _shown(self, dials: Dials) -> dict[str, Any]:
         """The dials as a fitted estimator has them: those that had a say."""
-        unsaid = {"folds"}
+        unsaid = {"folds", "leaves"}
         if self.learner is not None:
             unsaid |= set(parameters.TREE)
         if self.descent is not None:

@@ -43,6 +43,12 @@ SUITED = {
     "kinked": Suited(1.0, 3.0, 0.5, 0.8, False, 0.5, 0.08),
     "quantile": Suited(1.0, 0.0, 0.5, 0.8, False, 0.0, 0.08),
 }
+# In a table of more columns than units, some column always splits a few rows well by chance. So leaves are large: their
+# size is chosen on rows held out. Nodes consider all columns, since few may matter, and small trees allow longer steps.
+WIDE_RATE = 0.1
+WIDE_FOLDS = 3
+WIDE_LEAVES = ((40.0, 10), (10.0, 40))  # least leaves to try: units, at most a tenth and a fortieth of all
+WIDE_LEAF = (20.0, 20)  # where nothing is held out
 PATIENCE = 25
 TOL = 1e-5  # of the score at the start: by how much a round has to be better
 OUTSIDE = 2.0  # units that a leaf should have beyond the quantile it is to tell
@@ -67,6 +73,7 @@ class Dials(NamedTuple):
     validation_fraction: float | None
     n_iter_no_change: int
     folds: int  # whose held-out rows find `max_iter`, for a fit to all rows: 0 for none, 1 for a single part
+    leaves: tuple[float, ...]  # of `min_leaf_weight`, of which the first fold chooses; () where it is settled
 
 
 class Circumstances(NamedTuple):
@@ -80,6 +87,7 @@ class Circumstances(NamedTuple):
         bool  # whether there are weights by class: then draws are not of the weights as they were given
     )
     has_valid: bool
+    columns: int
     parts: int  # into which rows may be parted: units, or queries
 
 
@@ -98,6 +106,9 @@ def choose(estimator: Any, given: Circumstances) -> Dials:
     kind = _kind(loss, given.outputs, curved)
     own = estimator.preset is None and learner is None and estimator.descent is None
     suited = SUITED[kind] if own and kind in SUITED else PLAIN
+    wide = suited is not PLAIN and given.columns > given.units
+    if wide:
+        suited = suited._replace(max_features=1.0, learning_rate=WIDE_RATE)
     searches = _searches(estimator, given, suited is not PLAIN)
     asked = estimator.early_stopping
     stops = (given.has_valid and estimator.preset is None) if isinstance(asked, str) else bool(asked)
@@ -111,12 +122,20 @@ def choose(estimator: Any, given: Circumstances) -> Dials:
     if suited is not PLAIN and isinstance(loss, Quantile | MultiQuantile):
         taus = (loss.tau,) if isinstance(loss, Quantile) else loss.taus
         least = min(OUTSIDE / min(min(tau, 1 - tau) for tau in taus), max(1.0, given.units / 10))
+    unit, leaves = given.unit_weight, tuple[float, ...]()
+    if wide:
+        if searches and isinstance(estimator.min_leaf_weight, str):
+            leaves = tuple(unit * max(least, min(most, given.units / share)) for most, share in WIDE_LEAVES)
+        least = max(least, min(WIDE_LEAF[0], given.units / WIDE_LEAF[1]))
+    folds = FOLDS if given.parts == given.units < FEW else 1
+    if wide and folds > 1:
+        folds = WIDE_FOLDS
     each = leaf == "exact" and given.outputs <= MOST_EACH
     return Dials(
         float(said("learning_rate", rate)),
         rounds,
-        float(said("min_leaf_weight", least * given.unit_weight)),
-        float(said("l2_regularization", suited.l2_regularization * given.unit_weight)),
+        float(said("min_leaf_weight", least * unit)),
+        float(said("l2_regularization", suited.l2_regularization * unit)),
         float(said("max_features", suited.max_features)),
         float(said("subsample", 1.0 if given.reweighted else suited.subsample)),
         bool(said("random_thresholds", suited.random_thresholds)),
@@ -128,7 +147,8 @@ def choose(estimator: Any, given: Circumstances) -> Dials:
         stops or searches,
         said("validation_fraction", 0.2 if searches else 0.1),
         int(said("n_iter_no_change", PATIENCE)),
-        0 if not searches else FOLDS if given.parts == given.units < FEW else 1,
+        folds if searches else 0,
+        leaves,
     )
 
 

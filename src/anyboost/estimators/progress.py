@@ -4,10 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from anyboost.estimators.dials import FOLDS
-from anyboost.estimators.rounds import mean_curve
 
 
 def print_line(line: str) -> None:
@@ -18,7 +15,7 @@ def print_line(line: str) -> None:
 class Progress:
     """A callback of `fit` that tells what is being fitted, the round, the loss and the time left.
 
-    It hears all fits: those that search for the number of rounds come first, those that calibrate last.
+    It is told of all fits: those that search for the number of rounds come first, those that calibrate last.
 
     Parameters
     ----------
@@ -36,8 +33,7 @@ class Progress:
     def plan(self, rounds: int | None, folds: int) -> None:
         """Take in that a fit begins: its rounds, None if unknown, and the folds that search for them."""
         self.rounds, self.folds = rounds, folds
-        self.watched: list[list[float]] = []  # the losses held out of each fit so far
-        self.first_rows, self.main = 0, -1  # the number of the fit whose model is kept
+        self.fits = self.done = 0  # so far, and the rounds of the latest
         self.round = 0  # the latest
         self.begun = self.due = time.monotonic()
         self.pause = 1.0
@@ -46,27 +42,17 @@ class Progress:
 
     def __call__(self, step: Any, run: Any) -> None:
         """Take in a round."""
-        if step.round <= self.round or not self.watched:
-            self.begin(0 if run.space is None else run.space.n)
+        if step.round <= self.round or not self.fits:
+            self.begin()
         self.round = step.round
-        self.watched[-1].append(float("nan") if step.valid_loss is None else step.valid_loss)
-        self.show(step.round, self.total(), self.numbers(step))
+        self.done += 1
+        self.show(step.round, self.rounds, self.numbers(step))
 
-    def begin(self, rows: int) -> None:
-        """Take in another fit, of so many rows: that of the most is the one whose model is kept."""
-        if self.watched:
+    def begin(self) -> None:
+        """Take in another fit."""
+        if self.fits > self.folds:
             self.end()
-        self.first_rows = self.first_rows or rows
-        if self.main < 0 and (not self.folds or rows > self.first_rows):
-            self.main = len(self.watched)
-        self.begun = time.monotonic()
-        self.watched.append([])
-
-    def total(self) -> int | None:
-        """How many rounds this fit will have, where that is known."""
-        if self.folds and self.main > 0:
-            return int(np.argmin(mean_curve(self.watched[: self.main]))) + 1
-        return self.rounds
+        self.fits, self.done, self.begun = self.fits + 1, 0, time.monotonic()
 
     def end(self) -> None:
         """Tell of the last round of a fit, where no line has."""
@@ -75,10 +61,10 @@ class Progress:
 
     def what(self) -> str:
         """What is being fitted."""
-        if self.main < 0:
-            part = f", part {len(self.watched)} of {self.folds}" if self.folds > 1 else ""
+        fold = self.fits - self.folds - 1  # after the fit whose model is kept
+        if fold < 0:
+            part = f", part {self.fits} of {self.folds}" if self.folds > 1 else ""
             return f"trying on rows held out{part}"
-        fold = len(self.watched) - 1 - self.main
         if fold == 0:
             return "fitting"
         # After a search only the folds that ended too early are gone on with.
@@ -95,7 +81,9 @@ class Progress:
         if not (due or (done % self.every == 0 if self.every else now >= self.due)):
             return
         self.due, self.pause = now + self.pause, min(60.0, 1.5 * self.pause)
-        spent, rounds = now - self.begun, len(self.watched[-1])
-        left = "" if not total or done >= total else f"  about {spent / rounds * (total - done):.0f} s left"
+        spent = now - self.begun
+        left = (
+            "" if not total or done >= total else f"  about {spent / self.done * (total - done):.0f} s left"
+        )
         self.tell(f"{self.what()}: round {done}  {numbers}  {spent:.1f} s{left}")
         self.told = True

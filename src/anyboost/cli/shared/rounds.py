@@ -20,11 +20,11 @@ class Bar(Progress):
         self.bars, self.task, self.shown = bars, None, 0
 
     def show(self, done: int, total: int | None, numbers: str, due: bool = False) -> None:
-        if self.shown < len(self.watched):
+        if self.shown < self.fits:
             if self.task is not None:
                 self.bars.remove_task(self.task)
             self.task = self.bars.add_task(self.what(), total=total, numbers="")
-            self.shown = len(self.watched)
+            self.shown = self.fits
         self.bars.update(self.task, completed=done, total=total, numbers=f"round {done}  {numbers}")
 
 
