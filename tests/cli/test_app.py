@@ -32,6 +32,30 @@ def test_help_lists_every_command(invoke):
         assert name.replace("_", "-") in result.output
 
 
+@pytest.mark.parametrize(
+    "command", ["fit", "cv", "stream", "combine", "predict", "explain", "report", "convert"]
+)
+def test_a_file_that_is_not_there_is_said_at_once(command):
+    """What is wrong with the line is seen without the two seconds that compiled code takes to import."""
+    words = {
+        "fit": "x.csv --target y -o m",
+        "convert": "m o.json",
+        "predict": "m x.csv",
+        "explain": "m",
+        "report": "m",
+    }
+    line = [command, *words.get(command, "x.csv --target y").split()]
+    code = """
+import sys
+from anyboost.cli import build
+code = build()(sys.argv[1:], standalone_mode=False)
+print(code, [name for name in ("numba", "sklearn", "pyarrow") if name in sys.modules])
+"""
+    done = python(code, *line)
+    assert done.stdout == "1 []\n"
+    assert "cannot be read: there is no such" in done.stderr
+
+
 def test_no_arguments_show_the_help(invoke):
     assert "Usage" in invoke().output
 

@@ -704,3 +704,66 @@ def test_what_becomes_of_dates_is_said_when_they_are_fitted(room):
             line.split("'")[1] for line in done.stderr.splitlines() if "holds dates, which are words" in line
         ]
         assert told == ["day", "moment", "date"]
+
+
+def test_cells_may_be_parted_by_another_sign(table):
+    """As spreadsheets write where a comma stands for the decimal point: the same models and answers."""
+    table.to_csv("parted.csv", sep=";", index=False)
+    sign = ("--separator", ";")
+    for name, data, more in (("m", "data.csv", ()), ("n", "parted.csv", sign)):
+        valid = ("--valid", data, "--set", "max_iter=4")
+        run("fit", data, "--target", "y", *_ignored("y"), *valid, *more, "-o", f"{name}.anyboost")
+        run("predict", f"{name}.anyboost", data, *more, "--keep", "id", "-o", f"{name}.csv")
+        run("explain", f"{name}.anyboost", data, *more, "-o", f"{name}-why.csv")
+        run("cv", data, "--target", "y", *_ignored("y"), "--set", "max_iter=2", *more, "-o", f"{name}.json")
+        run(
+            "combine",
+            data,
+            "--target",
+            "y",
+            "--no-regret",
+            *more,
+            "-o",
+            f"{name}-pool.json",
+            *_ignored("y"),
+            *_PLAIN,
+        )
+        run("stream", data, "--target", "y", *more, "--learner", "linear", "--predictions", f"{name}.txt")
+        run("report", f"{name}.anyboost", data, "--target", "y", *more, "-o", f"{name}.html")
+    for ending in (".csv", "-why.csv", ".json", "-pool.json", ".txt"):
+        assert Path(f"m{ending}").read_text() == Path(f"n{ending}").read_text()
+    run(
+        "fit",
+        "parted.csv",
+        "--target",
+        "y",
+        *_ignored("y"),
+        *sign,
+        "--on-disk",
+        "--set",
+        "max_iter=4",
+        "-o",
+        "o.anyboost",
+    )
+    run(
+        "fit", "parted.csv", "--target", "y", *_ignored("y"), *sign, "--set", "max_iter=4", "-o", "p.anyboost"
+    )
+    np.testing.assert_array_equal(*(ab.load(f"{name}.anyboost").predict(table[OF_MODEL]) for name in "op"))
+
+
+_PLAIN = [word for name in ("color", "a") for word in ("--ignore", name)]
+OF_MODEL = ["a", "b", "c", "color", "code"]
+
+
+def test_results_go_to_standard_output():
+    """One way for all commands: "-" is standard output, and what else there is to say is on standard error."""
+    done = run("cv", "data.csv", "--target", "y", *_ignored("y"), "--set", "max_iter=2", "-o", "-")
+    assert len(json.loads(done.stdout)["parts"]) == 5
+    assert "part 5 of 5" in done.stderr
+    done = run("combine", "data.csv", "--target", "y", *_ignored("y"), *_PLAIN, "-o", "-")
+    assert set(json.loads(done.stdout)["weights"]) == {"b", "c", "code"}
+    assert "mean progressive loss" in done.stderr
+    run("fit", "data.csv", "--target", "y", *_ignored("y"), "--set", "max_iter=2", "-o", "m.anyboost")
+    done = run("explain", "m.anyboost", "data.csv", "-o", "-")
+    assert len(done.stdout.splitlines()) == ROWS + 1
+    assert not Path("-").exists()

@@ -16,17 +16,17 @@ from anyboost.cli.rows.cells import TableError
 MEBIBYTE = 1 << 20
 # What a file begins with, what follows many times over, and what is said of it.
 ENDLESS = {
-    "heading.csv": (b"", b"0" * MEBIBYTE, "line 1 has more than 16,777,216 characters: end each row"),
-    "nothing.csv": (b"", b"\0" * MEBIBYTE, "line 1 has more than 16,777,216 characters"),
-    "cell.csv": (b"a,y\n1,2\n", b"0" * MEBIBYTE, "line 3 has more than 16,777,216 characters"),
-    "cells.csv": (b"a,y\n", b"0," * (MEBIBYTE // 2), "line 2 has more than 16,777,216 characters"),
-    "names.csv": (b"", b"a," * (MEBIBYTE // 2), "line 1 has more than 16,777,216 characters"),
+    "heading.csv": (b"", b"0" * MEBIBYTE, "line 1 has more than 16,777,216 bytes: end each row"),
+    "nothing.csv": (b"", b"\0" * MEBIBYTE, "line 1 has more than 16,777,216 bytes"),
+    "cell.csv": (b"a,y\n1,2\n", b"0" * MEBIBYTE, "line 3 has more than 16,777,216 bytes"),
+    "cells.csv": (b"a,y\n", b"0," * (MEBIBYTE // 2), "line 2 has more than 16,777,216 bytes"),
+    "names.csv": (b"", b"a," * (MEBIBYTE // 2), "line 1 has more than 16,777,216 bytes"),
     "quoted.csv": (
         b'a,y\n1,"',
         (b"0" * 1023 + b"\n") * 1024,
         "a cell has more than 1,048,576 characters: shorten it, or close a quote",
     ),
-    "words.vw": (b"1 |", b" abc" * (MEBIBYTE // 4), "line 1 has more than 16,777,216 characters"),
+    "words.vw": (b"1 |", b" abc" * (MEBIBYTE // 4), "line 1 has more than 16,777,216 bytes"),
 }
 READ = """
 import gc, json, resource, sys
@@ -104,5 +104,5 @@ def test_commands_say_so(tmp_path, monkeypatch, line):
     done = CliRunner().invoke(build(), line.replace("FILE", path.name).split())
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1].endswith(
-        "line 2 has more than 16,777,216 characters: end each row in a line break"
+        "line 2 has more than 16,777,216 bytes: end each row in a line break"
     )

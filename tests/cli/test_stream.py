@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -297,7 +298,7 @@ def test_a_bad_row_is_named_and_what_came_before_is_kept(data, tmp_path):
         (["data.csv", "--target", "color", "--task", "regression"], "the target 'color' must be a finite number"),
         (["nowhere.csv", "--target", "y"], "nowhere.csv cannot be read: there is no such file"),
         (["data.csv", "--target", "y", "--save", "nowhere/model"], "--save: no such folder, create it first: nowhere"),
-        (["data.csv", "--target", "y", "--resume", "nowhere"], "No such file"),
+        (["data.csv", "--target", "y", "--resume", "nowhere"], "there is no such model file"),
         (["data.csv", "--target", "y", "--resume", "data.csv"], "cannot be loaded: it is not a model file"),
         (["data.csv", "--test"], "--test needs a model: add --resume MODEL"),
         (["data.csv", "--target", "y", "--save", "data.csv"], "--save names data.csv, which this run needs"),
@@ -421,6 +422,43 @@ def test_predictions_into_a_pipe(data, tmp_path):
     assert not pipe.is_file()
 
 
+def test_predictions_to_standard_output(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    well(data, "--target", "y", "--predictions", "p.txt")
+    done = run(data, "--target", "y", "--predictions", "-")
+    assert done.stdout == Path("p.txt").read_text()
+    assert ending(done.stderr)["number of examples"] == "300"
+    assert not Path("-").exists()
+
+
+def answers_to(arguments, rows, end):
+    """A process that is given row after row, each once the one before is answered, and then ended."""
+    command = [sys.executable, "-m", "anyboost", "stream", "-", *map(str, arguments)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        answers = []
+        for row in rows:
+            process.stdin.write(row)
+            process.stdin.flush()
+            if not row.startswith("a"):
+                answers.append(process.stdout.readline())
+        end(process)
+        process.communicate(timeout=60)
+        return answers, process.returncode
+
+
+def test_each_prediction_comes_with_its_row(tmp_path):
+    """Of `tail -f log.csv | anyboost stream - --predictions -`; and what ends such a run saves it and says so."""
+    rows = ["a,y\n", *(f"{row},{2 * row}\n" for row in range(20))]
+    options = ["--target", "y", "--learner", "linear", "--predictions", "-"]
+    for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        model = tmp_path / f"model {code}"
+        answers, ended = answers_to([*options, "--save", model], rows, lambda p, n=number: p.send_signal(n))
+        assert len(answers) == 20
+        assert ended == code
+        assert ab.load(model).regret().rows == 20
+
+
 def test_a_test_needs_no_target(data, tmp_path):
     """Rows to predict have no target yet, and no weights either."""
     model, blank, file = tmp_path / "model", tmp_path / "blank.csv", tmp_path / "p.txt"
@@ -453,19 +491,21 @@ def test_a_count_outlives_a_killed_process(tmp_path):
     assert "killed before its first save, and 12345 examples were lost" in done.stderr
 
 
-def test_an_interrupt_saves_between_examples(data, tmp_path, monkeypatch):
-    """Ctrl-C while examples are being learnt: they are finished, counted and saved."""
+@pytest.mark.parametrize(("number", "code"), [(2, 130), (15, 143)])
+def test_an_interrupt_saves_between_examples(data, tmp_path, monkeypatch, number, code):
+    """Ctrl-C or SIGTERM while examples are being learnt: they are finished, counted and saved."""
     observe = ab.OnlineBoostingRegressor.observe
     calls = []
 
     def interrupted(self, *arguments, **options):
         calls.append(1)
         if len(calls) == 5:
-            os.kill(os.getpid(), 2)
+            os.kill(os.getpid(), number)
         return observe(self, *arguments, **options)
 
     monkeypatch.setattr(ab.OnlineBoostingRegressor, "observe", interrupted)
     done = run(data, "--target", "y", "--save", tmp_path / "model")
+    assert done.exit_code == code
     assert "interrupted after 16 examples" in done.stdout
     monkeypatch.undo()
     assert ab.load(tmp_path / "model").regret().rows == 16

@@ -3,11 +3,13 @@
 import gzip
 import io
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from anyboost.cli.rows import tables
+from anyboost.cli.passes.predictions import Predictions
+from anyboost.cli.rows import sources, tables, writing
 from anyboost.cli.rows.cells import TableError
 
 
@@ -107,6 +109,19 @@ def test_tabs_gzip_and_standard_input(table, tmp_path, monkeypatch):
     assert "cannot be read" in everything(packed)[2]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert everything("-", format="tsv")[0] == expected
+
+
+def test_closed_standard_input_and_output_are_called_so(monkeypatch):
+    """As `anyboost predict model - <&-` and `>&-` have them."""
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    assert everything("-")[2] == "standard input (-) is closed: name a file, or pass a table to it"
+    with pytest.raises(TableError, match=r"standard input .* is closed"), sources.opened("-"):
+        pass
+    with pytest.raises(ValueError, match=r"standard output .* is closed"), writing.TableWriter("-") as table:
+        table.write({"a": np.ones(1)})
+    with pytest.raises(ValueError, match=r"standard output .* is closed"):
+        Predictions(Path("-")).open()
 
 
 def test_parquet(tmp_path):

@@ -5,7 +5,7 @@ function's docstring is the help. Command modules import the library inside `com
 instant. What commands are made of is in the packages beside them.
 
 Exit codes: 0, done; 1, it could not be done, and a sentence says why; 2, the command was not understood; 130, stopped
-by the user.
+by the user; 143, by SIGTERM.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ For example:
     anyboost fit --help
 
 Exit codes: 0, done; 1, it could not be done, and a sentence says why; 2, the line was not understood; 130, stopped by
-the user.
+the user; 143, by SIGTERM.
 """
 _NEEDED = ("typer", "rich", "matplotlib", "jinja2")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining
+from anyboost.cli.shared.console import explaining, teller
 
 File = Annotated[
     str,
@@ -42,6 +43,7 @@ def command(
     file: File,
     target: Target,
     format: Format = None,
+    separator: options.Separator = None,
     loss: Loss = "squared",
     rule: Rule = "tracker",
     domain: Domain = "simplex",
@@ -67,21 +69,23 @@ def command(
 
         anyboost combine chances.parquet --target rained --loss logistic --probabilities --save pool.anyboost
     """
-    from anyboost import files
-    from anyboost.cli.passes.combining import CombiningPass
-    from anyboost.cli.rows.tables import TABLES, format_of
+    from anyboost.cli.rows.tables import TABLES, check_separator, format_of
 
     with explaining():
         paths.check_input(file)
         paths.check("--figure", figure, paths.PICTURES)
-        paths.check("--save", save)
+        paths.check_model_name("--save", save)
         paths.check("--output", output)
         paths.check_apart({"--figure": figure, "--save": save, "--output": output}, file)
-        format_of(file, format, TABLES)
+        check_separator(separator, [format_of(file, format, TABLES)])
+        from anyboost import files  # which imports much: after what is refused without it
+        from anyboost.cli.passes.combining import CombiningPass
+
+        tell = teller(output)
         combining = CombiningPass(target, loss, rule, domain, probabilities, tuple(ignore or ()), regret)
-        combining.run(file, format, typer.echo)
+        combining.run(file, format, tell, separator)
         results = combining.results(switches if regret else None)
-        _print(results)
+        _print(results, tell)
         if figure is not None:
             combining.draw(figure)
         if save is not None:
@@ -90,10 +94,10 @@ def command(
             paths.write_json(output, results)
 
 
-def _print(results: dict[str, Any]) -> None:
-    typer.echo("\nweights")
+def _print(results: dict[str, Any], tell: Callable[[str], None]) -> None:
+    tell("\nweights")
     for name, weight in sorted(results["weights"].items(), key=lambda pair: -abs(pair[1])):
-        typer.echo(f"  {weight:9.5f}  {name}")
-    typer.echo(f"\nmean progressive loss {results['loss']:.6f}")
+        tell(f"  {weight:9.5f}  {name}")
+    tell(f"\nmean progressive loss {results['loss']:.6f}")
     for name, value in results["regret"].items():
-        typer.echo(f"  {value:+.6f} a row against {name}")
+        tell(f"  {value:+.6f} a row against {name}")

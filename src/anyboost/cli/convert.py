@@ -26,7 +26,8 @@ def command(
         Path, typer.Argument(help="A model file, or JSON of one.", metavar="MODEL", show_default=False)
     ],
     output: Annotated[
-        Path, typer.Argument(help="The file to write; /dev/stdout prints.", metavar="OUT", show_default=False)
+        Path,
+        typer.Argument(help="The file to write; - is standard output.", metavar="OUT", show_default=False),
     ],
     to: Annotated[
         str | None, typer.Option(help="onnx, json, text or anyboost; else told by the name of OUT.")
@@ -50,13 +51,11 @@ def command(
 
         anyboost convert houses.json again.anyboost
 
-        anyboost convert houses.anyboost /dev/stdout --to text | less
+        anyboost convert houses.anyboost - --to text | less
     """
-    from anyboost import export, files
-
     with explaining(TypeError, ImportError, RuntimeError):
-        if str(output) == "-":
-            raise ValueError("OUT must be a file, and - is none: /dev/stdout prints")
+        if paths.is_standard(output):
+            output = Path("/dev/stdout")
         form = to or _SUFFIXES.get(output.suffix.lower())
         if form not in FORMS:
             told = f"--to {to!r}" if to else f"the name {output.name!r}"
@@ -66,6 +65,8 @@ def command(
         paths.check_model(model, json=True)
         paths.check("OUT", output)
         paths.check_apart({"OUT": output}, model)
+        from anyboost import export, files  # which import much: after what is refused without them
+
         found: Any = export.from_json(model) if model.suffix == ".json" else files.load(model)
         if form == "onnx":
             _to_onnx(found, output, dtype, verify)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import Warned, explaining, say
+from anyboost.cli.shared.console import Warned, explaining, say, teller
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.fitting import TrainingRows
@@ -32,6 +32,7 @@ def command(
     set: options.Parameters = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the parts that rows are dealt into.")] = 0,
     format: options.Format = None,
+    separator: options.Separator = None,
     output: options.Results = None,
 ) -> None:
     """Fit all but one part of the rows, score that part, and do so for each part.
@@ -47,7 +48,6 @@ def command(
 
         anyboost cv web.tsv --target grade --qid query -o cv.json
     """
-    from anyboost.cli.passes import fitting
     from anyboost.cli.rows import sources
     from anyboost.cli.shared import settings
 
@@ -55,9 +55,12 @@ def command(
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
         asked = settings.gathered(config, set, type, categorical, ignore, qid, **named)
         paths.check("--output", output)
-        paths.check_apart({"--output": output}, *sources.found(data, format), config)
+        paths.check_apart({"--output": output}, *sources.named(data, format, separator)[0], config)
+        from anyboost.cli.passes import fitting  # which imports much: after what is refused without it
+
         fitting.check(asked)
-        with sources.opened(data, format, wanted=asked.reads) as source:
+        tell = teller(output)
+        with sources.opened(data, format, wanted=asked.reads, separator=separator) as source:
             task, rows, _ = fitting.taken(source, asked, fitting, say)
         parts = _parts(rows, task, folds, seed)
         found, warned = [], Warned()
@@ -66,10 +69,10 @@ def command(
             some, rest = rows.take(train), rows.take(held)
             warned(partial(model.fit, some.X, some.y, **some.given(task)))
             found.append(warned(partial(_scored, model, rest, task)))
-            typer.echo(f"part {number} of {len(parts)}  {_spelled(found[-1])}")
+            tell(f"part {number} of {len(parts)}  {_spelled(found[-1])}")
         results = _means(found)
-        typer.echo(f"mean          {_spelled(results['mean'])}")
-        typer.echo(f"deviation     {_spelled(results['deviation'])}")
+        tell(f"mean          {_spelled(results['mean'])}")
+        tell(f"deviation     {_spelled(results['deviation'])}")
         if output is not None:
             paths.write_json(output, {"parts": found, **results})
 

@@ -41,6 +41,7 @@ def command(
     ] = None,
     ignore: options.IgnoreUnnamed = None,
     format: options.DataFormat = None,
+    separator: options.Separator = None,
 ) -> None:
     """Say which columns a model uses; with rows, how much each column moves their scores.
 
@@ -54,12 +55,16 @@ def command(
 
         anyboost explain houses.anyboost new.csv --keep id -o why.csv
     """
-    from anyboost.cli.passes.predicting import TOLD, Wanted
-    from anyboost.cli.passes.predicting_online import answers_of
     from anyboost.cli.rows import sources, writing
 
     with explaining(TypeError):
         paths.check_model(model)
+        if data is not None:
+            paths.check_input(data)
+            sources.named(data, format, separator)
+        from anyboost.cli.passes.predicting import TOLD, Wanted  # which import much: after what is refused
+        from anyboost.cli.passes.predicting_online import answers_of
+
         if data is None:
             if output is not None or keep:
                 raise ValueError("--output and --keep are about rows: give a table after the model file")
@@ -69,19 +74,20 @@ def command(
             raise ValueError(
                 f"--kind {kind} is about the model alone, and of a table Shapley values are shown: leave one out"
             )
-        paths.check_input(data)
         if output is not None:
             writing.check(output, None, model, data)
         answers = answers_of(model, Wanted(explain=True))
         left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
         wanted = answers.reads(left, ())
         if output is None:
-            with sources.opened(data, format, once=True, wanted=wanted, told=TOLD) as source:
+            with sources.opened(
+                data, format, once=True, wanted=wanted, told=TOLD, separator=separator
+            ) as source:
                 _print(_moved(answers, source, left, warned), top)
             return
         with (
             writing.TableWriter(output) as table,
-            sources.opened(data, format, True, wanted, TOLD, copied) as source,
+            sources.opened(data, format, True, wanted, TOLD, copied, separator) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
                 table.write(kept | warned(partial(answers.why, X)))

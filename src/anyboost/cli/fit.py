@@ -55,6 +55,7 @@ def command(
     set: options.Parameters = None,
     on_disk: OnDisk = None,
     format: options.Format = None,
+    separator: options.Separator = None,
 ) -> None:
     """Fit boosted trees, or another learner, to a table, and write the model.
 
@@ -76,24 +77,27 @@ def command(
 
     Then: anyboost predict, explain, report, inspect, convert.
     """
-    from anyboost import files
-    from anyboost.cli.passes import fitting, large
-    from anyboost.cli.rows import sources
+    from anyboost.cli.rows import sources, tables
     from anyboost.cli.shared import settings
-    from anyboost.cli.shared.rounds import followed
 
     with explaining(TypeError, ImportError):
         named = {"target": target, "task": task, "loss": loss, "weight": weight, "groups": groups}
         asked = settings.gathered(config, set, type, categorical, ignore, qid, **named)
-        _check([*sources.found(data, format), config], output, valid, report)
+        _check([*sources.named(data, format, separator)[0], config], output, valid, report)
+        from anyboost import files  # which imports much: after what is refused without it
+        from anyboost.cli.passes import fitting, large
+        from anyboost.cli.shared.rounds import followed
+
         fitting.check(asked)
-        with sources.opened(data, format, wanted=asked.reads) as source:
+        with sources.opened(data, format, wanted=asked.reads, separator=separator) as source:
             room = large if _keep_on_disk(source, on_disk, report, valid) else fitting
             task, rows, kinds = fitting.taken(source, asked, room, say)
         model, given, warned = fitting.made(asked, task), rows.given(task), Warned()
         held: Any = None
         if valid is not None:
-            with sources.opened(valid, wanted=asked.reads, told="the training table holds") as source:
+            told: Any = {"wanted": asked.reads, "told": "the training table holds"}
+            told["separator"] = separator if tables.format_of(valid) == "csv" else None
+            with sources.opened(valid, **told) as source:
                 later = fitting.read(source, asked, kinds)
             held = fitting.rows_of(later, asked, task, rows.names)
             given["valid"] = {"valid": {"X": held.X, "y": held.y, **held.given(task)}}
@@ -123,9 +127,7 @@ def _check(read: list[str | Path | None], output: Path, valid: str | None, repor
 
 
 def _check_model_name(output: Path) -> None:
-    paths.check("--output", output)
-    if str(output) == "-":
-        raise ValueError("--output must be a file: a model is not written to standard output")
+    paths.check_model_name("--output", output)
     if output.suffix.lower() in (".onnx", ".json"):
         model = output.with_suffix(".anyboost")
         raise ValueError(

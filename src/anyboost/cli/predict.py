@@ -39,6 +39,7 @@ def command(
     ] = None,
     ignore: options.IgnoreUnnamed = None,
     format: options.DataFormat = None,
+    separator: options.Separator = None,
     output_format: Annotated[str | None, typer.Option(help="The same, of OUT.")] = None,
 ) -> None:
     """Predict the rows of a table. It needs the columns of the fit, and may have others; no target.
@@ -58,22 +59,22 @@ def command(
     Columns of OUT: prediction (prediction_LEVEL of joint quantiles, as they were fitted), probability_CLASS,
     quantile_LEVEL (calibrated), low and high, score, base and why_COLUMN.
     """
-    from anyboost.cli.passes.predicting import TOLD, Wanted
-    from anyboost.cli.passes.predicting_online import answers_of
     from anyboost.cli.rows import frames, sources, writing
 
     with explaining(TypeError):
         paths.check_model(model)
-        named = sources.found(data, format)
+        named, _ = sources.named(data, format, separator)
         writing.check(output, output_format, model, *named, option="--output-format")
-        answers = answers_of(
-            model, Wanted(probabilities, raw, _levels(quantiles), _coverage(interval), explain)
-        )
+        levels, coverage = _levels(quantiles), _coverage(interval)
+        from anyboost.cli.passes.predicting import TOLD, Wanted  # which import much: after what is refused
+        from anyboost.cli.passes.predicting_online import answers_of
+
+        answers = answers_of(model, Wanted(probabilities, raw, levels, coverage, explain))
         left, copied, warned = tuple(ignore or ()), tuple(keep or ()), Warned()
         wanted = answers.reads(left, ())
         with (
             writing.TableWriter(output, output_format) as table,
-            sources.opened(data, format, True, wanted, TOLD, copied) as source,
+            sources.opened(data, format, True, wanted, TOLD, copied, separator) as source,
         ):
             for X, kept in answers.batches(source, left, copied):
                 found = warned(partial(answers.of, X))

@@ -34,6 +34,7 @@ def command(
         bool, typer.Option("--training", help="The rows are those of the fit; the page then says so.")
     ] = False,
     format: options.DataFormat = None,
+    separator: options.Separator = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", dir_okay=False, help="Where the page goes.")
     ] = Path("anyboost-report.html"),
@@ -49,10 +50,7 @@ def command(
 
         anyboost report houses.anyboost new.csv --target price -o price.html
     """
-    from anyboost import report
-    from anyboost.cli.passes.predicting import Wanted
-    from anyboost.cli.passes.predicting_online import answers_of
-    from anyboost.estimators import BoostingRanker
+    from anyboost.cli.rows import sources
 
     with explaining(TypeError, ImportError):
         paths.check_model(model)
@@ -66,6 +64,14 @@ def command(
             raise ValueError("--training is about the rows of a table: give one after the model file")
         if weight is not None and target is None:
             raise ValueError("--weight weighs scores, which need the targets: add --target COL")
+        if data is not None:
+            paths.check_input(data)
+            sources.named(data, format, separator)
+        from anyboost import report  # which imports much: after what is refused without it
+        from anyboost.cli.passes.predicting import Wanted
+        from anyboost.cli.passes.predicting_online import answers_of
+        from anyboost.estimators import BoostingRanker
+
         answers = answers_of(model, Wanted())
         if weight is not None and isinstance(answers.model, BoostingRanker):
             raise ValueError(f"--weight is for regressors and classifiers, and {model} ranks: leave it out")
@@ -76,9 +82,8 @@ def command(
             )
         given: dict[str, Any] = {}
         if data is not None:
-            paths.check_input(data)
             apart = {"y": target, "qid": qid, "groups": groups, "sample_weight": weight}
-            given = _rows(answers, data, format, apart, tuple(ignore or ()))
+            given = _rows(answers, data, (format, separator), apart, tuple(ignore or ()))
             given["rows"] = "training rows" if training else "rows given"
         name = type(answers.model).__name__
         title = f"{model.name}: {name if target is None else f'{target} by {name}'}"
@@ -89,7 +94,11 @@ def command(
 
 
 def _rows(
-    answers: Answers, data: str, format: str | None, apart: dict[str, str | None], ignore: tuple[str, ...]
+    answers: Answers,
+    data: str,
+    form: tuple[str | None, str | None],
+    apart: dict[str, str | None],
+    ignore: tuple[str, ...],
 ) -> dict[str, Any]:
     """The columns that the model asks for, and those that stand apart."""
     from anyboost.cli.passes.fitting import (
@@ -107,7 +116,8 @@ def _rows(
     if apart["y"] is not None and labels is not None and labels.dtype.kind in "OUT":
         types[apart["y"]] = "text"  # classes that look like numbers are words where the fit took them so
     columns = [name for name in apart.values() if name is not None]
-    whole = frames.read(data, format, types, answers.reads(ignore, columns), TOLD)
+    format, separator = form
+    whole = frames.read(data, format, types, answers.reads(ignore, columns), TOLD, separator)
     if apart["y"] is not None:
         y = whole.column(apart["y"], "--target")
         if labels is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anyboost.cli.shared import options, paths
-from anyboost.cli.shared.console import explaining, fail, say
+from anyboost.cli.shared.console import explaining, fail, say, teller
 
 if TYPE_CHECKING:
     from anyboost.cli.passes.learning import LearningPass
@@ -67,7 +67,11 @@ Again = Annotated[
 ]
 Test = Annotated[bool, typer.Option("--test", help="Do not learn: score the examples and print the loss.")]
 PredictionsFile = Annotated[
-    Path | None, typer.Option(help="Write the prediction of each example here, made before it is learnt.")
+    Path | None,
+    typer.Option(
+        help="Write the prediction of each example here, made before it is learnt; to - (standard output) or a pipe "
+        "as it comes, the table then being on standard error."
+    ),
 ]
 Figure = Annotated[
     Path | None,
@@ -79,6 +83,7 @@ def command(
     file: File,
     target: Target = None,
     format: Format = None,
+    separator: options.Separator = None,
     task: Task = None,
     loss: Loss = None,
     learner: Learner = None,
@@ -111,21 +116,21 @@ def command(
 
         anyboost stream today.csv --target clicked --resume clicks.anyboost --test --predictions scored.txt
 
-        tail -f log.csv | anyboost stream - --target delay --loss absolute --figure delay.svg
+        tail -f log.csv | anyboost stream - --target delay --loss absolute --predictions -
 
         anyboost stream train.vw --learner linear --loss logistic --hash-bits 18
     """
-    from anyboost.cli.passes.course import Course
-    from anyboost.cli.passes.learning import LearningPass
     from anyboost.cli.passes.predictions import Predictions
     from anyboost.cli.rows.examples import ExampleSource
-    from anyboost.cli.rows.tables import format_of
+    from anyboost.cli.rows.tables import check_separator, format_of
 
     with explaining():
         _check(file, task, save, predictions, resume, figure)
         form = format_of(file, format)
+        check_separator(separator, [form])
         _check_together(form, target, save, resume, again, test)
-        source = ExampleSource(file, form, target, weight, tuple(ignore or ()), tuple(text or ()))
+        left, codes = tuple(ignore or ()), tuple(text or ())
+        source = ExampleSource(file, form, target, weight, left, codes, separator=separator)
         chosen = _chosen(
             resume,
             task,
@@ -136,11 +141,18 @@ def command(
             refit=refit,
             hash_bits=hash_bits,
         )
+        if resume is not None and not resume.exists() and not Path(f"{resume}.reached").exists():
+            raise ValueError(f"{resume} cannot be read: there is no such model file")
+        from anyboost.cli.passes.course import Course  # which import much: after what is refused without it
+        from anyboost.cli.passes.learning import LearningPass
+
         if task is not None or loss is not None:
             _model(chosen, task, "regression")  # a wrong option is refused before the file is read
         out = None if predictions is None else Predictions(predictions)
         model, make = None if save is None else str(save), partial(_model, chosen, task)
-        stream = LearningPass(source, make, typer.echo, say, test, model, every, out, task is not None)
+        stream = LearningPass(
+            source, make, teller(predictions), say, test, model, every, out, task is not None
+        )
         _prepare(stream, resume, again)
         if figure is not None and stream.position.course is None:
             stream.position.course = Course()
@@ -158,7 +170,7 @@ def _check(
     if task is not None and task not in TASKS:
         raise ValueError(f"--task must be {' or '.join(TASKS)}, got {task!r}")
     paths.check_input(file)
-    paths.check("--save", save)
+    paths.check_model_name("--save", save)
     paths.check("--predictions", predictions)
     paths.check("--figure", figure, paths.PICTURES)
     from anyboost.cli.passes.predictions import PART
@@ -263,6 +275,8 @@ def _run(stream: LearningPass, figure: Path | None) -> None:
                 _finish(stream, figure)
             raise
         _finish(stream, figure)
+    if stream.stopped_by:
+        raise typer.Exit(128 + stream.stopped_by)
 
 
 @contextlib.contextmanager
@@ -289,7 +303,10 @@ def _progress(stream: LearningPass) -> Iterator[None]:
 
     begun, before = time.monotonic(), stream.position.tally.rows
     with Live(
-        console=console, transient=True, refresh_per_second=4, redirect_stdout=sys.stdout.isatty()
+        console=console,
+        transient=True,
+        refresh_per_second=4,
+        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
     ) as live:
 
         def show() -> None:
@@ -320,6 +337,6 @@ def _finish(stream: LearningPass, figure: Path | None) -> None:
     if figure is not None and course is not None and course.points:
         course.draw(figure, f"{stream.position.target}: {stream.table.tally.rows:,} examples")
         lines.append(("figure", str(figure)))
-    typer.echo("\nfinished run")
+    stream.echo("\nfinished run")
     for name, value in lines:
-        typer.echo(f"{name} = {value}")
+        stream.echo(f"{name} = {value}")

@@ -56,9 +56,13 @@ class CombiningPass:
         self.marks: list[int] = []
         self.path: list[Floats] = []
 
-    def run(self, file: str, format: str | None, say: Callable[[str], None]) -> None:
+    def run(
+        self, file: str, format: str | None, say: Callable[[str], None], separator: str | None = None
+    ) -> None:
         """Read, forecast, learn, and print a line at each doubling; the heading once a row has been learned."""
-        for batch in read(file, format, wanted=lambda name: name == self.target or name not in self.ignored):
+        given: Any = {"separator": separator}
+        given["wanted"] = lambda name: name == self.target or name not in self.ignored
+        for batch in read(file, format, **given):
             forecasts, y = self._columns(batch, file)
             for rows in self.table.pieces(len(y)):
                 self._learn(forecasts[rows], y[rows])

@@ -35,7 +35,9 @@ _PACKED = 5  # how many times its size a compressed text has, about
 
 def advised(source: Source) -> str | None:
     """Why the rows had better be kept on disk; None where memory has room for them."""
-    needed, memory = _CELL * sum(map(_cells, source.opened, source.formats)), arrays.memory()
+    separator = source.separator or ","
+    cells = [_cells(path, form, separator) for path, form in zip(source.opened, source.formats, strict=True)]
+    needed, memory = _CELL * sum(cells), arrays.memory()
     if needed <= memory / 2:
         return None
     return (
@@ -44,7 +46,7 @@ def advised(source: Source) -> str | None:
     )
 
 
-def _cells(path: str, form: str) -> int:
+def _cells(path: str, form: str, separator: str) -> int:
     """About how many cells a table has."""
     size = Path(path).stat().st_size
     if form == "parquet":
@@ -64,7 +66,7 @@ def _cells(path: str, form: str) -> int:
             packed = text.packing_of(path, file.read(4)) is not None
     except (TableError, OSError):
         return 0
-    held = head.count(b"\t" if form == "tsv" else b",") + head.count(b"\n")
+    held = head.count(b"\t" if form == "tsv" else separator.encode()) + head.count(b"\n")
     return int(size * held / max(len(head), 1) * (_PACKED if packed else 1))
 
 

@@ -121,7 +121,7 @@ class LearningPass:
         self._written = False
         self.begun = False  # whether an example was taken, and the table has its heading
         self.reached = None if save is None else Reached(save)
-        self._busy = self._stopped = False
+        self._busy, self.stopped_by = False, 0  # by which signal
         self.watch: Callable[[], None] = lambda: None  # called after every piece that is learnt
 
     def resume(self, model: OnlineBoosting) -> None:
@@ -231,11 +231,11 @@ class LearningPass:
         if dress is not None and self.position.target not in self.source.text:
             raise TableError(f"--target {self.position.target!r} holds {dress}")
 
-    def stop(self, *_: Any) -> None:
+    def stop(self, number: int, *_: Any) -> None:
         """A signal's handler: stop now if nothing is half learnt, else after that."""
+        self.stopped_by = number
         if not self._busy:
             raise KeyboardInterrupt
-        self._stopped = True
 
     def _take(self, examples: Examples) -> None:
         labelled = examples.labelled
@@ -271,7 +271,7 @@ class LearningPass:
             self._learn_and_count(examples)
         finally:
             self._busy = False
-        if self._stopped:
+        if self.stopped_by:
             raise KeyboardInterrupt
 
     def _note(self, examples: Examples) -> None:

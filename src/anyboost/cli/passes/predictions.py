@@ -1,5 +1,7 @@
 """The file of `--predictions`: a line an example, written to NAME.anyboost-part, which becomes NAME when all is there.
 
+Each line is there as soon as its example is scored. "-" is standard output.
+
 A model file of the stream tells how far its predictions had come, by a number of bytes and their digest. Whoever
 resumes goes on from there: in NAME.anyboost-part after a kill, in NAME itself after a stop.
 """
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from anyboost import saving
+from anyboost.cli.rows.sources import STANDARD
+from anyboost.cli.shared.console import standard_output
 
 _BLOCK = 1 << 20
 PART = ".anyboost-part"  # a name that no file of a user has
@@ -23,8 +27,9 @@ class Predictions:
     """Nothing is touched before `open`, and NAME not before `finish`. A pipe or a device is written to as it is."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path if saving.is_special(path) else Path(os.path.realpath(path))
-        self._direct = saving.is_special(path)
+        self._standard = str(path) == STANDARD
+        self._direct = self._standard or saving.is_special(path)
+        self.path = path if self._direct else Path(os.path.realpath(path))
         self._part = self.path if self._direct else Path(f"{self.path}{PART}")
         self._file: IO[bytes] | None = None
         self._bytes, self._digest = 0, hashlib.sha256()
@@ -32,7 +37,7 @@ class Predictions:
     def open(self, reached: dict[str, Any] | None = None) -> bool:
         """Begin, or go on after what had been `reached`; False where no file begins with that any more."""
         if self._direct:
-            self._file = self.path.open("wb")
+            self._file = standard_output() if self._standard else self.path.open("wb")
             return True
         head = None if reached is None else self._head(reached)
         if head is None:
@@ -67,8 +72,7 @@ class Predictions:
         self._file.write(blob)
         self._digest.update(blob)
         self._bytes += len(blob)
-        if self._direct:
-            self._file.flush()  # whoever reads the pipe waits for it
+        self._file.flush()  # whoever reads along waits for it
 
     def reached(self) -> dict[str, Any] | None:
         """What is written so far, for a model file; None where a resumed run could not go on from it."""
@@ -85,7 +89,8 @@ class Predictions:
         """Put the file in its place."""
         if self._file is None:
             return
-        self._file.close()
+        if not self._standard:
+            self._file.close()
         self._file = None
         if not self._direct:
             saving.put_in_place(self._part, self.path)

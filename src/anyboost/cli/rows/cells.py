@@ -92,9 +92,13 @@ def check_names(names: Sequence[str], place: str) -> None:
 def _parted_otherwise(names: Collection[str]) -> str:
     """A question where a heading of one name looks like several."""
     only = next(iter(names)) if len(names) == 1 else ""
-    for sign, word in ((";", "semicolons"), ("|", "bars")):
+    for sign, word, advice in (
+        (";", "semicolons", "say --separator ';'"),
+        ("|", "bars", "say --separator '|'"),
+        ("\t", "tabs", "say --format tsv"),
+    ):
         if sign in only:
-            return f" (are its cells parted by {word}? write commas or tabs)"
+            return f" (are its cells parted by {word}? {advice})"
     return ""
 
 

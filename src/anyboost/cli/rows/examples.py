@@ -31,6 +31,7 @@ class ExampleSource:
     text: tuple[str, ...] = ()
     kinds: dict[str, str] = field(default_factory=dict)
     spared: set[str | None] = field(default_factory=set)  # columns that may be missing: a test does without
+    separator: str | None = None  # what parts the cells of CSV; None for a comma
 
     @property
     def named(self) -> set[str | None]:
@@ -77,7 +78,8 @@ def read(source: ExampleSource, skip: int = 0) -> Iterator[Examples]:
         for examples in vw.read(source.path, skip):
             yield _from_vw(examples)
         return
-    batches = tables.read(source.path, source.format, source.kinds, source.text, skip, wanted=source.reads)
+    given: Any = {"wanted": source.reads, "separator": source.separator}
+    batches = tables.read(source.path, source.format, source.kinds, source.text, skip, **given)
     for number, batch in enumerate(batches):
         if number == 0:
             _check_columns(source, list(batch.columns))

@@ -78,13 +78,14 @@ def read(
     types: Mapping[str, str] | None = None,
     wanted: Choice = every,
     told: str | None = None,
+    separator: str | None = None,
 ) -> Whole:
     """All rows of CSV, TSV, Parquet or Arrow files, or of standard input ("-").
 
     types : "number" or "text" for columns that are not to be guessed.
-    wanted, told : as of `sources.opened`.
+    wanted, told, separator : as of `sources.opened`.
     """
-    with sources.opened(paths, format, wanted=wanted, told=told) as source:
+    with sources.opened(paths, format, wanted=wanted, told=told, separator=separator) as source:
         return of_source(source, types or {})
 
 

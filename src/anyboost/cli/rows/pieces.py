@@ -49,7 +49,7 @@ def read(path: str, delimiter: str, columns: CellReader, most: int) -> Iterator[
                 return
             if names is None and (len(lines.ends) or ended):
                 first = int(lines.ends[0]) if len(lines.ends) else 0
-                names = text.heading(path, text.reader_of(text.Lines(_text(given[:first])), delimiter))
+                names = text.heading(path, text.reader_of(text.Lines(io.BytesIO(given[:first])), delimiter))
                 given, before = given[first:], int(lines.numbers[0])
                 lines = whole_rows(given, delimiter, ended)
                 assert lines is not None
@@ -61,16 +61,12 @@ def read(path: str, delimiter: str, columns: CellReader, most: int) -> Iterator[
                 if np.diff(lines.ends, prepend=0).max() <= text.MOST_CELL:  # no cell can be too long
                     batch = _plain(piece, before + lines.numbers, names, columns, delimiter)
                 if batch is None:
-                    texts = text.Lines(_text(piece), before)
+                    texts = text.Lines(io.BytesIO(piece), before)
                     rows = text.rows(text.reader_of(texts, delimiter), before)
                     yield from text.by_row(rows, texts, names, columns, 0, most)
                 else:
                     yield batch
             given, before = given[lines.end :], before + lines.n_lines
-
-
-def _text(piece: bytes) -> io.StringIO:
-    return io.StringIO(piece.decode("utf-8", "surrogateescape"), newline="")
 
 
 def _by_row(
@@ -85,7 +81,7 @@ def _by_row(
 ) -> Iterator[Batch]:
     """All that is left, cell by cell."""
     left: Any = io.BufferedReader(_Joined(given, file))
-    lines = text.Lines(text.as_text(left), before)
+    lines = text.Lines(left, before)
     reader = text.reader_of(lines, delimiter)
     found = text.heading(path, reader) if names is None else names
     yield from text.by_row(text.rows(reader, before), lines, found, columns, 0, most)

@@ -11,7 +11,6 @@ import glob
 import os
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from anyboost import saving
 from anyboost.cli.rows import tables
 from anyboost.cli.rows.cells import WORDS, Batch, Choice, NoNumber, TableError, every
+from anyboost.cli.rows.text import standard_input
 
 T = TypeVar("T")
 ROWS = 65_536  # of a batch
@@ -36,6 +36,7 @@ class Source(NamedTuple):
     wanted: Choice  # which columns are looked into; the others come empty
     told: str | None  # whose word it is that a column holds numbers, where it is not that of --type
     copied: tuple[str, ...] = ()  # which columns are also there as they stand
+    separator: str | None = None  # what parts the cells of CSV; None for a comma
 
     @property
     def title(self) -> str:
@@ -49,7 +50,7 @@ class Source(NamedTuple):
         others : what columns of text files hold of which `kinds` says nothing; else found out.
         """
         given: Any = {"rows": ROWS, "words": WORDS, "others": others, "wanted": self.wanted}
-        given["copied"] = self.copied
+        given |= {"copied": self.copied, "separator": self.separator}
         names: list[str] = []
         numbers = {name for name, kind in kinds.items() if kind == "number"}
         for number, (path, form, file) in enumerate(zip(self.paths, self.formats, self.opened, strict=True)):
@@ -151,6 +152,16 @@ def found(given: str | Sequence[str], format: str | None = None) -> list[str]:
     return paths
 
 
+def named(
+    given: str | Sequence[str], format: str | None = None, separator: str | None = None
+) -> tuple[list[str], list[str]]:
+    """The files that are named, and their formats; a TableError where they cannot be read."""
+    paths = found(given, format)
+    formats = [tables.format_of(path, format, tables.TABLES) for path in paths]
+    tables.check_separator(separator, formats)
+    return paths, formats
+
+
 def _of_one_format(folder: str, paths: list[str], format: str | None) -> list[str]:
     """The tables of a folder; a TableError where their formats are several, which mostly are the same rows twice."""
     formats = {path: form for path in paths if (form := tables.known(path)) in tables.TABLES}
@@ -174,21 +185,22 @@ def opened(
     wanted: Choice = every,
     told: str | None = None,
     copied: tuple[str, ...] = (),
+    separator: str | None = None,
 ) -> Iterator[Source]:
     """What is named as a source; one that is read `once` comes from pipes as it is written there.
 
     wanted : which columns are looked into; the others come empty, whatever they hold.
     told : whose word it is that a column holds numbers, such as "the model takes"; else it is that of --type.
     copied : columns that are also there as they stand.
+    separator : what parts the cells of CSV; None for a comma.
     """
-    paths = found(given, format)
-    formats = [tables.format_of(path, format, tables.TABLES) for path in paths]
+    paths, formats = named(given, format, separator)
     with contextlib.ExitStack() as stack:
         read = [
             path if once and form in ("csv", "tsv") else stack.enter_context(seekable(path))
             for path, form in zip(paths, formats, strict=True)
         ]
-        yield Source(tuple(paths), tuple(formats), tuple(read), wanted, told, copied)
+        yield Source(tuple(paths), tuple(formats), tuple(read), wanted, told, copied, separator)
 
 
 @contextlib.contextmanager
@@ -201,7 +213,7 @@ def seekable(path: str) -> Iterator[str]:
     try:
         with os.fdopen(handle, "wb") as file:
             if path == STANDARD:
-                shutil.copyfileobj(sys.stdin.buffer, file)
+                shutil.copyfileobj(standard_input(), file)
             else:
                 with open(path, "rb") as pipe:
                     shutil.copyfileobj(pipe, file)

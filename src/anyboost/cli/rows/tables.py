@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,18 @@ def format_of(
     return _packed_once(path, found)
 
 
+def check_separator(given: str | None, formats: Iterable[str]) -> None:
+    """A sentence where the cells of no table among these can be parted by such a sign."""
+    if given is None:
+        return
+    if len(given) != 1 or not given.isascii() or given.isalnum() or given in '"\r\n.+-_':
+        raise TableError(f"--separator must be one sign, such as ';', got {given!r}")
+    if "csv" not in formats:
+        raise TableError(
+            f"--separator is for CSV, and the table is {' and '.join(sorted(set(formats)))}: leave it out"
+        )
+
+
 def _packed_once(path: str, form: str) -> str:
     """The format, where it is none that is packed inside under a name of what was packed once more."""
     ending = Path(path).suffix
@@ -107,6 +119,7 @@ def read(
     wanted: Choice = every,
     by_pieces: bool = False,
     copied: Collection[str] = (),
+    separator: str | None = None,
 ) -> Iterator[Batch]:
     """The batches of a CSV, TSV, Parquet or Arrow file, or of standard input ("-").
 
@@ -118,13 +131,14 @@ def read(
     wanted : which columns are looked into; the others come empty, whatever they hold.
     by_pieces : whether text may come in large batches, which is quicker.
     copied : columns that are also there as they stand.
+    separator : what parts the cells of CSV; None for a comma.
     """
     columns = CellReader({} if kinds is None else kinds, text, words or {}, others, wanted, copied)
     form = format_of(path, format)
     if form in ("parquet", "arrow"):
         yield from _read_arrow(path, form, columns, skip, rows)
         return
-    delimiter = "\t" if form == "tsv" else ","
+    delimiter = "\t" if form == "tsv" else separator or ","
     if by_pieces:
         yield from pieces.read(path, delimiter, columns, rows)
     else:

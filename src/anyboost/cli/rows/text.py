@@ -27,10 +27,9 @@ _ADVICE = {
     "JSON": "holds JSON and no table: write it as CSV or Parquet",
 }
 _HEAD = 64  # bytes that tell all of these
-MOST_CELL, MOST_LINE = (
-    1 << 20,
-    1 << 24,
-)  # characters: a file of a few packed bytes may unpack to one endless line
+MOST_CELL = 1 << 20  # characters
+MOST_LINE = 1 << 24  # bytes: a small packed file may unpack to one endless line
+_CHUNK = 1 << 20
 
 
 @contextlib.contextmanager
@@ -59,9 +58,16 @@ def opened_bytes(path: str) -> Iterator[IO[bytes]]:
         raise TableError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
+def standard_input() -> Any:
+    """The bytes of standard input; a sentence where a shell has closed it (`<&-`)."""
+    if sys.stdin is None:
+        raise TableError("standard input (-) is closed: name a file, or pass a table to it")
+    return sys.stdin.buffer
+
+
 def _standard() -> io.BufferedReader:
     """Standard input, of which one can see the first bytes before they are read: what a test puts there is no file."""
-    given: Any = sys.stdin.buffer
+    given = standard_input()
     return given if hasattr(given, "peek") else io.BufferedReader(given)
 
 
@@ -71,50 +77,60 @@ def packing_of(path: str, head: bytes) -> str | None:
     return next((ending for ending in _PACKED.values() if path.lower().endswith(ending)), begins)
 
 
-def as_text(file: Any) -> IO[str]:
-    """Bytes as text; those that are not UTF-8 are refused with their line by whoever parses them, not here."""
-    return io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
-
-
-@contextlib.contextmanager
-def opened(path: str) -> Iterator[IO[str]]:
-    """The same as text."""
-    with opened_bytes(path) as file:
-        yield as_text(file)
-
-
 class Lines:
-    """The lines of a text, of which so many come `before`; one that is too long is refused before it is in memory."""
+    """The lines of bytes of text, of which so many lines come `before`; each is there as soon as its end is.
 
-    def __init__(self, file: IO[str], before: int = 0) -> None:
-        self._file, self._before, self.characters = file, before, 0
+    One that is too long is refused before it is in memory. Bytes that are not UTF-8 are refused with their line by
+    whoever parses it, not here.
+    """
+
+    def __init__(self, file: Any, before: int = 0) -> None:
+        self._read, self._before = getattr(file, "read1", file.read), before
+        self.bytes = 0  # of the lines so far
+        self.last = False  # whether the next line has to be waited for
 
     def __iter__(self) -> Iterator[str]:
-        number, read = self._before, self._file.readline
-        while line := read(MOST_LINE + 1):
-            number += 1
-            if len(line) > MOST_LINE:
-                raise TableError(
-                    f"line {number} has more than {MOST_LINE:,} characters: end each row in a line break"
-                )
-            self.characters += len(line)
-            yield line
+        number, begun = self._before, b""  # begun: a line without its end
+        while more := self._read(_CHUNK):
+            begun += more
+            if number == 0:
+                begun = begun.removeprefix(BOM_UTF8)
+            lines = begun.splitlines(keepends=True)
+            begun = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+            for place, line in enumerate(lines, 1):
+                number += 1
+                yield self._taken(line, number, place == len(lines))
+            if len(begun) > MOST_LINE:
+                raise _too_long(number + 1)
+        if begun:
+            yield self._taken(begun, number + 1, True)
+
+    def _taken(self, line: bytes, number: int, last: bool) -> str:
+        if len(line) > MOST_LINE:
+            raise _too_long(number)
+        self.bytes, self.last = self.bytes + len(line), last
+        return line.decode("utf-8", "surrogateescape")
+
+
+def _too_long(number: int) -> TableError:
+    return TableError(f"line {number} has more than {MOST_LINE:,} bytes: end each row in a line break")
 
 
 def batches(rows: Iterator[T], lines: Lines, most: int) -> Iterator[list[T]]:
     """Lists of 1, 1, 2, 4, ... rows of some lines; those before a bad one come first, then its error.
 
-    They end at the counts at which a progress table has a line, and where they hold as much as the longest line may.
+    They end at the counts at which a progress table has a line, where the next row has to be waited for, and where
+    they hold as much as the longest line may.
     """
     total, size = 0, 1
     while True:
         batch: list[T] = []
         error: TableError | None = None
-        end = lines.characters + MOST_LINE
+        end = lines.bytes + MOST_LINE
         try:
             for row in islice(rows, size):
                 batch.append(row)
-                if lines.characters > end:
+                if lines.last or lines.bytes > end:
                     break
         except TableError as bad:
             error = bad
@@ -130,7 +146,7 @@ def batches(rows: Iterator[T], lines: Lines, most: int) -> Iterator[list[T]]:
 
 def read(path: str, delimiter: str, columns: CellReader, skip: int, most: int) -> Iterator[Batch]:
     """The batches of a table, cell by cell."""
-    with opened(path) as file:
+    with opened_bytes(path) as file:
         lines = Lines(file)
         reader = reader_of(lines, delimiter)
         yield from by_row(rows(reader), lines, heading(path, reader), columns, skip, most)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from anyboost.cli.rows.cells import NOT_UTF8, TableError, is_text
 from anyboost.cli.rows.tables import ROWS
-from anyboost.cli.rows.text import Lines, batches, opened
+from anyboost.cli.rows.text import Lines, batches, opened_bytes
 
 
 class Example(NamedTuple):
@@ -29,7 +29,7 @@ class Example(NamedTuple):
 
 def read(path: str, skip: int = 0, rows: int = ROWS) -> Iterator[list[Example]]:
     """The examples in batches; the ones before a bad line come first, then the line is refused."""
-    with opened(path) as file:
+    with opened_bytes(path) as file:
         # A blank line ends a multiline example.
         lines = Lines(file)
         filled = ((line, number) for number, line in enumerate(lines, 1) if line.strip())

@@ -7,7 +7,6 @@ import csv
 import gzip
 import io
 import signal
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ from anyboost.cli.rows.copies import for_text
 from anyboost.cli.rows.frames import to_arrow
 from anyboost.cli.rows.sources import STANDARD
 from anyboost.cli.shared import paths
-from anyboost.cli.shared.console import say
+from anyboost.cli.shared.console import say, standard_output
 
 
 def check(path: str, format: str | None, *read: str | Path, option: str | None = None) -> None:
@@ -88,7 +87,7 @@ class TableWriter:
 
     def _begin(self, columns: Mapping[str, Any]) -> None:
         if self.path == STANDARD:
-            self._raw = sys.stdout.buffer
+            self._raw = standard_output()
         elif self._direct:
             self._raw = Path(self.path).open("wb")  # noqa: SIM115 - closed when the table ends
         else:

@@ -73,6 +73,18 @@ def say(sentence: str) -> None:
     typer.echo(sentence, err=True)
 
 
+def standard_output() -> Any:
+    """Standard output for bytes; a sentence where a shell has closed it (`>&-`)."""
+    if sys.stdout is None:
+        raise ValueError("standard output (-) is closed: name a file to write to")
+    return sys.stdout.buffer
+
+
+def teller(output: object) -> Callable[[str], None]:
+    """What prints lines beside results: where these go to standard output, that is `say`."""
+    return say if str(output) == "-" else typer.echo
+
+
 class Warned:
     """Has work done whose warnings are said in a sentence each, however often they come."""
 

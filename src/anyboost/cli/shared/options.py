@@ -47,4 +47,10 @@ Format = Annotated[str | None, typer.Option(help="csv, tsv, parquet or arrow; el
 DataFormat = Annotated[
     str | None, typer.Option(help="Of DATA: csv, tsv, parquet or arrow; else told by its name.")
 ]
-Results = Annotated[Path | None, typer.Option("--output", "-o", help="A JSON file for the results.")]
+Separator = Annotated[
+    str | None, typer.Option(help="What parts the cells of CSV, such as ';'; else a comma.", metavar="SIGN")
+]
+Results = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="A JSON file for the results; - is standard output.", metavar="OUT"),
+]

@@ -24,6 +24,11 @@ def refusal(path: Path | None, endings: tuple[str, ...] = ()) -> str | None:
     return None if reason is None else str(reason)
 
 
+def is_standard(path: Any) -> bool:
+    """Whether it is the word for standard output."""
+    return str(path) == "-"
+
+
 def check(option: str, path: Path | None, endings: tuple[str, ...] = ()) -> None:
     """A ValueError that names the option where its file could not be written."""
     reason = refusal(path, endings)
@@ -31,10 +36,17 @@ def check(option: str, path: Path | None, endings: tuple[str, ...] = ()) -> None
         raise ValueError(f"{option}: {reason}")
 
 
+def check_model_name(option: str, path: Path | None) -> None:
+    """The same for a model, which is bytes that no terminal shows."""
+    check(option, path)
+    if is_standard(path):
+        raise ValueError(f"{option} must be a file: a model is not written to standard output")
+
+
 def check_page(option: str, path: Path | None) -> None:
     """The same for a page, which must not look like something else."""
     check(option, path)
-    if str(path) == "-":
+    if is_standard(path):
         raise ValueError(
             f"{option} must be a file, such as report.html: a page is not written to standard output"
         )
@@ -44,7 +56,7 @@ def check_page(option: str, path: Path | None) -> None:
 
 def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
     """The same for `--output`, as a bad parameter."""
-    reason = refusal(path, endings)
+    reason = "- is no file: name one" if is_standard(path) else refusal(path, endings)
     if reason is not None:
         raise typer.BadParameter(reason, param_hint="--output")
 
@@ -78,7 +90,9 @@ def check_apart(written: dict[str, Path | None], *read: str | Path | None) -> No
     """A ValueError where a file to be written is one that the command reads, or writes otherwise."""
     taken = {Path(path).resolve() for path in read if path is not None and str(path) != "-"}
     for option, path in written.items():
-        if path is None or saving.is_special(path):  # a pipe or a device is written to and never replaced
+        if (
+            path is None or is_standard(path) or saving.is_special(path)
+        ):  # a pipe or a device is written to and never replaced
             continue
         if path.resolve() in taken:
             raise ValueError(
@@ -88,5 +102,9 @@ def check_apart(written: dict[str, Path | None], *read: str | Path | None) -> No
 
 
 def write_json(path: Path, found: Any) -> None:
-    """Write it as a whole, or leave what is there."""
-    saving.write(path, (json.dumps(found, indent=2) + "\n").encode())
+    """Write it as a whole, or leave what is there; "-" prints it."""
+    text = json.dumps(found, indent=2)
+    if is_standard(path):
+        typer.echo(text)
+    else:
+        saving.write(path, (text + "\n").encode())
