@@ -35,10 +35,8 @@ def bounds_now(settings, chain, known):
     D = reach
     if settings.output_bound > 0.0:
         D = settings.output_bound
-    elif settings.greedy and not settings.hull:
-        D = (
-            reach * chain.inverse[1] * settings.multiplier
-        )  # so that the first stage alone can reach any label
+    elif settings.greedy and not settings.hull:  # the first stage alone can reach any label
+        D = reach * chain.inverse[1] * settings.multiplier
     B = settings.radius
     if B == 0.0:
         follows = settings.greedy and settings.output_bound == 0.0
