@@ -32,9 +32,9 @@ def rate(alpha):
 class Descent:
     """The oracle's learner as users write their own: it gets its slope back from the target (docs/online.md)."""
 
-    def __init__(self, mode, loss, alpha):
+    def __init__(self, mode, loss, alpha, scale=1.0):
         self.rate = rate(alpha)
-        self.factor = alpha**2 * BETA[loss] if mode == "offset" else 1 / D
+        self.factor = (alpha * scale) ** 2 * BETA[loss] if mode == "offset" else 1 / D
 
     def start(self, n_features, outputs):
         return DescentStage(self.factor, paper.GradientDescent(n_features, D, self.rate, outputs))
@@ -72,9 +72,9 @@ def stream(loss, rows=ROWS):
     return X, y, [lambda p, t=t: slope(p, t) for t in y]
 
 
-def booster(algorithm, learner, loss, mode, alpha=None):
+def booster(algorithm, learner, loss, mode, alpha=None, scale=1.0):
     """The settings that make it the paper's algorithm."""
-    given = {"mode": mode, "output_bound": D, "start": 0.0, "prefix": "all", "loss": loss}
+    given = {"mode": mode, "output_bound": D, "start": 0.0, "prefix": "all", "loss": loss, "scale": scale}
     if loss != "softmax":
         given["label_bound"] = Y
     if mode == "offset":
@@ -121,6 +121,35 @@ def test_compiled_learners_suffer_the_loss_of_the_paper(algorithm, loss):
     assert np.abs(expected).max() > 0.1
     answers = found.progressive_predict(X, y)
     np.testing.assert_allclose(columns(answers), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["span", "hull"])
+def test_a_scaled_class_fits_the_loss_with_its_scaled_answers(algorithm):
+    """Supplements C.1 and C.2 together: lambda A predicts lambda h and suffers l(y_{i-1} + alpha lambda h)."""
+    X, y, slopes = stream("squared")
+    alpha, scale = 0.3, 2.0
+    learners = [Scaled(paper.GradientDescent(COLUMNS, D, rate(alpha)), scale) for _ in range(N)]
+    wide = scale * D
+    assert ETA * wide**2 >= max(Y - wide, 0.0) * wide  # so B = lambda D
+    expected = {
+        "span": lambda: paper.algorithm_1(X, slopes, learners, eta=ETA, B=wide, L=wide + Y, alpha=alpha),
+        "hull": lambda: paper.algorithm_2(X, slopes, learners, L=wide + Y, alpha=alpha),
+    }[algorithm]()
+    model = booster(algorithm, Descent("offset", "squared", alpha, scale), "squared", "offset", alpha, scale)
+    np.testing.assert_allclose(columns(model.progressive_predict(X, y)), expected, rtol=0, atol=1e-12)
+
+
+class Scaled:
+    """lambda A."""
+
+    def __init__(self, learner, scale):
+        self.learner, self.scale = learner, scale
+
+    def predict(self, x):
+        return self.scale * self.learner.predict(x)
+
+    def suffer(self, x, slope):
+        self.learner.suffer(x, self.scale * slope)
 
 
 def test_greedy_mode_is_another_algorithm():

@@ -56,40 +56,64 @@ class Sgd:
         self.w = self.w - min(self.rate, 1 / float(v @ v)) * slope * v
 
 
-def boost(X, y, *, loss, hull, greedy, N, eta, D, Y, rate):
-    """The score of every row before it is learned; y_0 = 0, the whole chain answers."""
-    learners = [Sgd(X.shape[1], rate) for _ in range(N)]
+class HedgeByHand:
+    """The mean of +x, -x and 0, columns of at most D, by exponential weights: R(T) = D sqrt(2 T ln M)."""
+
+    def __init__(self, d, D, horizon, unit=1.0):
+        self.total = np.zeros(2 * d + 1)
+        self.rate = math.sqrt(2 * math.log(2 * d + 1) / horizon) / D
+        self.unit = unit  # of slopes in greedy mode: 1 over the curvature of the loss
+
+    def predict(self, x):
+        weights = np.exp(-self.rate * (self.total - self.total.min()))
+        return float(weights @ np.concatenate([x, -x, [0.0]]) / weights.sum())
+
+    def learn(self, x, slope, bounds):
+        answer = self.predict(x)
+        beyond = answer - max(bounds[0], min(bounds[1], answer))  # 0 in linear mode
+        self.total += (beyond + slope * self.unit) * np.concatenate([x, -x, [0.0]])
+
+
+def boost(X, y, *, loss, hull, greedy, N, eta, D, Y, rate=None, make=None, scale=1.0, of_bound_only=False):
+    """The score of every row before it is learned; y_0 = 0, the whole chain answers.
+
+    `make` : makes a base learner A; None: `Sgd`.
+    `scale` : lambda of supplement C.2, by which A's predictions are multiplied, and with them the bound of its class.
+    `of_bound_only` : only the bound is multiplied, as earlier versions of the library had it.
+    """
+    learners = [make() if make else Sgd(X.shape[1], rate) for _ in range(N)]
+    times = 1.0 if of_bound_only else scale
+    D = scale * D  # of the scaled class
+    most = D / times  # what A answers
     B = math.inf if hull else ball_radius(loss, eta, N, D, Y)
     L = (D if hull else B) + Y if loss == "squared" else 1.0
     shrink = [0.0] * N
     answers = []
     box = (-Y, Y) if loss == "squared" else (-math.inf, math.inf)
+    etas = [2 / (i + 1) if hull else eta for i in range(1, N + 1)]
+
+    def advance(i, z, answer):
+        kept = 1 - etas[i] if hull else 1 - shrink[i] * eta
+        z = clip(kept * z + etas[i] * times * clip(answer, most), B)
+        return max(box[0], min(box[1], z)) if greedy else z
+
     for t, (x, target) in enumerate(zip(X, y, strict=True), start=1):
-        etas = [2 / (i + 1) if hull else eta for i in range(1, N + 1)]
-        raw = [learner.predict(x) for learner in learners]
         points = [0.0]
         for i in range(N):
-            a = clip(raw[i], D)
-            if hull:
-                points.append((1 - etas[i]) * points[-1] + etas[i] * a)
-            else:
-                points.append(clip((1 - shrink[i] * eta) * points[-1] + eta * a, B))
+            points.append(advance(i, points[-1], learners[i].predict(x)))
         answers.append(points[-1])
         after = 0.0
         for i in range(N):
             if greedy:
+                lead = etas[i] * times
                 offset = (1 - etas[i]) * after if hull else after
-                led = max(box[0], min(box[1], offset + etas[i] * clip(raw[i], D)))
-                low, high = ((end - offset) / etas[i] for end in box)
-                bounds = min(max(-D, low), high), max(min(D, high), low)
-                learners[i].learn(x, slope(loss, led, target) / etas[i], bounds)
-                a = clip(learners[i].predict(x), D)
-                if hull:
-                    after = (1 - etas[i]) * after + etas[i] * a
-                else:
-                    after = clip((1 - shrink[i] * eta) * after + eta * a, B)
+                led = max(box[0], min(box[1], offset + lead * clip(learners[i].predict(x), most)))
+                low, high = ((end - offset) / lead for end in box)
+                bounds = min(max(-most, low), high), max(min(most, high), low)
+                learners[i].learn(x, slope(loss, led, target) / lead, bounds)
+                after = advance(i, after, learners[i].predict(x))
             else:
-                learners[i].learn(x, slope(loss, points[i], target) / L, (-D, D))
+                learners[i].learn(x, slope(loss, points[i], target) / L, (-most, most))
             if not hull:
                 pull = slope(loss, points[i], target) * points[i]
                 shrink[i] = max(0.0, min(1.0, shrink[i] + pull / (L * B * math.sqrt(t))))
@@ -97,7 +121,7 @@ def boost(X, y, *, loss, hull, greedy, N, eta, D, Y, rate):
 
 
 class Hedge:
-    """Exponential weights over the columns of x, their negatives and 0; predicts the mean.
+    """`HedgeByHand` as a learner that the library takes: it finds the slope in its target.
 
     R(T) = D sqrt(2 T ln M) for linear losses of Lipschitz constant 1 and columns of at most D.
     """
@@ -130,4 +154,4 @@ class HedgeStage:
 
     def learn(self, x, target, weight):
         slope = (self.predict(x) - target) / self.hedge.D  # of the linear loss: the booster's ease is D
-        self.total += slope * self._class(x)
+        self.total += weight * slope * self._class(x)

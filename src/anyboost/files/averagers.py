@@ -11,7 +11,7 @@ from anyboost.files.parts import LOSSES, loss_of
 from anyboost.files.tensors import Floats, Packed, Whole, entries
 from anyboost.mirror import domains, proxies, schedules
 from anyboost.mirror.averager import MirrorAverager
-from anyboost.mirror.state import N_NUMBERS, NUMBERS, AveragerState
+from anyboost.mirror.state import LAPSE, N_LAPSE, N_NUMBERS, NUMBERS, UNKNOWN, AveragerState
 from anyboost.mirror.stumps import StumpAverager, Trees
 from anyboost.mirror.tracking import Tracker
 
@@ -57,6 +57,23 @@ def _weights(prefix: str) -> Record:
         memory=Floats("rows", "length", what="memories"),
         numbers=Floats("averagers", N_NUMBERS),
     )
+
+
+def _lapses(prefix: str) -> Record:
+    """What ended the averagers' bounds, absent from older files: the row, the cause's number, and the size."""
+    return Record(prefix, lapses=Floats("averagers", N_LAPSE))
+
+
+def _unpack_lapses(part: Fields, prefix: str, averagers: int) -> np.ndarray:
+    """A record each."""
+    lapses = np.tile([0.0, UNKNOWN, 0.0], (averagers, 1))
+    if part.tensors.has(f"{prefix}lapses"):
+        lapses = _lapses(prefix).take(part, averagers=averagers)["lapses"]
+        causes = lapses[:, 1]
+        refuse(
+            ((causes % 1 != 0) | (causes < 0) | (causes >= UNKNOWN)).any(), "its bound ended for no reason"
+        )
+    return lapses.view(LAPSE)
 
 
 def _sums(infinite: bool) -> Record:
@@ -114,6 +131,9 @@ def pack_states(averagers: list[Any]) -> Packed:
         }
         stacked["numbers"] = np.vstack([state.numbers.view(np.float64) for state in states])
         found |= _weights(prefix).pack(**stacked)
+        lapses = np.vstack([state.lapse.view(np.float64) for state in states])
+        if group[0].lipschitz > 0 and (lapses[:, 1] != UNKNOWN).all():
+            found |= _lapses(prefix).pack(lapses=lapses)
     return found
 
 
@@ -129,8 +149,10 @@ def unpack_states(averagers: list[Any], part: Fields) -> None:
         refuse(not 1 <= experts <= MOST_PARTS, "it is an averager of nothing")
         if memory.shape[1] != (domain.vertices(experts) if rule.by_vertex else experts):
             raise Fault("its memory is not that of its experts")
-        rows = _as_numbers(numbers).reshape(-1, 1)
-        for averager, *own in zip(group, np.split(memory, len(group)), theta, total, rows, strict=True):
+        rows, lapses = _as_numbers(numbers).reshape(-1, 1), _unpack_lapses(part, prefix, len(group))
+        for averager, *own in zip(
+            group, np.split(memory, len(group)), theta, total, rows, lapses, strict=True
+        ):
             averager._state = AveragerState(*(each.copy() for each in own))
     if isinstance(averagers[0], Tracker) and averagers[0].over.n_experts_ != len(averagers[0].parts):
         raise Fault("its tracker weights other parts than it has")

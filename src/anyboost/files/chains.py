@@ -18,7 +18,17 @@ from anyboost.online.features import MOST_BITS, Features
 from anyboost.online.labels import SIZE
 from anyboost.online.one_vs_rest import Member, OneVsRest
 from anyboost.online.regret import Sketch
-from anyboost.online.settings import Chain, ChainSettings, ChainTotals, compiled_loss
+from anyboost.online.settings import (
+    BEYOND,
+    HEAVY,
+    N_SUMS,
+    NO_LAPSE,
+    RESET,
+    UNKNOWN,
+    Chain,
+    ChainSettings,
+    compiled_loss,
+)
 from anyboost.online.state import ChainState, CompiledState, InterpretedState
 from anyboost.online.trees import FIRST, MOST_COLUMNS, TreeArrays, columns_of
 
@@ -48,14 +58,20 @@ _SETTINGS = Record(
     **dict.fromkeys(ChainSettings._fields, fields.real)
     | dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag)
     | dict.fromkeys(("code", "center"), count())
+    | {"multiplier": Place(fields.real, default=1.0)}  # older files have none, and scaled D alone
     | {"offset_step": Place(fields.bounded(0.0), default=0.0)}
 )
 _SUMS = Record(
     chain=Floats(len(KEPT), "prefixes", what="losses"),
     labels=Floats(SIZE),
     shares=Floats("outputs"),
-    totals=Floats(len(ChainTotals._fields)),
+    totals=Floats(N_SUMS),
     sketch=Place(Floats(2, None, what="labels"), "sketch.points"),
+)
+# The first row that ended the bound on the regret, and why; null where there was none, absent from older files
+_CAUSES = {"weight": HEAVY, "label": BEYOND, "restart": RESET}
+_LAPSE = fields.optional(
+    fields.record(row=count(1), cause=fields.known(_CAUSES, "its bound was ended by a"), value=fields.real)
 )
 _NAMES = Record(features=Place(labels.NAMES, "names"))
 _MEMBERS = Record(
@@ -98,7 +114,8 @@ def pack(booster: Any) -> Packed:
     found |= _SIZES.pack(booster, outputs=outputs) | pack_features(booster.features)
     if state is None:
         return found
-    found |= _SETTINGS.pack(state.settings).within("settings") | _SUMS.pack(state, chain=state.chain[KEPT])
+    found |= _SETTINGS.pack(state.settings).within("settings") | _pack_lapse(state)
+    found |= _SUMS.pack(state, chain=state.chain[KEPT], totals=state.totals[:N_SUMS])
     trees = isinstance(booster.learner, online.TreeLearner)
     columns = columns_of(booster.learner, state.arrays) if trees else None
     return found | _arrays(booster, outputs, columns).pack(state.arrays)
@@ -118,6 +135,23 @@ def unpack(part: Fields, loss: Any = None) -> OnlineBooster:
     if outputs:
         booster.state = _unpack_state(part, booster, outputs)
     return booster
+
+
+def _pack_lapse(state: ChainState) -> Packed:
+    """The row that ended the bound; nothing where an older file did not tell."""
+    row, cause, value = state.totals[N_SUMS:].tolist()
+    if cause == UNKNOWN:
+        return Packed({}, {})
+    words = {code: word for word, code in _CAUSES.items()}
+    lapse = None if cause == NO_LAPSE else {"row": int(row), "cause": words[int(cause)], "value": value}
+    return entries(lapse=lapse)
+
+
+def _unpack_lapse(part: Fields) -> list[float]:
+    if not part.has("lapse"):
+        return [0.0, UNKNOWN, 0.0]
+    lapse = part.take("lapse", _LAPSE)
+    return [0.0, NO_LAPSE, 0.0] if lapse is None else [lapse["row"], lapse["cause"], lapse["value"]]
 
 
 def pack_features(features: Features | None) -> Packed:
@@ -144,12 +178,16 @@ def _unpack_state(part: Fields, booster: OnlineBooster, outputs: int) -> ChainSt
     kind = CompiledState if compiled_loss(booster.loss) else InterpretedState
     state = kind(booster, booster.n_features, outputs, _unpack_arrays(part, booster, outputs))
     state.chain[KEPT], state.sketch = chain, Sketch(sketch)
-    state.labels, state.shares, state.totals = sums
+    state.labels, state.shares, totals = sums
+    state.totals = np.append(totals, _unpack_lapse(part))
     # The settings as they were, which a later version may derive otherwise
     settings = ChainSettings(**part.part("settings", _SETTINGS.take))
     if settings.code != state.settings.code and state.settings.code != OTHER:
         raise Fault("its loss and its settings do not belong together")
-    state.settings = settings
+    refuse(
+        settings.multiplier not in (1.0, booster.scale), "it scales its learners' answers by another number"
+    )
+    state.use(settings)
     return state
 
 

@@ -17,7 +17,17 @@ from anyboost.mirror.combining import Combining
 from anyboost.mirror.domains import Domain, Simplex
 from anyboost.mirror.proxies import Proxy, ProxyShape
 from anyboost.mirror.schedules import Schedule
-from anyboost.mirror.state import NUMBERS, AveragerSettings, AveragerState
+from anyboost.mirror.state import (
+    FORECAST,
+    HEAVY,
+    LABEL,
+    LAPSE,
+    NUMBERS,
+    SLOPE,
+    UNKNOWN,
+    AveragerSettings,
+    AveragerState,
+)
 
 MOST_WEIGHT = 1e6
 
@@ -59,6 +69,8 @@ class MirrorAverager(Combining):
         The weight of all rows so far.
     n_experts_ : int
         M.
+    no_bound_ : str or None
+        Why `bound` is infinite; None where it is not.
 
     Examples
     --------
@@ -142,10 +154,35 @@ class MirrorAverager(Combining):
         """M."""
         return len(self._started().theta)
 
+    @property
+    def no_bound_(self) -> str | None:
+        """Why `bound` is infinite; None where it is not."""
+        if not self.average:
+            return "predictions do not average weights, and the theorems are about average=True"
+        if self.lipschitz == 0:
+            return "lipschitz is 'running', and the theorems need a number"
+        if type(self.schedule).bound is Schedule.bound:
+            return f"nothing is proved for the schedule {self.schedule!r}"
+        return None if self._state is None else self._why_no_longer(self._state.lapse[0])
+
+    def _why_no_longer(self, lapse: np.void) -> str | None:
+        """What the averager has met that the theorems do not allow."""
+        since, value = f"no bound since row {lapse['row']:.0f}", lapse["value"]
+        return {
+            FORECAST: f"{since}, with a forecast of size {value:g}, beyond output_bound={self.output_bound}",
+            LABEL: f"{since}, whose label {value:g} is beyond label_bound={self.label_bound}",
+            SLOPE: f"{since}, with a subgradient of length {value:g}, beyond L={self.lipschitz:g}",
+            HEAVY: f"{since}, which weighs {value:g}: the theorems are about independent rows, and weight 2 is one row "
+            "twice",
+            UNKNOWN: "the model is of an older file, which does not tell whether forecasts, labels, subgradients and "
+            "weights were within their bounds",
+        }.get(int(lapse["cause"]))
+
     def bound(self, rows: int | None = None) -> float:
         """The theorem's bound on the expected excess loss over the best weights, for forecast number `rows`.
 
-        It is about independent rows, and holds in the mean over streams. inf where nothing is proved.
+        It is about independent rows, and holds in the mean over streams. inf where nothing is proved, or no longer:
+        `no_bound_` says why.
 
         Parameters
         ----------
@@ -158,7 +195,7 @@ class MirrorAverager(Combining):
             The bound.
         """
         t = math.floor(self.n_rows_) + 1 if rows is None else checks.count(rows, "rows", least=1)
-        if not self.average or self.lipschitz == 0:
+        if self.no_bound_ is not None:
             return math.inf
         return self.schedule.bound(t, self.lipschitz, self._shape(self.n_experts_))
 
@@ -239,7 +276,7 @@ class MirrorAverager(Combining):
                 f"{type(self.schedule).__name__} cannot let experts join: give them a column of NaN from the start"
             )
         state = self._fresh(len(old.theta) + more)
-        state.numbers[:] = old.numbers
+        state.numbers[:], state.lapse[:] = old.numbers, old.lapse
         numbers = old.numbers[0]
         asleep = numbers["sleeper"] if isinstance(self.domain, Simplex) else 0.0
         state.memory[0] = np.concatenate([old.memory[0], np.full(more, asleep)])
@@ -267,7 +304,7 @@ class MirrorAverager(Combining):
         length = self.domain.vertices(count) if rule.by_vertex else count
         theta = self.proxy.argmin(np.zeros(count), 1.0, self.domain)
         memory = np.zeros((rule.arrays, length))
-        return AveragerState(memory, theta, np.zeros(count), np.zeros(1, NUMBERS))
+        return AveragerState(memory, theta, np.zeros(count), np.zeros(1, NUMBERS), np.zeros(1, LAPSE))
 
     def _mean(self, state: AveragerState) -> Floats:
         return self.domain.put_back((state.total + state.theta) / (state.numbers["clock"] + 1.0))

@@ -21,11 +21,16 @@ from anyboost.mirror.state import (
     ANYTIME,
     CONSTANT,
     DOUBLING,
+    FORECAST,
+    HEAVY,
+    LABEL,
     N_FIRST,
+    NO_LAPSE,
     OCTAHEDRON,
     SECOND_ORDER,
     SHARE,
     SIMPLEX,
+    SLOPE,
     AveragerSettings,
     AveragerState,
 )
@@ -38,8 +43,10 @@ _SLOWEST = 0.05
 @kernel(forceinline=True)
 def _named(settings, state):
     """The tuples with their names, which would take long on their way in from Python; callers keep the arrays."""
-    memory, theta, total, numbers = state
-    lent = AveragerState(borrowed(memory), borrowed(theta), borrowed(total), borrowed(numbers))
+    memory, theta, total, numbers, lapse = state
+    lent = AveragerState(
+        borrowed(memory), borrowed(theta), borrowed(total), borrowed(numbers), borrowed(lapse)
+    )
     return AveragerSettings(*settings), lent
 
 
@@ -183,6 +190,37 @@ def descend(settings, numbers, zeta, theta):
     prox(settings.proxy, settings.domain, settings.radius, settings.exponent, zeta, beta, theta)
 
 
+# What ends the bound --------------------------------------------------------------------------------------------
+
+
+@kernel
+def _note_lapse(state, cause, value):
+    lapse = state.lapse[0]
+    lapse.row, lapse.cause, lapse.value = math.floor(state.numbers[0].clock) + 1.0, cause, value
+
+
+@kernel
+def watch(settings, state, h, y, weight):
+    """Note the first row that the theorems do not allow, before its step; h is flat."""
+    settings, state = _named(settings, state)
+    if state.lapse[0].cause != NO_LAPSE or settings.lipschitz == 0.0:
+        return
+    top = largest_size(h) if settings.output_bound < math.inf else 0.0
+    if top > settings.output_bound:
+        _note_lapse(state, FORECAST, top)
+    elif abs(y) > settings.label_bound:
+        _note_lapse(state, LABEL, y)
+    elif weight > 1.0:
+        _note_lapse(state, HEAVY, weight)
+
+
+@kernel
+def _watch_slope(settings, state, norm):
+    """The same of a subgradient, which was longer than L by more than rounding."""
+    if state.lapse[0].cause == NO_LAPSE and 0.0 < settings.lipschitz * (1.0 + 1e-9) < norm:
+        _note_lapse(state, SLOPE, norm)
+
+
 # Steps ----------------------------------------------------------------------------------------------------------
 
 
@@ -205,6 +243,7 @@ def move_row(row, last, g, weight, settings, state, u):
     settings, state = _named(settings, state)
     top = largest_size(row)
     norm = min(abs(g) * top, LONGEST) if top > 0.0 else 0.0
+    _watch_slope(settings, state, norm)
     divisor = scaling(settings.lipschitz, state.numbers[0], norm)
     # An infinite slope times a forecast of zero is zero here.
     step = g / divisor if norm < LONGEST else math.copysign(norm / divisor, g) / top
@@ -220,6 +259,7 @@ def move_outputs(row, last, g, weight, settings, state):
     for k in range(len(g)):
         add(g[k], row[:, k], u)
     norm = min(largest_size(u), LONGEST)
+    _watch_slope(settings, state, norm)
     divisor = scaling(settings.lipschitz, state.numbers[0], norm)
     slept = 0.0
     for k in range(len(g)):
@@ -342,6 +382,8 @@ def learn(forecasts, y, weights, terms, settings, state, scores):
     for i in range(len(y)):
         row, last, scores[i] = score_row(forecasts[i], settings, state, filled)
         left = weights[i]
+        if left > 0.0:
+            watch(settings, state, row, y[i], left)
         while left > 0.0:
             weight = min(left, 1.0)
             left -= weight
@@ -360,6 +402,8 @@ def learn_outputs(forecasts, y, weights, terms, settings, state, scores):
     for i in range(len(y)):
         row = score_outputs(forecasts[i], settings, state, filled, last, scores[i])
         left = weights[i]
+        if left > 0.0:
+            watch(settings, state, np.ascontiguousarray(row).ravel(), y[i], left)
         while left > 0.0:
             weight = min(left, 1.0)
             left -= weight

@@ -3,6 +3,7 @@
 Kinds of proxies, sets and schedules are numbers here, and only here; importing this module compiles nothing.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,12 @@ NUMBERS = np.dtype(
     ]
 )
 N_NUMBERS = NUMBERS.itemsize // 8
+# The first row that the theorems do not allow, why, and its size
+LAPSE = np.dtype([("row", np.float64), ("cause", np.float64), ("value", np.float64)])
+N_LAPSE = LAPSE.itemsize // 8
+NO_LAPSE, FORECAST, LABEL, SLOPE, HEAVY, UNKNOWN = range(
+    6
+)  # UNKNOWN: a file of an earlier version does not say
 
 
 class AveragerSettings(NamedTuple):
@@ -41,6 +48,8 @@ class AveragerSettings(NamedTuple):
     lipschitz: float  # 0: subgradients are measured in running units
     factor: float  # of the temperature
     dealt: float  # the share of all weight that is dealt out after each row
+    output_bound: float  # inf where there is none
+    label_bound: float
 
     @classmethod
     def of(cls, averager: Any, count: int) -> "AveragerSettings":
@@ -48,7 +57,10 @@ class AveragerSettings(NamedTuple):
         proxy, domain, rule = averager.proxy, averager.domain, averager.schedule
         shape = proxy.shape(count, domain)
         sizes = (domain.radius, shape.exponent, averager.lipschitz, rule.factor(shape), rule.dealt)
-        return cls(proxy.code, domain.code, rule.code, averager.average, *map(float, sizes))
+        bounds = [getattr(averager, name, None) or math.inf for name in ("output_bound", "label_bound")]
+        if averager.loss.domain.classes:
+            bounds[1] = math.inf  # labels are names of classes
+        return cls(proxy.code, domain.code, rule.code, averager.average, *map(float, (*sizes, *bounds)))
 
 
 class AveragerState(NamedTuple):
@@ -60,6 +72,7 @@ class AveragerState(NamedTuple):
     theta: Floats
     total: Floats  # the sum of earlier thetas
     numbers: np.ndarray  # one record of `NUMBERS`
+    lapse: np.ndarray  # one record of `LAPSE`
 
     def copy(self) -> "AveragerState":
         return AveragerState(*(part.copy() for part in self))

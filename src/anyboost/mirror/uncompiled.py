@@ -19,6 +19,8 @@ def learn(
     state: AveragerState,
 ) -> Floats:
     """Learn from rows in order, each row's subgradient by the loss's own method; predictions before each row."""
+    from anyboost.mirror.learning import watch
+
     scores = np.empty((len(y), *table.shape[2:]))
     score, move = (_one_output if table.ndim == 2 else _several_outputs)(
         table.shape[1:], tuple(settings), tuple(state)
@@ -26,6 +28,8 @@ def learn(
     for i in range(len(y)):
         row, last, scores[i] = score(table[i])
         left = float(weights[i])
+        if left > 0:
+            watch(tuple(settings), tuple(state), np.ravel(row), float(y[i]), left)
         while left > 0:
             weight = min(left, 1.0)
             left -= weight

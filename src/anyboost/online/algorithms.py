@@ -33,7 +33,7 @@ class SpanBooster(OnlineBooster):
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
-        lambda, by which the learners' class is scaled up (supplement C.2).
+        lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
     offset_step : float or None, default None
         alpha of mode "offset": learner i fits the loss at y_{i-1} + alpha h. None: the smallest step of the chain.
     start : float or None, default None
@@ -108,7 +108,7 @@ class HullBooster(OnlineBooster):
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
-        lambda, by which the learners' class is scaled up (supplement C.2).
+        lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
     offset_step : float or None, default None
         alpha of mode "offset": learner i fits the loss at y_{i-1} + alpha h. None: the smallest step of the chain.
     start : float or None, default None

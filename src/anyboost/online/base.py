@@ -104,7 +104,10 @@ class BoundedLearner(Protocol):
     """A learner that also says how much it may lose."""
 
     def regret_bound(self, rows: int, bound: float) -> float:
-        """At most so much over the best function of its class with |h| <= bound, after so many rows."""
+        """At most so much over the best function of its class with |h| <= bound, after so many rows.
+
+        It is about linear losses of slope at most 1. A row of weight w, at most 1, has w times its loss.
+        """
 
 
 class Arrays(NamedTuple):

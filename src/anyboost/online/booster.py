@@ -50,7 +50,7 @@ class OnlineBooster(NamedFront):
     label_bound : float or None, default None
         Y, the bound on labels; None follows those seen so far.
     scale : float, default 1.0
-        lambda, by which the learners' class is scaled up (supplement C.2).
+        lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
     offset_step : float or None, default None
         alpha of mode "offset": learner i fits the loss at y_{i-1} + alpha h. None: the smallest step of the chain.
     start : float or None, default None
@@ -209,7 +209,7 @@ class OnlineBooster(NamedFront):
             The losses.
         """
         if self.state is None:
-            return Regret(0, 0.0, 0.0, 0.0, 0.0, self.n_learners, None)
+            return Regret(0, 0.0, 0.0, 0.0, 0.0, self.n_learners, None, "no row has been learned")
         return self.state.regret()
 
     def reset_stage(self, stage: int) -> None:

@@ -1,14 +1,16 @@
 """The chain: rows in order, each through all stages. Python runs it as it stands, kernels compile it.
 
-    z_0 = 0;  z_i = P_B((1 - s_i eta) z_{i-1} + eta a_i)           (span)
-              z_i = (1 - eta_i) z_{i-1} + eta_i a_i                (hull)
+    z_0 = 0;  z_i = P_B((1 - s_i eta) z_{i-1} + eta lambda a_i)    (span)
+              z_i = (1 - eta_i) z_{i-1} + eta_i lambda a_i         (hull)
 
-with a_i the stage's answer, no longer than D, and center + z_i the score after i stages. For each row:
+with a_i the stage's answer, no longer than D, lambda the scale of the class (supplement C.2), and center + z_i the
+score after i stages. For each row:
 
     answer   all stages, before the row is learned; the prefix of least loss so far is believed
-    learn    greedy: stage i learns from the slope at center + z_{i-1} + eta a_i, over eta, where z has what earlier
-             stages answer after their step; offset: from the slope at center + z_{i-1} + alpha a_i, over alpha, where
-             z is what answered (supplement C.1); linear: from the slope at center + z_{i-1}, over L_B
+    learn    greedy: stage i learns from the slope at center + z_{i-1} + eta lambda a_i, over eta lambda, where z has
+             what earlier stages answer after their step; offset: from the slope at center + z_{i-1} + alpha lambda a_i,
+             over alpha lambda, where z is what answered (supplement C.1); linear: from the slope at center + z_{i-1},
+             over L_B
     shrink   s_i <- clip(s_i + a_t <slope at z_{i-1}, z_{i-1}>, 0, 1)
 """
 
@@ -52,7 +54,8 @@ class StagePlace(NamedTuple):
 
     hull: float  # 1, or 0 for the span
     eta: float
-    inverse: float
+    coefficient: float  # of its answer: eta lambda
+    inverse: float  # 1 over that
     shrink: float
 
 
@@ -172,7 +175,7 @@ def learn_row(model, known, now, row, y, work):
             new_z = scores.arrive(kind, goal, link, new_z, scores.of_stage(kind, raw, i), then)
         elif settings.offset_step > 0.0:
             if now.D > 0.0:  # else no label is known, or all were equal
-                fit = fit_of(settings.offset_step)
+                fit = fit_of(settings)
                 goal = scores.goal(kind, fit, scores.of_stage(kind, raw, i), points[i], -1.0, tamed, now)
                 scores.slope(kind, goal.point, tamed, fit.inverse, slopes)
                 aim = Aim(inverse_curvature, unit * fit.inverse, goal.least, goal.most)
@@ -190,15 +193,16 @@ def learn_row(model, known, now, row, y, work):
 
 @described
 def link_of(settings, chain, i):
-    return StagePlace(
-        1.0 if settings.hull else 0.0, chain.step[i + 1], chain.inverse[i + 1], chain.shrink[i + 1]
-    )
+    eta = chain.step[i + 1]
+    hull, coefficient = 1.0 if settings.hull else 0.0, eta * settings.multiplier
+    return StagePlace(hull, eta, coefficient, chain.inverse[i + 1], chain.shrink[i + 1])
 
 
 @inlined
-def fit_of(step):
+def fit_of(settings):
     """The place of a stage in mode "offset" when it learns: its own step, from all of z_{i-1}."""
-    return StagePlace(0.0, step, 1.0 / step, 0.0)
+    coefficient = settings.offset_step * settings.multiplier
+    return StagePlace(0.0, settings.offset_step, coefficient, 1.0 / coefficient, 0.0)
 
 
 @inlined

@@ -42,15 +42,15 @@ def kept(hull, eta, shrink):
 
 
 @inlined
-def advanced(hull, eta, shrink, z, a, least, most):
-    """z_i from z_{i-1} and the stage's answer."""
-    return min(max(kept(hull, eta, shrink) * z + eta * a, least), most)
+def advanced(hull, eta, coefficient, shrink, z, a, least, most):
+    """z_i from z_{i-1} and the stage's answer, which has the coefficient eta_i lambda."""
+    return min(max(kept(hull, eta, shrink) * z + coefficient * a, least), most)
 
 
 @inlined
-def goal_of(hull, eta, inverse, shrink, raw, z, gain, tamed, center, D, low, high, bottom, top):
+def goal_of(hull, eta, coefficient, inverse, shrink, raw, z, gain, tamed, center, D, low, high, bottom, top):
     """A stage's goal, from its answer and z before its step; for `gain` see `learners`."""
-    lead, left = eta * raw, 1.0 - hull * eta
+    lead, left = coefficient * raw, 1.0 - hull * eta
     offset = center + left * z
     point, least, most = offset + lead, -D, D
     near = (gain >= 0.0) & (low <= point) & (point <= high) & (abs(raw) <= D)
@@ -59,18 +59,19 @@ def goal_of(hull, eta, inverse, shrink, raw, z, gain, tamed, center, D, low, hig
     known = near & (abs(moved) <= D) & (bottom <= ahead) & (ahead <= top)
     if not every(near):  # which is rare
         lowest, highest = (low - offset) * inverse, (high - offset) * inverse
-        point = select(near, point, min(max(offset + eta * clip(raw, D), low), high))
+        point = select(near, point, min(max(offset + coefficient * clip(raw, D), low), high))
         least = select(near, least, min(max(-D, lowest), highest))
         most = select(near, most, max(min(D, highest), lowest))
     return Goal(point, least, most, ahead, known)
 
 
 @inlined
-def arrived(goal, hull, eta, shrink, z, moved, D, bottom, top):
+def arrived(goal, hull, eta, coefficient, shrink, z, moved, D, bottom, top):
     """z after the stage's step, which moved its answer."""
     if every(goal.known):
         return goal.ahead
-    return select(goal.known, goal.ahead, advanced(hull, eta, shrink, z, clip(moved, D), bottom, top))
+    after = advanced(hull, eta, coefficient, shrink, z, clip(moved, D), bottom, top)
+    return select(goal.known, goal.ahead, after)
 
 
 @inlined
@@ -124,20 +125,24 @@ def slope(scores, f, y, times, slopes):
 
 @inlined
 def advance(scores, link, z, answer, now):
-    return advanced(link.hull, link.eta, link.shrink, z, clip(answer, now.D), now.bottom, now.top)
+    return advanced(
+        link.hull, link.eta, link.coefficient, link.shrink, z, clip(answer, now.D), now.bottom, now.top,
+    )  # fmt: skip
 
 
 @inlined
 def goal(scores, link, raw, z, gain, tamed, then):
     return goal_of(
-        link.hull, link.eta, link.inverse, link.shrink, raw, z, gain, tamed,
+        link.hull, link.eta, link.coefficient, link.inverse, link.shrink, raw, z, gain, tamed,
         then.center, then.D, then.low, then.high, then.bottom, then.top,
     )  # fmt: skip
 
 
 @inlined
 def arrive(scores, goal, link, z, moved, then):
-    return arrived(goal, link.hull, link.eta, link.shrink, z, moved, then.D, then.bottom, then.top)
+    return arrived(
+        goal, link.hull, link.eta, link.coefficient, link.shrink, z, moved, then.D, then.bottom, then.top,
+    )  # fmt: skip
 
 
 @inlined

@@ -151,7 +151,8 @@ class OneVsRest:
             found = self.members[0].booster.regret()
             return found._replace(best_constant_loss=self._constant_loss())
         loss, first, prefix = self._sums().tolist()
-        return Regret(self.rows, loss, first, self._constant_loss(), prefix, self._longest(), None)
+        why = "each class has a booster of its own, and the theorems are about one"
+        return Regret(self.rows, loss, first, self._constant_loss(), prefix, self._longest(), None, why)
 
     def _sums(self) -> np.ndarray:
         if not self.members:

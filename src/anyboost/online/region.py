@@ -1,5 +1,7 @@
 """Where scores lie at a moment of the stream, from the labels so far: their center y_0, D, B, and the range of labels.
 
+D bounds the answers of learners. The scaled class (supplement C.2) has the bound lambda D, from which B follows.
+
 In greedy mode center + z_i is also brought to the range of labels: slopes are taken there, so that a score beyond it
 would not be pulled back when the center moves. Mode "offset" does the same while D follows the labels; with a D of the
 user's it is the paper's algorithm as printed, which knows no such range.
@@ -10,6 +12,7 @@ from typing import NamedTuple
 
 from anyboost.backends.compiler import inlined
 from anyboost.online import labels
+from anyboost.online.settings import BEYOND, HEAVY, NO_LAPSE
 
 
 class Region(NamedTuple):
@@ -40,15 +43,13 @@ def bounds_now(settings, chain, known):
     if settings.output_bound > 0.0:
         D = settings.output_bound
     elif keeps_range(settings) and not settings.hull:
-        D = reach * chain.inverse[1]  # so that the first stage alone can reach any label
-    D *= settings.scale
+        # So that the first stage alone can reach any label
+        D = reach * chain.inverse[1] * settings.multiplier
     B = settings.radius
     if B == 0.0:
-        B = (
-            reach
-            if keeps_range(settings) and settings.output_bound == 0.0
-            else ball(settings, chain, D, reach)
-        )
+        follows = keeps_range(settings) and settings.output_bound == 0.0
+        B = reach if follows else ball(settings, chain, D * settings.scale, reach)
+    D *= settings.scale / settings.multiplier
     if not settings.located:
         return D, B, -math.inf, math.inf
     if settings.label_bound > 0.0:
@@ -116,10 +117,21 @@ def see_label(settings, chain, totals, known, now, y, weight):
     shrink_step = weight * shrink_rate(settings, totals[0].rows, L, now.B) if len(chain.step) > 2 else 0.0
     tamed = labels.tame(known, y) if settings.located and settings.label_bound == 0.0 else y
     totals[0].rows += 1.0
+    if totals[0].lapse_cause == NO_LAPSE:
+        note_lapse(settings, totals, y, weight)
     totals[0].weight += weight
     totals[0].first += weight * y
     totals[0].second += weight * y * y
     return tamed, L, shrink_step, labels.after(known, y, weight, settings.forget)
+
+
+@inlined
+def note_lapse(settings, totals, y, weight):
+    """Note a row that the theorems do not allow: its loss is steeper than L, or its label beyond Y."""
+    if weight > 1.0:
+        totals[0].lapse_row, totals[0].lapse_cause, totals[0].lapse_value = totals[0].rows, HEAVY, weight
+    elif settings.label_bound > 0.0 and abs(y) > settings.label_bound:
+        totals[0].lapse_row, totals[0].lapse_cause, totals[0].lapse_value = totals[0].rows, BEYOND, y
 
 
 @inlined

@@ -6,7 +6,8 @@ Theorem 1 (span), for any comparator f of norm W >= 1, Delta_0 its gain over the
 
 Theorem 2 (hull):   8 beta_D D^2 T / N + L_D R(T)
 
-with R(T) the base learner's regret for linear losses of Lipschitz constant 1.
+with R(T) the base learner's regret for linear losses of Lipschitz constant 1. In a class scaled by lambda (supplement
+C.2) D is lambda D, R(T) is lambda R(T) and W is max(1, W / lambda); beta, L and B follow.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from anyboost.checks import Floats
 from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import constants
 from anyboost.online.base import BoundedLearner
+from anyboost.online.settings import BEYOND, HEAVY, RESET, UNKNOWN, ChainTotals
 
 if TYPE_CHECKING:
     from anyboost.online.booster import OnlineBooster
+    from anyboost.online.state import ChainState
 
 
 class Regret(NamedTuple):
@@ -44,7 +47,10 @@ class Regret(NamedTuple):
     best_prefix : int
         How many learners that prefix has.
     bound : float or None
-        By how much the theorem lets `loss` exceed a comparator's; None: unknown.
+        By how much the theorem lets `loss` exceed that of any function of the learners' class (for `HullBooster`, of
+        its hull) multiplied by the booster's scale; None: see `no_bound`.
+    no_bound : str or None
+        Why there is no bound.
 
     Examples
     --------
@@ -60,7 +66,8 @@ class Regret(NamedTuple):
     best_constant_loss: float | None  # of the constant that is best in hindsight
     best_prefix_loss: float  # of the prefix of the chain that is best in hindsight
     best_prefix: int  # how many learners that prefix has
-    bound: float | None  # by how much the theorem lets `loss` exceed a comparator's; None: unknown
+    bound: float | None  # by how much the theorem lets `loss` exceed a comparator's
+    no_bound: str | None = None  # why there is none
 
 
 class Sketch:
@@ -123,45 +130,79 @@ def _of_points(loss: RowwiseLoss, labels: list[float], weights: list[float]) -> 
     return float(kept @ loss.values(scores, y))
 
 
-def bound(
-    booster: OnlineBooster, rows: int, base_regret: float | None = None, norm: float = 1.0, gain: float = 0.0
-) -> float | None:
-    """The bound of Theorem 1 or 2 after this many rows of weight 1; None where its constants are not known.
+def why_no_bound(booster: OnlineBooster, base_regret: float | None = None) -> str | None:
+    """Why the theorems say nothing of a booster; None where they do. `base_regret` as in `bound`."""
+    loss, learner = booster.loss, booster.learner
+    reasons = {
+        f"mode is {booster.mode!r}: the theorems are about mode='linear'": booster.mode != "linear",
+        "output_bound is not given": booster.output_bound is None,
+        "label_bound is not given": booster.label_bound is None and loss.domain != domains.SIGNS,
+        "start is not 0": booster.start != 0.0,
+        "forget is not 0": booster.forget != 0.0,
+        "prefix is 'best': the theorems are about prefix='all'": booster.prefix == "best",
+        f"the loss {loss} is not smooth, or its constants are not known": not constants.known(loss)
+        or loss.kinked,
+    }
+    reason = next((words for words, holds in reasons.items() if holds), None)
+    if reason is None and booster.state is not None:
+        reason = _why_no_longer(booster, booster.state)
+    if reason is None and base_regret is None and not isinstance(learner, BoundedLearner):
+        reason = f"learner {type(learner).__name__} has no regret_bound(rows, bound)"
+    return reason
 
-    base_regret : R(T) of a base learner (default: the learner's own `regret_bound(T, D)`, where it has one).
-    norm, gain : of the comparator in the span: W, and by how much it beats the zero answer. A comparator
-        of the hull needs neither.
-    """
-    D, loss = booster.output_bound, booster.loss
-    needs = (
-        D is None
-        or booster.mode != "linear"
-        or booster.start != 0.0
-        or booster.forget
-        or booster.prefix == "best"
-    )
-    if needs or D is None or (booster.label_bound is None and loss.domain != domains.SIGNS):
-        return None
-    if base_regret is None:
-        if not isinstance(booster.learner, BoundedLearner):
-            return None
-        base_regret = float(booster.learner.regret_bound(rows, D))
-    if not constants.known(loss) or loss.kinked:
-        return None
-    Y = booster.label_bound or 1.0
-    D = D * booster.scale
-    base_regret *= booster.scale
-    N = booster.n_learners
-    if booster._hull:
+
+def _why_no_longer(booster: OnlineBooster, state: ChainState) -> str | None:
+    """What a booster has met that the theorems do not allow."""
+    if state.settings.multiplier != booster.scale:
         return (
-            8 * loss.smoothness_within(D) * D * D * rows / N + constants.lipschitz(loss, D, Y) * base_regret
+            "the model is of an older file, whose scale multiplied output_bound and not what learners answer"
         )
-    eta, W = float(booster.steps()[0]), max(norm / booster.scale, 1.0)
+    totals = ChainTotals(*state.totals.tolist())
+    since, value = f"no bound since row {totals.lapse_row:.0f}", totals.lapse_value
+    return {
+        HEAVY: f"{since}, which weighs {value:g}: the theorems are about weights of at most 1, so divide all by the "
+        "largest",
+        BEYOND: f"{since}, whose label {value:g} is beyond label_bound={booster.label_bound}",
+        RESET: f"{since}, before which learner {value:.0f} began again",
+        UNKNOWN: "the model is of an older file, which does not tell whether a row weighed more than 1 or had a label "
+        "beyond label_bound",
+    }.get(int(totals.lapse_cause))
+
+
+def bound(
+    booster: OnlineBooster,
+    rows: int,
+    base_regret: float | None = None,
+    norm: float = 1.0,
+    gain: float = 0.0,
+    weight: float | None = None,
+) -> float | None:
+    """The bound of Theorem 1 or 2 after this many rows; None where `why_no_bound` says why.
+
+    A row of weight w counts as the loss w l: its slope is at most w L. For w <= 1 the proofs hold as they are; what
+    they sum over rows is then the sum of weights, and what they have by the root of T stays with the rows.
+
+    base_regret : R(T) of a base learner, not scaled (default: its own `regret_bound(T, D)`, where it has one).
+    norm, gain : of the comparator in the span: its norm in the class that is not scaled, and by how much it beats the
+        zero answer. A comparator of the hull needs neither.
+    weight : the sum of the rows' weights, each at most 1 (default: they are 1).
+    """
+    if why_no_bound(booster, base_regret):
+        return None
+    loss, N, scale = booster.loss, booster.n_learners, booster.scale
+    D, Y = booster.output_bound or 0.0, booster.label_bound or 1.0
+    if base_regret is None:
+        base_regret = float(booster.learner.regret_bound(rows, D))
+    D, R = scale * D, scale * base_regret
+    weight = rows if weight is None else weight
+    if booster._hull:
+        return 8 * loss.smoothness_within(D) * D * D * weight / N + constants.lipschitz(loss, D, Y) * R
+    eta, W = float(booster.steps()[0]), max(norm / scale, 1.0)
     B = constants.radius(loss, Y, eta, N, D)
     beta, L = loss.smoothness_within(B), constants.lipschitz(loss, B, Y)
     return (
         (1 - eta / W) ** N * gain
-        + 3 * eta * beta * B * B * W * rows
-        + L * W * base_regret
+        + 3 * eta * beta * B * B * W * weight
+        + L * W * R
         + 2 * L * B * W * math.sqrt(rows)
     )

@@ -32,8 +32,10 @@ class ChainSettings(NamedTuple):
     label_bound: float  # Y; 0: follow the labels
     radius: float  # B; 0: from D and Y
     lipschitz: float  # L; 0: curvature (B + Y)
-    scale: float  # lambda of the scaled class
+    scale: float  # lambda of the scaled class, by which D is multiplied
     forget: float
+    # What learners' answers are multiplied by: lambda too. It is 1 in boosters of older files, which scaled D alone.
+    multiplier: float = 1.0
     offset_step: float = 0.0  # alpha of mode "offset"; 0 in the other modes
 
 
@@ -44,7 +46,7 @@ class Chain(NamedTuple):
     shrink: np.ndarray  # s_i
     loss: np.ndarray  # cumulative, of the first i stages
     score: np.ndarray  # the same on tamed labels, less that of no stage, and discounted
-    inverse: np.ndarray  # 1 / eta_i
+    inverse: np.ndarray  # 1 / (eta_i lambda)
 
 
 class ChainTotals(NamedTuple):
@@ -55,7 +57,14 @@ class ChainTotals(NamedTuple):
     weight: float  # w, w y and w y^2
     first: float
     second: float
+    # The first row that the theorems do not allow, why (`NO_LAPSE` ... `UNKNOWN`), and its weight, label or stage
+    lapse_row: float
+    lapse_cause: float
+    lapse_value: float
 
+
+NO_LAPSE, HEAVY, BEYOND, RESET, UNKNOWN = range(5)  # UNKNOWN: a file of an earlier version does not say
+N_SUMS = ChainTotals._fields.index("lapse_row")
 
 TOTALS = np.dtype([(name, np.float64) for name in ChainTotals._fields], align=True)
 
@@ -99,6 +108,7 @@ def settings_of(booster: OnlineBooster) -> ChainSettings:
         lipschitz=lipschitz,
         scale=booster.scale,
         forget=booster.forget,
+        multiplier=booster.scale,
         offset_step=_offset_step(booster),
     )
 

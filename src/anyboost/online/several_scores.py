@@ -125,7 +125,7 @@ def advance(scores, link, z, answer, now):
     """In place."""
     factor, left = _shortening(answer, now.D), kept(link.hull, link.eta, link.shrink)
     for k in range(len(z)):
-        z[k] = left * z[k] + link.eta * (answer[k] * factor)
+        z[k] = left * z[k] + link.coefficient * (answer[k] * factor)
     factor = _shortening(z, now.B) if link.hull == 0.0 else 1.0
     for k in range(len(z)):
         z[k] = min(max(z[k] * factor, now.bottom[k]), now.top[k])
@@ -136,7 +136,7 @@ def advance(scores, link, z, answer, now):
 def goal(scores, link, raw, z, gain, tamed, then):
     factor, left, point = _shortening(raw, then.D), 1.0 - link.hull * link.eta, scores.point
     for k in range(len(point)):
-        lead = then.center[k] + left * z[k] + link.eta * (raw[k] * factor)
+        lead = then.center[k] + left * z[k] + link.coefficient * (raw[k] * factor)
         point[k] = min(max(lead, then.low), then.high)
     return Goal(point, -then.D, then.D, z, False)
 

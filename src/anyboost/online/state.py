@@ -22,7 +22,17 @@ from anyboost.online.python_loss import PythonLoss
 from anyboost.online.python_stages import PythonStages
 from anyboost.online.regret import Regret
 from anyboost.online.rows import Table, one_row
-from anyboost.online.settings import TOTALS, Chain, ChainTotals, settings_of
+from anyboost.online.settings import (
+    N_SUMS,
+    NO_LAPSE,
+    RESET,
+    TOTALS,
+    UNKNOWN,
+    Chain,
+    ChainSettings,
+    ChainTotals,
+    settings_of,
+)
 from anyboost.online.several_scores import several_scores
 
 if TYPE_CHECKING:
@@ -36,10 +46,8 @@ class ChainState:
         self, booster: OnlineBooster, n_features: int, outputs: int, arrays: Arrays | None = None
     ) -> None:
         self.booster, self.outputs = booster, outputs
-        self.settings = settings_of(booster)
         self.chain = np.zeros((len(Chain._fields), booster.n_learners + 1))
-        self.lines.step[1:] = booster.steps()
-        self.lines.inverse[1:] = 1.0 / booster.steps()
+        self.use(settings_of(booster))
         self.labels = np.zeros(labels.SIZE)
         self.shares = np.zeros(outputs)  # weight of each class
         self.totals = np.zeros(len(ChainTotals._fields))
@@ -61,6 +69,14 @@ class ChainState:
             elif isinstance(value, np.ndarray):
                 value = np.require(value, requirements="W")
             setattr(self, name, value)
+        if len(self.totals) == N_SUMS:  # of a version that did not keep what came behind
+            self.totals = np.append(self.totals, [0.0, UNKNOWN, 0.0])
+
+    def use(self, settings: ChainSettings) -> None:
+        """Go by these settings."""
+        self.settings = settings
+        self.lines.step[1:] = self.booster.steps()
+        self.lines.inverse[1:] = 1.0 / (self.booster.steps() * settings.multiplier)
 
     @property
     def lines(self) -> Chain:
@@ -81,6 +97,8 @@ class ChainState:
 
     def reset(self, stage: int) -> None:
         self.lines.shrink[stage + 1] = 0.0
+        if ChainTotals(*self.totals).lapse_cause == NO_LAPSE:
+            self.totals[N_SUMS:] = self.rows + 1, RESET, stage
         if self.arrays is None:
             self.learner.reset(stage)
         else:
@@ -137,15 +155,17 @@ class ChainState:
     def regret(self) -> Regret:
         losses = self.lines.loss
         best = self.best_prefix()
-        loss, rows, *moments = self.totals.tolist()
+        totals = ChainTotals(*self.totals.tolist())
+        moments, rows = [totals.weight, totals.first, totals.second], int(totals.rows)
         return Regret(
-            rows=int(rows),
-            loss=loss,
+            rows=rows,
+            loss=totals.loss,
             first_learner_loss=float(losses[1]),
             best_constant_loss=regret.constant_loss(self.booster.loss, moments, self.shares, self.sketch),
             best_prefix_loss=float(losses[best]),
             best_prefix=best,
-            bound=regret.bound(self.booster, int(rows), gain=float(losses[0])),
+            bound=regret.bound(self.booster, rows, gain=float(losses[0]), weight=totals.weight),
+            no_bound=regret.why_no_bound(self.booster),
         )
 
 

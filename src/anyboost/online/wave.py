@@ -243,7 +243,7 @@ def roll(
         if start == 0:
             stages[RESULT] = facts[block.CENTER + place + 1]
         for c in range(stop - WIDTH, start - 1, -WIDTH):  # later stages first: each reads what was handed on
-            pull, move = take_stages(hull, slack, adaptive, facts, stages, c, place + c)
+            pull, move = take_stages(hull, settings.multiplier, slack, adaptive, facts, stages, c, place + c)
             if adaptive:
                 step_adaptively(values, facts, stages, pool, rates, c, place + c, pull, move)
             else:
@@ -259,13 +259,14 @@ def roll(
 
 
 @inlined
-def take_stages(hull, slack, adaptive, facts, stages, c, place):
+def take_stages(hull, multiplier, slack, adaptive, facts, stages, c, place):
     """Let the stages from c on see their rows, which lie from `place` on; returns slopes and steps."""
     eta, inverse, shrink = (
         load(stages, 0, ETA + c),
         load(stages, 0, OVER_ETA + c),
         load(stages, 0, SHRINKS + c),
     )
+    coefficient = eta * multiplier
     raw, z, new_z = load(stages, 0, RAW + c), load(stages, 0, Z + c), load(stages, 0, NEW_Z + c)
     center, tamed = load(facts, 0, block.CENTER + place + 1), load(facts, 0, block.TAMED + place)
     D, bottom, top = (
@@ -278,11 +279,11 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
         norm = load(stages, 0, NORMS + c)
         length = linear.capped(length, norm)
     next_z = advanced(
-        hull, eta, shrink, z, clip(raw, load(facts, 0, block.BOUND + place + 1)),
+        hull, eta, coefficient, shrink, z, clip(raw, load(facts, 0, block.BOUND + place + 1)),
         load(facts, 0, block.BOTTOM + place + 1), load(facts, 0, block.TOP + place + 1),
     )  # fmt: skip
     goal = goal_of(
-        hull, eta, inverse, shrink, raw, new_z, min(length * norm, 1.0), tamed,
+        hull, eta, coefficient, inverse, shrink, raw, new_z, min(length * norm, 1.0), tamed,
         load(facts, 0, block.CENTER + place), D, load(facts, 0, block.LOW + place),
         load(facts, 0, block.HIGH + place), bottom, top,
     )  # fmt: skip
@@ -293,7 +294,8 @@ def take_stages(hull, slack, adaptive, facts, stages, c, place):
     store(stages, 0, BEST + c + 1, select(better, score, best))
     store(stages, 0, RESULT + c + 1, select(better, result, load(stages, 0, RESULT + c)))
     store(stages, 0, Z + c + 1, next_z)
-    store(stages, 0, NEW_Z + c + 1, arrived(goal, hull, eta, shrink, new_z, moved, D, bottom, top))
+    after = arrived(goal, hull, eta, coefficient, shrink, new_z, moved, D, bottom, top)
+    store(stages, 0, NEW_Z + c + 1, after)
     shrink, loss, score = counted(
         squared(center + z, tamed, 0.0)[1], squared(result, load(facts, 0, block.LABEL + place), 0.0)[0],
         squared(result, tamed, 0.0)[0], load(facts, 0, block.FIRST + place), z, shrink, load(stages, 0, LOSSES + c),
