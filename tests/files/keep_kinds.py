@@ -39,6 +39,7 @@ def models():
     small = {"max_iter": 3, "max_leaf_nodes": 4, "random_state": 0}
     rows = forecasts(6, 3)
     dicts = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
+    theorem = {"mode": "linear", "output_bound": 0.5, "label_bound": 1.0, "start": 0.0, "prefix": "all"}
     online = ab.OnlineBoostingRegressor(n_learners=3)
     around = AdaptiveIntervals(ab.OnlineBoostingRegressor("linear", n_learners=3), 0.5, window=20)
     for row, y in zip(dicts, score.tolist(), strict=True):
@@ -52,6 +53,15 @@ def models():
         "stumps": (SpanBooster(FeatureStumpLearner(centered=False), 3).partial_fit(X, score), rows),
         "hull": (
             HullBooster(LinearLearner(update="adaptive"), 3, loss="logistic").partial_fit(X, np.sign(score)),
+            rows,
+        ),
+        # In kinds_1 it is older and has other rows (tests/online/test_scale.py): its scale multiplied the bound only.
+        "scaled-span": (
+            SpanBooster(LinearLearner(update="plain"), 3, scale=2.5, **theorem).partial_fit(X, score),
+            rows,
+        ),
+        "scaled-hull": (
+            HullBooster(LinearLearner(update="plain"), 3, scale=2.5, **theorem).partial_fit(X, score),
             rows,
         ),
         "online-regressor": (online, rows),

@@ -144,3 +144,16 @@ def test_an_averager_without_a_theorem_says_so():
         averager = MirrorAverager("squared", **given).partial_fit(H, y)
         assert averager.bound() == np.inf
         assert words in averager.no_bound_
+
+
+def test_each_class_of_an_estimator_keeps_its_end(tmp_path):
+    """Columns of forecasts are weighted for each class by an averager of its own."""
+    H, _ = stream()
+    model = ab.MirrorAveragingClassifier(schedule="anytime", output_bound=1.0, shuffle=False)
+    model.fit(H, np.arange(40) % 3)
+    assert [each.no_bound_ for each in model.averagers_] == [None] * 3
+    H[5, 0] = 7.0
+    model.partial_fit(H, np.arange(40) % 3)
+    ab.save(model, tmp_path / "model")
+    for each in (*model.averagers_, *ab.load(tmp_path / "model").averagers_):
+        assert "since row 46, with a forecast of size 7" in each.no_bound_

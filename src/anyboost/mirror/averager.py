@@ -53,9 +53,9 @@ class MirrorAverager(Combining):
         that no single row can take over. "running" measures subgradients in units of ten times their running median
         instead. None: L follows from the bounds where they are given, and is 1 where they are not.
     output_bound : float or None, default None
-        What |forecasts| do not exceed.
+        What |forecasts| do not exceed; one that does ends `bound`.
     label_bound : float or None, default None
-        What |y| does not exceed.
+        What |y| does not exceed; a label that does ends `bound`.
     average : bool or None, default None
         Whether to predict with the average of all weights so far (12) or the last ones; None: the schedule's own way.
 

@@ -48,7 +48,7 @@ class OnlineBooster(NamedFront):
     output_bound : float or None, default None
         D, the bound on learners' answers; None follows the labels seen so far.
     label_bound : float or None, default None
-        Y, the bound on labels; None follows those seen so far.
+        Y, the bound on labels; None follows those seen so far. A label beyond it ends the bound on the regret.
     scale : float, default 1.0
         lambda, by which learners' predictions are multiplied, and so the class they compete with (supplement C.2).
     offset_step : float or None, default None

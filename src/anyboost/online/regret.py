@@ -49,8 +49,8 @@ class Regret(NamedTuple):
     bound : float or None
         By how much the theorem lets `loss` exceed that of any function of the learners' class (for `HullBooster`, of
         its hull) multiplied by the booster's scale; None: see `no_bound`.
-    no_bound : str or None
-        Why there is no bound.
+    no_bound : str or None, default None
+        Why there is no bound, and since which row.
 
     Examples
     --------
