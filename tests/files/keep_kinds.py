@@ -64,6 +64,10 @@ def models():
             HullBooster(LinearLearner(update="plain"), 3, scale=2.5, **theorem).partial_fit(X, score),
             rows,
         ),
+        "offset-span": (
+            SpanBooster(LinearLearner(), 3, mode="offset", offset_step=0.5).partial_fit(X, score),
+            rows,
+        ),
         "online-regressor": (online, rows),
         "adaptive-intervals": (around, rows),
         "averager": (MirrorAverager().partial_fit(X, score), rows),
