@@ -122,6 +122,18 @@ def test_an_older_file_does_not_tell_and_has_no_bound(tmp_path):
     assert "lapse" not in ab.files.peek(tmp_path / "again").header["model"]
 
 
+def test_an_older_pickle_goes_on_and_has_no_bound():
+    """It kept five sums, and not what ended the bound."""
+    X, y = np.ones((8, 1)), np.full(8, 0.5)
+    given = {"mode": "linear", "output_bound": 1.0, "label_bound": 1.0, "start": 0.0, "prefix": "all"}
+    booster = SpanBooster(LinearLearner(0.1, "plain"), 5, "squared", 0.3, **given).partial_fit(X, y)
+    booster.state.totals = booster.state.totals[:5]
+    again = pickle.loads(pickle.dumps(booster)).partial_fit(X, y)
+    assert again.regret().rows == 16
+    assert bound(again, 16, base_regret=1.0) is None
+    assert "older file" in again.regret().no_bound
+
+
 @pytest.mark.parametrize("update", ["plain", "adaptive"])
 def test_the_end_is_the_same_by_rows_and_by_batches(update):
     """Also where stages learn side by side, in vectors."""

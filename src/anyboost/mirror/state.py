@@ -31,9 +31,7 @@ N_NUMBERS = NUMBERS.itemsize // 8
 # The first row that the theorems do not allow, why, and its size
 LAPSE = np.dtype([("row", np.float64), ("cause", np.float64), ("value", np.float64)])
 N_LAPSE = LAPSE.itemsize // 8
-NO_LAPSE, FORECAST, LABEL, SLOPE, HEAVY, UNKNOWN = range(
-    6
-)  # UNKNOWN: a file of an earlier version does not say
+NO_LAPSE, FORECAST, LABEL, SLOPE, HEAVY, UNKNOWN = range(6)  # UNKNOWN: an older file does not say
 
 
 class AveragerSettings(NamedTuple):

@@ -63,7 +63,7 @@ class ChainTotals(NamedTuple):
     lapse_value: float
 
 
-NO_LAPSE, HEAVY, BEYOND, RESET, UNKNOWN = range(5)  # UNKNOWN: a file of an earlier version does not say
+NO_LAPSE, HEAVY, BEYOND, RESET, UNKNOWN = range(5)  # UNKNOWN: an older file does not say
 N_SUMS = ChainTotals._fields.index("lapse_row")
 
 TOTALS = np.dtype([(name, np.float64) for name in ChainTotals._fields], align=True)
