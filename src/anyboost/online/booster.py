@@ -77,6 +77,7 @@ class OnlineBooster(NamedFront):
 
     _hull = False
     hash_bits: int | None = None
+    offset_step: float | None = None  # of boosters that an earlier version has pickled
     features: Features | None = None
 
     def __init__(
