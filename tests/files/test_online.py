@@ -1,5 +1,6 @@
 """Online models in files: continuing from one equals not having stopped, bit for bit; a bad one is refused."""
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -228,3 +229,15 @@ def test_stumps_of_older_files_stay_plain_and_go_on_as_before(tmp_path):
         each.partial_fit(rest, rest[:, 0])
     assert np.isfinite(model.predict(rest)).all()
     assert not np.array_equal(model.predict(rest), new.predict(rest))
+
+
+def test_pickles_of_versions_without_mode_offset_are_saved(tmp_path):
+    X, y = sample()
+    model = ab.OnlineBoostingRegressor("linear", n_learners=3).partial_fit(X, y)
+    ab.save(model, tmp_path / "now")
+    for thing in (model, model.booster_):
+        del thing.__dict__["offset_step"]
+    earlier = pickle.loads(pickle.dumps(model))
+    assert earlier.get_params() == model.get_params()
+    ab.save(earlier, tmp_path / "earlier")
+    assert (tmp_path / "earlier").read_bytes() == (tmp_path / "now").read_bytes()

@@ -171,7 +171,7 @@ def test_the_step_is_by_default_the_smallest_of_the_chain():
 def test_a_step_without_its_mode_is_refused():
     with pytest.raises(ValueError, match="offset_step belongs to mode 'offset', got"):
         SpanBooster(offset_step=0.1)
-    with pytest.raises(ValueError, match="offset_step must be positive"):
+    with pytest.raises(ValueError, match="offset_step must be strictly between 1e-09"):
         ab.OnlineBoostingRegressor("linear", mode="offset", offset_step=0.0).partial_fit([[1.0]], [1.0])
     with pytest.raises(ValueError, match="offset_step belongs to one chain"):
         ab.OnlineBoostingRegressor("team", offset_step=0.5).partial_fit([[1.0]], [1.0])

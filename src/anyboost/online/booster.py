@@ -77,6 +77,7 @@ class OnlineBooster(NamedFront):
 
     _hull = False
     hash_bits: int | None = None
+    offset_step: float | None = None  # of boosters that an earlier version has pickled
     features: Features | None = None
 
     def __init__(
@@ -100,7 +101,9 @@ class OnlineBooster(NamedFront):
         self.n_learners = checks.count(n_learners, "n_learners", least=1)
         self.loss = _rowwise(loss)
         self.mode = checks.choice(mode, "mode", MODES)
-        self.offset_step = None if offset_step is None else checks.positive(offset_step, "offset_step")
+        self.offset_step = (
+            None if offset_step is None else checks.between(offset_step, "offset_step", 1e-9, 1e9)
+        )
         if offset_step is not None and self.mode != "offset":
             raise ValueError(
                 f"offset_step belongs to mode 'offset', got {offset_step} with mode {mode!r}: leave it out"

@@ -42,6 +42,7 @@ class OnlineBoosting(NamedFront, ArrayFront, BaseEstimator, RiverFace):
 
     classifies = False
     _usual_loss = "squared"
+    offset_step: float | None = None  # of models that an earlier version has pickled
     _stream: dict[str, Any] | None = None  # where `anyboost stream` stopped; kept in the model file
 
     def __init__(

@@ -42,8 +42,7 @@ def bounds_now(settings, chain, known):
     D = reach
     if settings.output_bound > 0.0:
         D = settings.output_bound
-    elif keeps_range(settings) and not settings.hull:
-        # So that the first stage alone can reach any label
+    elif keeps_range(settings) and not settings.hull:  # the first stage alone can reach any label
         D = reach * chain.inverse[1] * settings.multiplier
     B = settings.radius
     if B == 0.0:
