@@ -77,8 +77,9 @@ class Units:
         self.n, self.n_threads = len(words), n_threads
         self.rows: Rows = rows_of(self.n, n_threads) if rows is None else rows
         # Of each row, and whether any row of any part is several
-        self.counts = mapped.full((self.n,), 1, np.int64, beside=X)
+        self.counts = np.broadcast_to(np.int64(1), self.n)  # which takes no memory
         if weights is not None:
+            self.counts = mapped.zeros((self.n,), np.int64, beside=X)
             self.counts[:] = unit_counts(weights, self.rows)
         self.several = bool(self.rows.most(self.counts.max(initial=1)) > 1)
         self.weights = None if weights is None else weights / self.counts  # of a unit of each row

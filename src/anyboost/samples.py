@@ -8,6 +8,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.backends import mapped
 from anyboost.backends.arrays import as_scores
+from anyboost.backends.taken import Taken
 from anyboost.draws import Units, mix, some_numbers
 from anyboost.losses import Loss, domains
 from anyboost.space import Binned, Masses, Space
@@ -40,7 +41,10 @@ class Sample(NamedTuple):
         sparse: bool = False,
     ) -> "Sample":
         binned = X if isinstance(X, Binned) else None
-        table = checks.table(X, f"{prefix}X", sparse=sparse) if binned is None else binned.X
+        if binned is not None:
+            table = binned.X
+        else:
+            table = X if isinstance(X, Taken) else checks.table(X, f"{prefix}X", sparse=sparse)
         targets = loss.check(y)
         if not prefix:
             _check_scale(targets)

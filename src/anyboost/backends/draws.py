@@ -15,6 +15,7 @@ from anyboost.backends import mapped, threads
 from anyboost.backends.arrays import ArrayPool
 from anyboost.backends.compiler import inlined, kernel
 from anyboost.backends.sums import PartedRows
+from anyboost.backends.taken import Taken, portions
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # odd, and near 2^64 over the golden ratio: its multiples lie apart
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -79,7 +80,15 @@ def add_words(table: Any, place: int, words: np.ndarray, n_threads: int) -> None
     given: tuple[Any, ...] = (table, first)
     if hasattr(table, "indptr"):
         add, given = _add_sparse, (table.data, table.indices, table.indptr, first)
-    threads.over_blocks(lambda start, stop: add(*given, start, stop, words), len(words), n_threads, _SHORT)
+
+    def some(start: int, stop: int) -> None:
+        if not isinstance(table, Taken):
+            add(*given, start, stop, words)
+            return
+        for rows in portions(start, stop):
+            _add_dense(table[rows], first, 0, rows.stop - rows.start, words[rows])
+
+    threads.over_blocks(some, len(words), n_threads, _SHORT)
 
 
 @kernel

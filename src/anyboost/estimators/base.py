@@ -31,7 +31,7 @@ from anyboost.estimators.rows import Labelled, Targets
 from anyboost.estimators.sets import named_sets
 from anyboost.fitted import put_in_place
 from anyboost.losses import Loss
-from anyboost.trees.parts import circle, rows_of, total
+from anyboost.trees.parts import alone, circle, rows_of, total
 from anyboost.watching import Monitor
 
 
@@ -158,8 +158,8 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
         valid: Mapping[str, Any],
         resume: Run | None,
     ) -> Self:
-        given = reading.read(self, X, y, sample_weight, groups, offset, valid, resume)
-        rows, targets, sets, seed, earlier = given.rows, given.targets, given.sets, given.seed, given.earlier
+        rows, targets, given = reading.read(self, X, y, sample_weight, groups, offset, valid, resume)
+        sets, seed, earlier = given.sets, given.seed, given.earlier
         way, apart = self._calibrates_by(targets.loss), None
         if way == SPLIT:
             ((rows, apart),) = self._splits(rows, targets.y, 1, SHARE, seed)
@@ -302,7 +302,12 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
                 "pass X_val and y_val, or turn it off"
             )
         for watched in parts:
-            yield rows.part(units, units.counts - watched), rows.part(units, watched)
+            yield rows.part(units, units.counts - watched, self._lends), rows.part(units, watched)
+
+    @property
+    def _lends(self) -> bool:
+        """Whether a fit to some rows needs no table of them: trees look at bins, but for linear leaves."""
+        return self.learner is None and self.leaf != "linear" and alone()
 
     def _strata(self, y: np.ndarray) -> np.ndarray | None:
         """What each part must have its share of."""

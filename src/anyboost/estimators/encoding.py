@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from anyboost.backends import mapped
+from anyboost.backends.taken import written_out
 from anyboost.draws import Units, label_folds, mix
 from anyboost.estimators.rows import Labelled, Targets
 from anyboost.losses import (
@@ -139,6 +140,7 @@ def cross_fit(
     """The encoding that training rows tell, and these rows, with their targets, as the others tell them."""
     if not chosen:
         return Encoding(columns.n), rows, targets
+    rows = replace(rows, X=written_out(rows.X))
     units = Units(mix(seed, SALT), rows.X, targets.y, rows.sample_weight, rows.groups, rows.offset, n_threads)
     rows, targets, fold, count = _dealt(rows, targets, units, seed)
     encoding, told = _tell(rows, targets, chosen, columns, fold, count)

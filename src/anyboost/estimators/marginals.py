@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost.backends.taken import written_out
 from anyboost.ensemble import Ensemble
 from anyboost.estimators.fitting import Fitting
 from anyboost.explain import linear
@@ -17,7 +18,7 @@ def measured(fitting: Fitting, columns: Columns, ensemble: Ensemble) -> Marginal
     source, rows = fitting.encoding.sources, fitting.given
     means = None
     if any(linear.is_linear(term) for term in ensemble.hypotheses):
-        means = linear.means_of(fitting.rows.X, fitting.weights)
+        means = linear.means_of(written_out(fitting.rows.X), fitting.weights)
     try:
         trees = trees_with_shapes(ensemble.hypotheses, source)
     except TypeError:

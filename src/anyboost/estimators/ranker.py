@@ -301,4 +301,4 @@ class BoostingRanker(BaseBoosting):
         assert share is not None
         assert rows.groups is not None
         held_out = labels_held_out(seed, rows.groups, float(share))
-        yield rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))
+        yield rows.take(np.flatnonzero(~held_out), self._lends), rows.take(np.flatnonzero(held_out))

@@ -25,10 +25,8 @@ from anyboost.watching import Monitor
 
 
 class Given(NamedTuple):
-    """What a fit is given, as numbers, and what was found in reading it."""
+    """What a fit is given beside its rows, and what was found in reading them."""
 
-    rows: Labelled
-    targets: Targets
     columns: Columns
     encoded: Sequence[int]  # columns of categories that become numbers
     sets: Sets  # to watch
@@ -62,8 +60,8 @@ def read(
     offset: Any,
     valid: Mapping[str, Any],
     resume: Run | None,
-) -> Given:
-    """What the `fit` of an estimator is given."""
+) -> tuple[Labelled, Targets, Given]:
+    """What the `fit` of an estimator is given: its rows as numbers, the targets, and the rest."""
     scorings, fitted = checked(model, X, y)
     rows, columns = _training_rows(model, X, y, sample_weight, groups, offset)
     targets = model._targets(rows.y, rows.sample_weight)
@@ -74,7 +72,7 @@ def read(
     seed, earlier = _seed(model, resume)
     sets = [(name, _valid_rows(model, name, given, columns)) for name, given in valid.items()]
     fitted |= {"is_categorical_": columns.categorical, "_columns": columns}
-    return Given(rows, targets, columns, encoded, sets, scorings, seed, earlier, fitted)
+    return rows, targets, Given(columns, encoded, sets, scorings, seed, earlier, fitted)
 
 
 def checked(model: Any, X: Any, y: Any) -> tuple[list[Any], dict[str, Any]]:

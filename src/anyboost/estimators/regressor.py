@@ -363,6 +363,6 @@ class BoostingRegressor(RegressorMixin, Intervals, ByGroup, GroupedBoosting):
             return {}
         scores = run.scores
         if ensemble.n_rounds < run.ensemble.n_rounds:
-            scores = run.state.start + ensemble.predict(rows.X) - ensemble.start
+            scores = run.state.start + ensemble.predict(np.asarray(rows.X)) - ensemble.start
         times, hazard = survival.hazard_of_all(targets.y, scores, rows.sample_weight)
         return {"event_times_": times, "baseline_hazard_": hazard}

@@ -9,6 +9,7 @@ from sklearn.utils.validation import column_or_1d
 
 from anyboost import checks, tables
 from anyboost.backends import mapped
+from anyboost.backends.taken import Taken
 from anyboost.draws import Units
 from anyboost.losses import Loss
 from anyboost.space import Binned
@@ -39,7 +40,7 @@ class Labelled:
     `binned` is X with its bins, where they came with it.
     """
 
-    X: np.ndarray
+    X: Any  # an array, a sparse matrix, or rows taken of an array
     y: Any
     sample_weight: np.ndarray | None = None
     groups: np.ndarray | None = None
@@ -47,18 +48,26 @@ class Labelled:
     given: Any = None
     binned: Binned | None = None
 
-    def take(self, rows: np.ndarray) -> "Labelled":
+    def take(self, rows: np.ndarray, lend: bool = False) -> "Labelled":
+        """Some rows; where they may be lent, the table is not copied."""
         others = (self.sample_weight, self.groups, self.offset, self.given)
+        X = self.X
+        if lend and isinstance(X, Taken):
+            X = X.take(rows)
+        elif lend and isinstance(X, np.ndarray) and mapped.folder_of(X) is None:
+            X = Taken(X, rows)
+        else:
+            X = mapped.take(X, rows)
         return Labelled(
-            mapped.take(self.X, rows),
+            X,
             mapped.take(self.y, rows),
             *(None if part is None else tables.take(part, rows) for part in others),
         )
 
-    def part(self, units: Units, counts: np.ndarray) -> "Labelled":
+    def part(self, units: Units, counts: np.ndarray, lend: bool = False) -> "Labelled":
         """So many units of each row."""
         rows = np.flatnonzero(counts)
-        part = self.take(rows)
+        part = self.take(rows, lend)
         if units.weights is not None:
             part.sample_weight = counts[rows] * units.weights[rows]
         return part

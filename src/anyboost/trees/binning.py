@@ -7,14 +7,17 @@ import numpy as np
 from anyboost.backends import mapped, threads
 from anyboost.backends.compiler import kernel
 from anyboost.backends.order import sort
+from anyboost.backends.taken import Taken, portions
 from anyboost.trees import cuts
 from anyboost.trees.cuts import midpoints
 from anyboost.trees.questions import Agreement, Search, found_by, found_by_all
 from anyboost.trees.table import GROUP, MISSING, MOST_BINS, Bins, Categories
 
+_AT_ONCE = 4  # columns that are copied together, where no more threads want one
+
 
 def bin_table(
-    X: np.ndarray,
+    X: np.ndarray | Taken,
     masses: np.ndarray | None,
     max_bins: int,
     n_threads: int,
@@ -134,7 +137,7 @@ def _encode(column, thresholds, out):
 
 
 def _bin_numbers(
-    X: np.ndarray,
+    X: np.ndarray | Taken,
     masses: np.ndarray | None,
     max_bins: int,
     n_threads: int,
@@ -144,28 +147,44 @@ def _bin_numbers(
 ) -> Bins:
     """The columns of numbers; the `others` are left without cuts."""
     n_features, groups = X.shape[1], len(words)
-    codes = _codes(words)
     thresholds = np.full((groups * GROUP, MOST_BINS), np.inf)
     n_thresholds, n_cuts = np.zeros((2, groups * GROUP), dtype=np.int64)
-    for group in range(groups):
-        first, last = GROUP * group, min(GROUP * (group + 1), n_features)
-        columns = _columns(X[:, first:last], n_threads)
-        places = [place for place in range(last - first) if first + place not in others]
-        own = [columns[place] for place in places]
-        for place, (found, missing) in zip(
-            places, _all_thresholds(own, masses, max_bins, n_threads, rows), strict=True
-        ):
-            feature = first + place
-            thresholds[feature, : len(found)] = found
-            n_thresholds[feature], n_cuts[feature] = len(found), len(found) + missing
+    binned = Bins(words, thresholds, n_thresholds, n_cuts, n_features)
+    # Columns are copied where rows are read: few at once, for the copies are most of what binning needs.
+    copied = rows is None and (isinstance(X, Taken) or not X.flags.f_contiguous)
+    at_once = min(GROUP, max(_AT_ONCE, n_threads)) if copied else GROUP
+    for group in range(0, n_features, GROUP):
+        for first in range(group, min(group + GROUP, n_features), at_once):
+            last = min(first + at_once, group + GROUP, n_features)
+            features = [feature for feature in range(first, last) if feature not in others]
+            columns = _columns(X, first, last, n_threads)
+            own = [columns[feature - first] for feature in features]
+            _bin_columns(own, features, masses, max_bins, n_threads, rows, binned)
+            del columns, own
+    return binned
 
-        def encode(
-            index: int, group: int = group, places: list[int] = places, own: list[np.ndarray] = own
-        ) -> None:
-            _encode(own[index], thresholds[GROUP * group + places[index]], codes[group, :, places[index]])
 
-        threads.each(encode, len(places), n_threads)
-    return Bins(words, thresholds, n_thresholds, n_cuts, n_features)
+def _bin_columns(
+    columns: Sequence[np.ndarray],
+    features: Sequence[int],
+    masses: np.ndarray | None,
+    max_bins: int,
+    n_threads: int,
+    rows: Agreement | None,
+    binned: Bins,
+) -> None:
+    """Write the bins of a few columns, which are these features."""
+    codes = _codes(binned.words)
+    all_found = _all_thresholds(columns, masses, max_bins, n_threads, rows)
+    for feature, (found, missing) in zip(features, all_found, strict=True):
+        binned.thresholds[feature, : len(found)] = found
+        binned.n_thresholds[feature], binned.n_cuts[feature] = len(found), len(found) + missing
+
+    def encode(place: int) -> None:
+        feature = features[place]
+        _encode(columns[place], binned.thresholds[feature], codes[feature // GROUP, :, feature % GROUP])
+
+    threads.each(encode, len(features), n_threads)
 
 
 def _codes(words: np.ndarray) -> np.ndarray:
@@ -173,14 +192,22 @@ def _codes(words: np.ndarray) -> np.ndarray:
     return words.view(np.uint8).reshape(*words.shape, GROUP)
 
 
-def _columns(part: np.ndarray, n_threads: int) -> np.ndarray:
+def _columns(X: np.ndarray | Taken, first: int, last: int, n_threads: int) -> np.ndarray:
     """A few columns, each in one piece. A row's numbers lie together, so they are read once for all of them."""
-    if part.flags.f_contiguous:
+    table, taken = (X.table, X.rows) if isinstance(X, Taken) else (X, None)
+    part = table[:, first:last]
+    if taken is None and part.flags.f_contiguous:
         return part.T
-    out = np.empty(part.shape[::-1], dtype=part.dtype)
-    threads.over_blocks(
-        lambda start, stop: _transpose(part[start:stop], out[:, start:stop]), len(part), n_threads
-    )
+    out = np.empty((last - first, len(X)), dtype=X.dtype)
+
+    def some(start: int, stop: int) -> None:
+        if taken is None:
+            _transpose(part[start:stop], out[:, start:stop])
+            return
+        for rows in portions(start, stop):
+            out[:, rows] = part[taken[rows]].T
+
+    threads.over_blocks(some, len(X), n_threads)
     return out
 
 
@@ -237,7 +264,7 @@ def _category_masses(
 
 
 def _bin_categories(
-    X: np.ndarray,
+    X: np.ndarray | Taken,
     masses: np.ndarray | None,
     max_bins: int,
     columns: tuple[int, ...],

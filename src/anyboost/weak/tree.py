@@ -315,7 +315,8 @@ class Tree(Learner):
             parts = [self.support(space, column, search) for column in space.columns(target)]
             return Support(*(left_to_right(bounds) for bounds in zip(*parts, strict=True)))
         if self.max_leaves > 2 or self.leaf == "linear":
-            bound = space.mean(np.abs(by_row(target)).sum(axis=1))
+            sizes = np.abs(by_row(target))
+            bound = space.mean(sizes[:, 0] if sizes.shape[1] == 1 else sizes.sum(axis=1))
             return Support(bound, self._extreme(space, target)[1] if search else bound)
         _, value, rounding = self._extreme(space, target)
         if space.categorical and (target.ndim > 1 or self.min_leaf_weight > 0):
