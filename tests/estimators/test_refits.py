@@ -80,9 +80,7 @@ OF = {
 }
 
 
-@pytest.mark.parametrize(
-    ("made", "name"), [(made, name) for made, names in OF.items() for name in names], ids=str
-)
+@pytest.mark.parametrize(("made", "name"), [(made, name) for made, names in OF.items() for name in names])
 def test_a_method_answers_by_one_model_where_another_fit_ends_within_it(monkeypatch, made, name):
     model, first, second = made()
     first()
