@@ -30,9 +30,48 @@ def test_the_page_has_the_figure_and_quotes_table_and_verdicts_right(name):
     table = frame.named(name).table(record["results"])
     if table[0] in page:
         assert [line for line in table if line not in page] == []
-    if "| claim | verdict |" in page:
-        for claim in record["claims"]:
-            assert f"| {claim['says']} | **{claim['verdict']}** | {claim['because']} |" in page
+    for claim in record["claims"]:
+        row = f"| {claim['says']} | **{claim['verdict']}** | {claim['because']} |"
+        assert frame.claim_line(frame.Claim(**claim)) in page or row in page
+
+
+def choices(name, results):
+    """What was chosen, what was tried, and why a choice lies at an end; with the name of the loss that decides."""
+    deciding = {"planning": "valid", "ranking": "disagreement", "multiclass": "loss", "online": "loss"}
+    for label, found in results.items():
+        for part in found.values() if name == "online" else [found]:
+            tried = part["tried"]
+            axes = (
+                part["chosen"] if name == "online" else {"rate": part.get("rate"), "scale": part.get("scale")}
+            )
+            chosen = {axis: value for axis, value in axes.items() if value is not None}
+            yield label, chosen, tried, deciding[name], part["at_end"]
+
+
+@pytest.mark.parametrize("name", ["ranking", "online"])
+def test_chosen_steps_lie_inside_their_grids(name):
+    """A choice at an end shows that the grid was too short, and a descent that it was not given its step."""
+    record = json.loads((DOCS / "figures" / f"{name}.json").read_text())
+    for label, chosen, tried, deciding, at_end in choices(name, record["results"]):
+        losses = {
+            tuple(one[axis] for axis in chosen): float("inf") if one[deciding] is None else one[deciding]
+            for one in tried
+        }
+        point = tuple(chosen.values())
+        assert losses[point] == min(losses.values()), label
+        for place, axis in enumerate(chosen):
+            line = {
+                at[place]: loss
+                for at, loss in losses.items()
+                if at[:place] + at[place + 1 :] == point[:place] + point[place + 1 :]
+            }
+            if min(line) < point[place] < max(line):
+                continue
+            assert at_end, (label, chosen)
+            inner = sorted(line)[1] if point[place] == min(line) else sorted(line)[-2]
+            flat = line[inner] <= losses[point] * 1.001 and f"flat in {axis}" in at_end
+            limit = {"step": (1 / 20, 1.0)}.get(axis, ())
+            assert flat or (point[place] in limit and "allowed" in at_end), (label, chosen, at_end)
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("experiments/[!R]*.md")), ids=lambda page: page.name)

@@ -55,5 +55,34 @@ def test_the_papers_mean_gains_are_those_it_states():
     ],
 )
 def test_claims_follow_the_losses(losses, verdicts):
-    results = {f"any, {base}": list(row) for base, row in zip(online.BASES, losses, strict=True)}
+    results = {
+        f"any, {base}": {
+            name: {"losses": [0.9 * loss, 1.1 * loss]}
+            for name, loss in zip(("baseline", "Algorithm 1", "Algorithm 2"), row, strict=True)
+        }
+        for base, row in zip(online.BASES, losses, strict=True)
+    }
     assert [claim.verdict for claim in online.claims(results)] == verdicts
+
+
+def test_parameters_are_chosen_on_the_first_half_only(monkeypatch):
+    """And the record names them: who cannot read what was chosen cannot repeat a row of the table."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 3))
+    y = X @ [0.3, -0.2, 0.1]
+    case = {"data": "any", "base": "SGD", "growth": 0}
+
+    def measured(labels):
+        monkeypatch.setattr(online, "stream", lambda name: online.Stream(X, labels))
+        return online.measure(case)
+
+    found, other = measured(y), measured(np.r_[y[:200], -y[200:]])
+    for name in ("baseline", "Algorithm 1", "Algorithm 2"):
+        assert found[name]["chosen"] == other[name]["chosen"]
+        tried = {tuple(found[name]["chosen"]): one for one in found[name]["tried"]}
+        assert found[name]["chosen"].keys() | {"loss"} == tried[tuple(found[name]["chosen"])].keys()
+    chosen = found["Algorithm 1"]["chosen"]
+    booster = online.SpanBooster(online.LinearLearner(chosen["rate"]), 20, step=chosen["step"])
+    again = np.mean((booster.progressive_predict(X[200:], y[200:]) - y[200:]) ** 2)
+    assert found["Algorithm 1"]["losses"][0] == pytest.approx(again)
+    assert len(set(found["Algorithm 1"]["losses"])) == 3  # three orders of the other half

@@ -6,7 +6,7 @@ import pytest
 import anyboost as ab
 from anyboost.experiments import frame, ranking
 
-CASE = {"data": "generated", "fold": 2, "method": "residual", "stumps": 15, "scales": (0.1, 1.0)}
+CASE = {"data": "generated", "fold": 2, "method": "residual", "stumps": 15, "scales": (0.1, 1.0), "growth": 0}
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ the step scale / sqrt(t) of Theorems 5 and 7, with a scale of its own where one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from anyboost.boosting import Run, boost
 from anyboost.descent import Descent, Naive, Repeated, Residual
 from anyboost.experiments import style
 from anyboost.experiments.frame import Tick
+from anyboost.experiments.search import GROWTH, Choice, search
 from anyboost.plot import figures
 from anyboost.steps import InverseSqrt
 
@@ -40,10 +41,26 @@ TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 
 
 def spent(quick: bool, scales: Sequence[float], quick_scales: Sequence[float]) -> dict[str, Any]:
-    """What a case of stumps may spend, and the scales of steps it may choose from."""
+    """What a case of stumps may spend, and the scales of steps that it tries first."""
     if quick:
-        return {"stumps": QUICK_STUMPS, "scales": quick_scales}
-    return {"stumps": STUMPS, "scales": scales}
+        return {"stumps": QUICK_STUMPS, "scales": quick_scales, "growth": 0}
+    return {"stumps": STUMPS, "scales": scales, "growth": GROWTH}
+
+
+def best_scale(
+    case: dict[str, Any],
+    measure: Callable[[float, Tick], dict[str, Any]],
+    losses: Sequence[str],
+    tick: Tick,
+) -> Choice:
+    """The scale of a case with the least of these losses; the last part of `tick` is left to a fit at that scale."""
+    parts, number = len(case["scales"]) + 1, count()
+
+    def attempt(scale: float) -> dict[str, Any]:
+        place = next(number)
+        return measure(scale, share(tick, place, parts) if place < parts - 1 else lambda _: None)
+
+    return search({"scale": case["scales"]}, attempt, losses, growth=case["growth"])
 
 
 def descent(method: str, scale: float = 1.0) -> Descent:

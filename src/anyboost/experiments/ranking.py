@@ -22,6 +22,7 @@ from anyboost.space import Binned
 
 TITLE = "Ranking hinge with stumps: fewer pairs in the wrong order"
 SOURCE = "Grubb and Bagnell (2011), Figure 2"
+SAYS = "Naive descent fails on a loss that is not smooth, and the new algorithms often outperform it."
 SHOWS = (
     "Share of test pairs in the wrong order against the number of stumps: mean of the folds, their range, and dots "
     "where validation stops. Below, the training loss and the number of different stumps."
@@ -111,20 +112,23 @@ def measure(case: dict[str, Any], tick: Tick) -> dict[str, Any]:
     fold, method, stumps = read(case["data"], case["fold"]), case["method"], case["stumps"]
     inner, parts = some_queries(fold.train, TUNED_ON), len(case["scales"]) + 1
     binned = Binned(inner.X)
-    tried = []
-    for place, scale in enumerate(case["scales"]):
-        run = _fit(binned, inner, method, scale, stumps, methods.share(tick, place, parts))
+
+    def attempt(scale: float, tick: Tick) -> dict[str, float]:
+        run = _fit(binned, inner, method, scale, stumps, tick)
         lowest = min(_curve(run, fold.valid, method, stumps))
-        tried.append({"scale": scale, "train_loss": run.steps[-1].loss, "disagreement": lowest})
+        return {"train_loss": run.steps[-1].loss, "disagreement": lowest}
+
     # Naive's order is often the same with several steps.
-    scale = min(tried, key=lambda one: (one["disagreement"], one["train_loss"]))["scale"]
+    choice = methods.best_scale(case, attempt, ("disagreement", "train_loss"), tick)
+    scale = choice.point["scale"]
     run = _fit(fold.train.X, fold.train, method, scale, stumps, methods.share(tick, parts - 1, parts))
     valid, test = _curve(run, fold.valid, method, stumps), _curve(run, fold.test, method, stumps)
     stop = int(np.argmin(valid))
     return {
         **{name: case[name] for name in ("data", "fold", "method")},
         "scale": scale,
-        "tried": [{name: short(value) for name, value in one.items()} for one in tried],
+        "tried": [{name: short(value) for name, value in one.items()} for one in choice.tried],
+        "at_end": choice.at_end,
         "stumps": methods.stops(stumps),
         "train_loss": short([run.steps[t - 1].loss for t in methods.rounds_at_stops(method, stumps)]),
         "valid": short(valid),
@@ -222,6 +226,20 @@ def claims(results: dict[str, Any]) -> list[Claim]:
     ]
 
 
+def outcome(results: dict[str, Any]) -> str:
+    """Training losses in the end, and test disagreement where validation stops."""
+    parts = []
+    for own in by_data(results):
+        losses = ", ".join(
+            f"{method} {own.curves(method, 'train_loss')[:, -1].mean():.2f}" for method in METHODS
+        )
+        stopped = ", ".join(f"{method} {own.stopped(method).mean():.3f}" for method in METHODS)
+        parts.append(
+            f"{own.title}, mean of the folds. Training loss: {losses}. Test disagreement: {stopped}."
+        )
+    return " ".join(parts)
+
+
 def _converges(own: Folds) -> Claim:
     ends = {
         method: np.array([min(tried["train_loss"] for tried in one["tried"]) for one in own.by[method]])
@@ -230,10 +248,11 @@ def _converges(own: Folds) -> Claim:
     return Claim(
         f"{own.title}: on a loss that is not smooth naive descent fails to converge, and the new algorithms do not",
         verdict([bool((ends["naive"] > FAILED * ends[method]).all()) for method in METHODS[1:]]),
-        f"lowest training loss after {own.stumps[-1]} stumps with any of the steps: "
+        f"Lowest training loss after {own.stumps[-1]} stumps with any of the steps: "
         + ", ".join(f"{method} {ends[method].min():.3f} to {ends[method].max():.3f}" for method in METHODS)
-        + f"; failing is {FAILED:g} times the other's in every fold, and naive's is at least "
-        + ", ".join(f"{min(ends['naive'] / ends[method]):.2f} times {method}'s" for method in METHODS[1:]),
+        + ". Naive's is at least "
+        + " and ".join(f"{min(ends['naive'] / ends[method]):.2f} times {method}'s" for method in METHODS[1:])
+        + f". Failing means {FAILED:g} times in every fold.",
     )
 
 
@@ -242,10 +261,10 @@ def _stopped(own: Folds) -> Claim:
     return Claim(
         f"{own.title}: the new algorithms often outperform the existing one (each stopped where validation says)",
         verdict([bool((ends[method] < ends["naive"]).mean() > 0.5) for method in METHODS[1:]]),
-        "test disagreement, mean of the folds: "
+        "Test disagreement, mean of the folds: "
         + ", ".join(f"{method} {ends[method].mean():.4f}" for method in METHODS)
-        + "; "
-        + ", ".join(f"{method} is lower in {_wins(ends, method)}" for method in METHODS[1:]),
+        + ". "
+        + " ".join(f"{method.capitalize()} is lower in {_wins(ends, method)}." for method in METHODS[1:]),
     )
 
 
@@ -256,10 +275,11 @@ def _at_equal_numbers(own: Folds) -> Claim:
     return Claim(
         f"{own.title}: the new algorithms often outperform the existing one (at equal numbers, none stopped)",
         verdict([share > 0.5 for share in shares.values()]),
-        "test disagreement under naive's, of all folds and numbers of stumps: "
-        + ", ".join(f"{method} in {share:.0%}" for method, share in shares.items())
-        + f"; after {own.stumps[-1]} stumps "
-        + ", ".join(f"{method} {end:.4f}" for method, end in ends.items()),
+        "Of all folds and numbers of stumps, "
+        + ", ".join(f"{method} is lower in {share:.0%}" for method, share in shares.items())
+        + f". Test disagreement after {own.stumps[-1]} stumps: "
+        + ", ".join(f"{method} {end:.4f}" for method, end in ends.items())
+        + ".",
     )
 
 

@@ -26,6 +26,10 @@ from anyboost.steps import Constant, InverseSqrt, InverseT
 
 TITLE = "How fast it converges, and how fast it must"
 SOURCE = "Grubb and Bagnell (2011, extended), Theorems 3 to 7"
+SAYS = (
+    "Theorems 3 to 7: a linear rate for smooth, strongly convex losses, O(ln T / T) for strongly convex ones, "
+    "O(1 / sqrt T) for convex ones."
+)
 SHOWS = (
     "Gap to the optimum against rounds, and the bounds of each theorem: as printed, as proved (safe) and as computed "
     "from the run. In the last row the problem of one row on which the printed Theorems 5 and 7 fail: the gap rises "
@@ -299,7 +303,7 @@ def claims(results: dict[str, Any]) -> list[Claim]:
     return [*(_printed(results, theorem) for theorem in LOSSES), _computable(results), _floor(results)]
 
 
-SAYS = {
+STATEMENTS = {
     3: "naive descent, smooth strongly convex losses: a round leaves 1 - gamma^2 lambda / Lambda of the gap at most",
     4: "repeated projections, strongly convex losses: the printed O(ln T / T) bounds the average gap",
     5: "repeated projections, convex losses: the printed O(1 / sqrt T) bounds the average gap",
@@ -308,26 +312,38 @@ SAYS = {
 }
 
 
+def outcome(results: dict[str, Any]) -> str:
+    """Which theorems held, as printed and as proved."""
+    said = {theorem: _printed(results, theorem).verdict for theorem in LOSSES}
+    true, false = ([str(t) for t, v in said.items() if (v == "reproduced") == held] for held in (True, False))
+    slopes = [one["slope"] for theorem in (4, 5, 6, 7) for one in of_theorem(results, theorem)]
+    fail = f" As printed, {' and '.join(false)} fail on one row; as proved they hold." if false else ""
+    return (
+        f"Theorems {', '.join(true)} hold as printed in all runs.{fail} The average gap falls like T^{max(slopes):.2f} "
+        f"to T^{min(slopes):.2f}."
+    )
+
+
 def _printed(results: dict[str, Any], theorem: int) -> Claim:
     """A theorem as printed; where the print is known to fail, that the proved form holds is part of the verdict."""
     found = of_theorem(results, theorem)
     held = [holds(found, "printed")]
-    said = [f"{'held at every round' if held[0] else 'failed'} in {_runs(found)}"]
+    said = [f"It {'held at every round' if held[0] else 'failed'} in {_runs(found)}."]
     if theorem in COUNTER:
         one = results[f"Theorem {theorem}, one row"]
         T, gap, bound = worst(one)
         held = [held[0] and holds([one], "printed"), holds([*found, one], "safe")]
         said = [
-            f"on one row the average gap is {gap:.2f} after {T} rounds, the bound {bound:.2f}",
-            f"as proved, with the distance to the optimum for F, it {'held' if held[1] else 'failed'} in "
-            f"{_runs([*found, one])}",
+            f"On one row the average gap is {gap:.2f} after {T} rounds, the bound {bound:.2f}.",
+            f"As proved, with the distance to the optimum for F, it {'held' if held[1] else 'failed'} in "
+            f"{_runs([*found, one])}.",
         ]
-    said.append(f"in the end the bound is {_times(median(found, 'printed'))} the gap in the median")
+    said.append(f"In the end the bound is {_times(median(found, 'printed'))} the gap in the median.")
     if theorem == 3:
-        said.append(f"a round leaves {np.median([one['factor'] for one in found]):.3f} of the gap")
+        said.append(f"A round leaves {np.median([one['factor'] for one in found]):.3f} of the gap.")
     else:
-        said.append(f"the gap's slope is {np.median([one['slope'] for one in found]):.2f}")
-    return Claim(f"Theorem {theorem}, {SAYS[theorem]}", verdict(held), "; ".join(said))
+        said.append(f"The gap's slope is {np.median([one['slope'] for one in found]):.2f}.")
+    return Claim(f"Theorem {theorem}, {STATEMENTS[theorem]}", verdict(held), " ".join(said))
 
 
 def _computable(results: dict[str, Any]) -> Claim:
@@ -336,9 +352,9 @@ def _computable(results: dict[str, Any]) -> Claim:
     return Claim(
         "Not in the paper: norms that a run has met bound its average gap, without edge or gradient bound",
         verdict([held]),
-        f"{'held' if held else 'failed'} in {_runs(found)}; in the end the bound is "
+        f"They {'held' if held else 'failed'} in {_runs(found)}. In the end the bound is "
         f"{_times(median(found, 'computable'))} the gap in the median, where those of the proofs are "
-        f"{_times(median(found, 'safe'))} it",
+        f"{_times(median(found, 'safe'))} it.",
     )
 
 
@@ -351,8 +367,8 @@ def _floor(results: dict[str, Any]) -> Claim:
     return Claim(
         "Not in the paper: the floor of a run is never above the optimum within its radius",
         verdict([closest >= -1e-9]),
-        f"the highest is {closest:.2g} under the optimum of the linear program; in the end Hull's are at most "
-        f"{ends['Hull']:.2g} under it, Residual's {ends['Residual']:.2g}",
+        f"The highest is {closest:.2g} under the optimum of the linear program. In the end Hull's are at most "
+        f"{ends['Hull']:.2g} under it, Residual's {ends['Residual']:.2g}.",
     )
 
 
