@@ -100,6 +100,7 @@ def test_an_attribute_of_another_library_is_answered_with_ours():
     model = BoostingRegressor(max_iter=2, callbacks=None).fit(frame, Y, X_val=frame, y_val=Y)
     for name, ours in keywords.ATTRIBUTES.items():
         assert not hasattr(model, name)
+        assert name not in dir(model)
         with pytest.raises(AttributeError, match=f"^BoostingRegressor has no attribute '{name}': use "):
             getattr(model, name)
         for word in ours.split(", or "):

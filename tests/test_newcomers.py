@@ -47,6 +47,48 @@ def test_what_is_no_table_is_refused_in_fits_and_predictions(model, X, words):
             act()
 
 
+DAYS = np.array(["2024-01-01", "2024-01-02"], "M8[D]")[np.arange(N) % 2]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [DAYS, DAYS.astype("M8[ns]"), DAYS - DAYS[0], pd.Series(DAYS).dt.tz_localize("UTC"), DAYS.tolist()],
+    ids=["days", "nanoseconds", "durations", "with a zone", "objects"],
+)
+def test_dates_are_neither_classes_nor_numbers(y):
+    """Of some, classes became whole numbers in streams and in ONNX, and no file had them."""
+    X = NUMBERS.astype(float)
+    for make in (ab.BoostingClassifier, ab.OnlineBoostingClassifier, ab.MirrorAveragingClassifier):
+        with pytest.raises(
+            ValueError, match=r"y holds a date or a time, .* at row 0: turn it into a class, a word"
+        ):
+            make().fit(X, y)
+    for make in (ab.BoostingRegressor, ab.OnlineBoostingRegressor):
+        with pytest.raises(
+            ValueError, match=r"y holds a date or a time, .* at row 0: turn it into a number, such"
+        ):
+            make().fit(X, y)
+    for label in (y[0], np.asarray(y)[0]):
+        with pytest.raises(ValueError, match="y holds a date or a time"):
+            ab.OnlineBoostingClassifier(learner="linear").learn_one({"a": 1.0}, label)
+
+
+def test_half_a_character_is_said_to_be_none():
+    """Bytes of another encoding, as `open(path, errors="surrogateescape")` leaves them."""
+    words = np.array([f"Z\udcfcrich {number % 3}" for number in range(N)], dtype=object)
+    frame = HOUSES.assign(town=pd.Series(words, dtype=object))
+    told = r"holds text that is not Unicode, 'Z\\udcfcrich 0': read it by the encoding it was written in"
+    with pytest.raises(ValueError, match=f"column 'town' of X {told}"):
+        ab.BoostingRegressor(max_iter=2).fit(frame, PRICE)
+    table = np.column_stack([words, NUMBERS[:, 0].astype(object)])
+    with pytest.raises(ValueError, match=f"column 0 of X {told}"):
+        ab.BoostingRegressor(max_iter=2, categorical_features=[0]).fit(table, PRICE)
+    with pytest.raises(ValueError, match=f"column 'town' of X {told}"):
+        ab.OnlineBoostingRegressor(learner="linear").learn_many(frame, PRICE)
+    with pytest.raises(ValueError, match="a feature holds text that is not Unicode"):
+        ab.OnlineBoostingRegressor(learner="linear", hash_bits=8).learn_one({"town": words[0]}, 1.0)
+
+
 @pytest.mark.parametrize("words", ["old", "3 years"])
 def test_words_in_a_column_that_held_numbers(model, words):
     with pytest.raises(

@@ -10,6 +10,7 @@ import pytest
 
 from anyboost import BoostingClassifier, BoostingRegressor, tables
 from anyboost.tables import MOST_LEVELS, Columns, Levels
+from parts import in_circle
 
 N = 300
 RANDOM = np.random.default_rng(3)
@@ -282,6 +283,17 @@ def test_a_column_of_nothing_may_stand_for_any_other(kind):
         np.testing.assert_array_equal(tables.read(EMPTY[kind], Columns(2, levels))[0], expected)
     np.testing.assert_array_equal(tables.read(EMPTY[kind])[0], expected)
     np.testing.assert_array_equal(tables.read(EMPTY[kind], categorical=[1])[0], expected)
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_a_part_of_nothing_goes_with_one_that_has_words(kind):
+    """On a cluster one partition may have no word in a column, and then another type for it."""
+    words = pd.DataFrame({"a": [1.0, 2.0], "k": ["red", "blue"]})
+    given = {} if not isinstance(EMPTY[kind], np.ndarray) else {"categorical": [1]}
+    both = in_circle(lambda place: tables.read([EMPTY[kind], words][place], **given), 2)
+    np.testing.assert_array_equal(both[0][0], [[1.0, np.nan], [2.0, np.nan]])
+    np.testing.assert_array_equal(both[1][0], [[1.0, 1.0], [2.0, 0.0]])
+    assert both[0][1] == both[1][1]
 
 
 def test_a_missing_word_is_predicted_as_one_among_others_is():

@@ -8,7 +8,9 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, time, timedelta
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +23,7 @@ from anyboost.trees.table import MOST_BINS
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
+LARGEST = 2**63 - 1  # of the whole numbers that compiled code takes: for others it would be compiled anew
 HEAVIEST = 1e100  # sums of weights, and quotients of two of them, must be finite
 
 
@@ -54,6 +57,39 @@ def no_words(array: np.ndarray, name: str, advice: str) -> None:
             raise ValueError(
                 f"{name} must hold numbers, got the word {short(str(value))} at {where}: {advice}"
             )
+
+
+CLASSES_OF_DATES = "turn it into a class, a word (as str does) or a whole number such as the year"
+
+
+def no_dates(
+    array: np.ndarray,
+    advice: str = "turn it into a number, such as the days since the first",
+    name: str = "y",
+) -> None:
+    """Refuse the first date, time or duration, naming its row: as targets they would become nanoseconds."""
+    if array.dtype.kind in "mM":
+        held: Iterable[Any] = array.ravel()[:1]
+    elif array.dtype.kind == "O":
+        held = array.ravel().tolist()
+    else:
+        return
+    moments = (date, time, timedelta, np.datetime64, np.timedelta64)
+    for row, value in enumerate(held):
+        if isinstance(value, moments):
+            raise ValueError(f"{name} holds a date or a time, {short(str(value))} at row {row}: {advice}")
+
+
+@contextmanager
+def unicode_of(what: str) -> Iterator[None]:
+    """Refuse text that no file can hold: half a character, as bytes leave it that were read by another encoding."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{what} holds text that is not Unicode, {short(error.object)}: read it by the encoding it was written in, "
+            "such as latin1"
+        ) from None
 
 
 def _spells_number(word: str) -> bool:
@@ -161,14 +197,19 @@ def short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def count(value: Any, name: str, least: int, most: int | None = None) -> int:
+def count(value: Any, name: str, least: int, most: float = LARGEST) -> int:
     """One whole number between two bounds."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise ValueError(f"{name} must be a whole number, got {value!r}")
-    if value < least or (most is not None and value > most):
-        bounds = f"at least {least}" if most is None else f"between {least} and {most}"
+    if not least <= value <= most:
+        bounds = f"at least {least}" if value < least and most >= LARGEST else f"between {least} and {most}"
         raise ValueError(f"{name} must be {bounds}, got {value}")
     return int(value)
+
+
+def seed(value: Any, name: str = "random_state") -> int:
+    """One whole number that is not negative, however large."""
+    return count(value, name, 0, math.inf)
 
 
 def bins(value: Any) -> int:

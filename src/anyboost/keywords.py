@@ -205,12 +205,23 @@ def refusal(name: str, who: str, known: Collection[str], answers: Mapping[str, O
     return f"{who} has no argument {name!r}: {f'use {near[0]}' if near else f'help({who}) lists what it has'}"
 
 
-def attribute(model: Any, name: str) -> Any:
-    """For `__getattr__`: an AttributeError that names ours, or the one that it was."""
-    ours = ATTRIBUTES.get(name)
-    if ours is not None:
-        raise AttributeError(f"{type(model).__name__} has no attribute {name!r}: use {ours}")
-    return object.__getattribute__(model, name)
+class Elsewhere:
+    """An attribute that a class has not, and others have: who asks for it is told ours.
+
+    A `__getattr__` would do the same, and make every attribute of a model slower.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, kind: type) -> Any:
+        raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}: use {ATTRIBUTES[self.name]}")
+
+
+def answer_for(cls: type) -> None:
+    """Have a class answer for attributes that models of other libraries have."""
+    for name in ATTRIBUTES:
+        setattr(cls, name, Elsewhere(name))
 
 
 def shared(above: type, given: Mapping[str, Any]) -> dict[str, Any]:

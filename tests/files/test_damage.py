@@ -239,6 +239,38 @@ def test_entries_that_are_not_what_they_say(parts, entry, value, words):
     assert words in reason()
 
 
+def holders_of(found):
+    """The objects of a header, however deep."""
+    if isinstance(found, dict):
+        yield found
+    for each in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
+        yield from holders_of(each)
+
+
+@pytest.mark.parametrize(
+    ("learner", "entry", "value"),
+    [
+        (ab.online.TreeLearner(max_leaves=4, bins=8), "grace", 2**63),
+        (ab.online.TreeLearner(max_leaves=4, bins=8), "max_leaves", 2**63),
+        (ab.online.LinearLearner(), "center", 2**63),
+        (ab.online.LinearLearner(), "center", 6),
+        (ab.online.LinearLearner(), "code", 2**63),
+    ],
+)
+def test_whole_numbers_that_compiled_code_has_not(tmp_path, learner, entry, value):
+    """With 2^63 for `grace` all kernels were compiled anew, for 20 seconds, at the first row."""
+    model, path = ab.OnlineBoostingRegressor(learner, n_learners=2), tmp_path / "model"
+    model.partial_fit([[0.0], [1.0]], [0.0, 1.0])
+    ab.save(model, path)
+    outer, inner, data = reference.split(path.read_bytes())
+    for holder in holders_of(inner):
+        if entry in holder:
+            holder[entry] = value
+    path.write_bytes(reference.join(outer, inner, data))
+    with pytest.raises(ab.ModelFileError, match=f"{entry}.* (must be|is not what it has to be)"):
+        ab.load(path)
+
+
 def test_a_loss_in_a_loss_without_end(parts):
     _, inner, _, reason = parts
     loss = {"class": "Absolute"}

@@ -301,3 +301,14 @@ def test_estimators_have_them_with_all_that_trees_have():
     with pytest.raises(TypeError, match="fit it with another leaf, or use a model-agnostic explainer"):
         model.shap_values(X)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-300, 1e-140, 1e300])
+def test_columns_of_any_unit_have_finite_slopes(unit):
+    """By so small a range a slope is beyond all floats: the fit ended with the advice to take smaller steps."""
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.normal(size=300), unit * random.integers(0, 4, 300)])
+    y = X[:, 0] + (X[:, 1] > unit)
+    model = ab.BoostingRegressor(max_iter=20, leaf="linear").fit(X, y)
+    assert model.score(X, y) > 0.9

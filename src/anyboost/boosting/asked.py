@@ -95,7 +95,7 @@ def _with_curvature(descent: Descent, curvature: Any, resume: Run | None) -> Des
 
 def seed_of(random_state: int | None, resume: Run | None) -> int:
     if random_state is not None:
-        checks.count(random_state, "random_state", least=0)
+        checks.seed(random_state)
     if resume is None:
         return int(random_state or 0)
     if random_state not in (None, resume.seed):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -40,8 +40,8 @@ class BaseBoosting(CallbackSupportMixin, Explained, Certified, BaseEstimator):
 
     _groups_name = "groups"  # what `fit` calls the labels that tie rows together
 
-    if not TYPE_CHECKING:  # or any attribute would do
-        __getattr__ = keywords.attribute
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in keywords.ATTRIBUTES]
 
     @keywords.explained
     def __init__(
@@ -405,3 +405,6 @@ class GroupedBoosting(BaseBoosting):
         """
         sets = named_sets(X_val, y_val, sample_weight_val, valid)
         return self._fit(X, y, sample_weight, groups, offset, sets, resume)
+
+
+keywords.answer_for(BaseBoosting)

@@ -36,6 +36,7 @@ def settled() -> Iterator[None]:
 def targets_of(spec: Any, class_weight: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> Targets:
     """The loss that is asked for, and labels as it takes them; weights by class as factors."""
     labels = column_or_1d(y, warn=True)
+    checks.no_dates(labels, checks.CLASSES_OF_DATES)
     if labels.dtype.kind == "f":
         checks.finite(labels, "y")
     try:

@@ -54,7 +54,7 @@ class Predicting:
         """A later table as numbers."""
         table = None
         if "ensemble_" in vars(self):
-            table = quick.read(X, self._columns, getattr(self, "feature_names_in_", None))
+            table = quick.read(X, self._columns, vars(self).get("feature_names_in_"))
         if table is None:
             check_is_fitted(self)
             reading.check_kind(X)
@@ -93,7 +93,7 @@ class Predicting:
         if offset is not None:
             total = checks.scores(offset, "offset", n, outputs)
             total = np.full((n,) if outputs == 1 else (n, outputs), total) if np.ndim(total) == 0 else total
-        if getattr(self, "init_", None) is not None:
+        if vars(self).get("init_") is not None:
             began = raw_scores_of(self.init_, X, n, outputs)
             total = began if total is None else total + began
         return total

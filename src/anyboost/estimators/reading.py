@@ -164,7 +164,7 @@ def _seed(model: Any, resume: Run | None) -> tuple[int, Run | None]:
     if model.random_state is None:
         return 0, None  # the same fit twice is the same model
     if isinstance(model.random_state, int | np.integer) and not isinstance(model.random_state, bool):
-        return checks.count(model.random_state, "random_state", least=0), None
+        return checks.seed(model.random_state), None
     try:
         return int(check_random_state(model.random_state).randint(2**31)), None
     except ValueError as refused:

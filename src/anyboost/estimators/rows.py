@@ -84,4 +84,5 @@ def raw_scores_of(estimator: Any, X: Any, n: int, outputs: int) -> np.ndarray:
 def one_column(y: np.ndarray) -> np.ndarray:
     """A y of one column as (n,), with scikit-learn's warning; others as they are. Words are for classifiers."""
     checks.no_words(y, "y", "turn it into a number, or fit words as classes with BoostingClassifier")
+    checks.no_dates(y)
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y

@@ -49,7 +49,8 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float32", verify: bool = Tru
     parts, kind = parts_of(model), _DTYPES[dtype]
     if dtype == "float32":
         onnx_range.check(parts, kind)
-    made, places = onnx_graph.whole(parts, kind)
+    with checks.unicode_of("the model"):
+        made, places = onnx_graph.whole(parts, kind)
     if verify:
         try:
             onnx_check.check(made, parts, places, kind)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from anyboost import online
-from anyboost.backends.definitions import OTHER
+from anyboost.backends.definitions import NOTHING, OTHER
 from anyboost.files import fields, labels
 from anyboost.files.codec import Codec, Place, Record
 from anyboost.files.fields import MOST_PARTS, Fault, Fields, count, make, number, refuse, text
@@ -48,7 +48,7 @@ _ARGUMENTS = {
     **dict.fromkeys(("output_bound", "label_bound", "scale", "start", "forget"), number),
     "offset_step": Place(number, default=None),  # older files have none
 }
-_MORE = {"classes": Place(number, "outputs"), "random_state": count()}
+_MORE = {"classes": Place(number, "outputs"), "random_state": fields.seed}
 _GIVEN = {
     "SpanBooster": Record(**_ARGUMENTS, step=fields.real, **_MORE),
     "HullBooster": Record(**_ARGUMENTS, **_MORE),
@@ -57,7 +57,7 @@ _SIZES = Record(features=Place(count(0, MOST_PARTS), "n_features"), outputs=coun
 _SETTINGS = Record(
     **dict.fromkeys(ChainSettings._fields, fields.real)
     | dict.fromkeys(("located", "hull", "greedy", "best_prefix", "running_center"), fields.flag)
-    | dict.fromkeys(("code", "center"), count())
+    | {"code": count(), "center": count(0, NOTHING)}
     | {"multiplier": Place(fields.real, default=1.0)}  # older files have none, and scaled D alone
     | {"offset_step": Place(fields.bounded(0.0), default=0.0)}
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 Check = Callable[[Any, str], Any]  # of a value of JSON and its name: the value, or a Fault
 MOST_ITEMS = 2**20
+LARGEST = 2**63 - 1  # that compiled code takes: for others it would be compiled anew, or would not run
 MOST_PARTS = 2**31 - 1  # columns, nodes or experts: what 32 bits can number
 
 
@@ -124,9 +125,12 @@ text = where(
 )
 
 
-def count(least: int = 0, most: float = math.inf) -> Check:
+def count(least: int = 0, most: float = LARGEST) -> Check:
     """A whole number between two bounds."""
     return where(lambda value: type(value) is int and least <= value <= most)
+
+
+seed = count(most=math.inf)
 
 
 def bounded(least: float, most: float = math.inf) -> Check:

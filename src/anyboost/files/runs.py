@@ -13,7 +13,19 @@ from anyboost.descent import Geometry, State
 from anyboost.ensemble import Ensemble
 from anyboost.files import certificates, ensembles, history, journals, parts
 from anyboost.files.codec import Place, Record
-from anyboost.files.fields import Fault, Fields, bounded, choice, count, items, real, record, refusal, refuse
+from anyboost.files.fields import (
+    Fault,
+    Fields,
+    bounded,
+    choice,
+    count,
+    items,
+    real,
+    record,
+    refusal,
+    refuse,
+    seed,
+)
 from anyboost.files.tensors import POSITIVE, Floats, Packed, entries
 from anyboost.trees.table import MOST_BINS
 from anyboost.watching import Watch
@@ -21,7 +33,7 @@ from anyboost.watching import Watch
 _OF_STEPS = ("loss", "gradient_norm", "edge", "step_size", "coefficient")
 _METHOD = Record(loss=parts.LOSSES, learner=parts.LEARNERS, descent=parts.DESCENTS)
 _NUMBERS = Record(
-    seed=count(),
+    seed=seed,
     start_loss=real,
     norm=certificates.UNKNOWN["norm"]._replace(at="state.norm"),
     infimum=certificates.UNKNOWN["infimum"],

@@ -35,7 +35,7 @@ _KEPT = Record(
     "kept.",
     most=count(1),
     recent=count(1),
-    seed=count(),
+    seed=fields.seed,
     seen=count(),
     width=count(1),
     lengths=Whole("rows"),

@@ -39,6 +39,7 @@ class ArrayFront:
 
     def _table_and_targets(self, X: Any, y: Any, reset: bool) -> tuple[Given, np.ndarray]:
         """Rows to be learnt, and their targets."""
+        checks.no_dates(np.asarray(y), *[checks.CLASSES_OF_DATES] * self.classifies)
         X, columns = self._columns(X, reset)
         if columns is None:
             X, y = self._validated(X, reset, y=y, y_numeric=not self.classifies)

@@ -115,7 +115,7 @@ class OnlineBooster(NamedFront):
         self.prefix = checks.choice(prefix, "prefix", ("best", "all"))
         self.forget = checks.fraction(forget, "forget")
         self.outputs = None if outputs is None else checks.count(outputs, "outputs", least=1)
-        self.random_state = checks.count(random_state, "random_state", least=0)
+        self.random_state = checks.seed(random_state)
         self.n_features = 0
         self.state: ChainState | None = None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from anyboost import checks
 from anyboost.checks import short
 from anyboost.losses import RowwiseLoss
 from anyboost.online.one_vs_rest import OneForAll, OneVsRest
@@ -45,6 +46,9 @@ class StreamClasses:
         if any(map(is_missing, new)):
             row, label = next(each for each in enumerate(labels) if is_missing(each[1]))
             raise ValueError(f"y must name a class, got {label} at row {row}: leave that row out")
+        for label in new:
+            if not isinstance(label, str | float | int):
+                checks.no_dates(np.array([label], dtype=object), checks.CLASSES_OF_DATES)
         if new and not self.open_:
             raise ValueError(
                 f"y holds the class {new[0]!r} at row {labels.index(new[0])}, and the classes are "
@@ -61,14 +65,20 @@ class StreamClasses:
 def labels_of(y: Any) -> np.ndarray:
     """Labels, one a row, each as it was given: numbers beside text do not become text, and tuples no rows."""
     if hasattr(y, "__array__") or not isinstance(y, Iterable):
-        return np.asarray(y)
+        return _no_dates(np.asarray(y))
     given = list(y)
     kinds = {type(label) for label in given}
     if len(kinds) == 1 and not kinds & {tuple, list}:
-        return np.asarray(given)
+        return _no_dates(np.asarray(given))
     found = np.empty(len(given), dtype=object)
     found[:] = given
     return found
+
+
+def _no_dates(labels: np.ndarray) -> np.ndarray:
+    if labels.dtype.kind in "mM":  # whose `tolist` has whole numbers in their place
+        checks.no_dates(labels, checks.CLASSES_OF_DATES)
+    return labels
 
 
 def plain(label: Any) -> Any:

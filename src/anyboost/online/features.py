@@ -266,7 +266,8 @@ def hashed(name: Any, bits: int) -> int:
     from sklearn.utils import murmurhash3_32
 
     _check_name(name)
-    return int(murmurhash3_32(str(name), positive=True)) & ((1 << bits) - 1)
+    with checks.unicode_of("a feature"):
+        return int(murmurhash3_32(str(name), positive=True)) & ((1 << bits) - 1)
 
 
 def text_feature(name: Any, text: str) -> str:

@@ -126,7 +126,7 @@ def terrain(
     """
     checks.count(fold, "fold", least=0, most=N_BANDS - 1)
     checks.count(paths, "paths", least=1)
-    random = np.random.default_rng(checks.count(random_state, "random_state", least=0))
+    random = np.random.default_rng(checks.seed(random_state))
     finder = planners.get(planner)
     heights = elevation()
     checks.count(size, "size", least=8, most=heights.shape[1] // N_BANDS)

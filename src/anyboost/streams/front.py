@@ -60,7 +60,7 @@ class StreamBoosting(OnlineBoosting):
         if not self._is_team():
             super().check_parameters()
             return
-        checks.count(self.random_state, "random_state", least=0)
+        checks.seed(self.random_state)
         Features(self.hash_bits)
         checks.count(self.max_iter, "max_iter", 1)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from anyboost import checks
+
 
 class Column:
     """One column of a table, to be had as numbers or as words: here one of an array of numbers."""
@@ -32,6 +34,13 @@ class Column:
     @cached_property
     def coded(self) -> tuple[list[str], np.ndarray]:
         """The words it holds, each once, and the place among them of each row's; -1 where missing."""
+        with checks.unicode_of(self.title):
+            found = self._coded()
+            for word in found[0]:
+                word.encode()
+        return found
+
+    def _coded(self) -> tuple[list[str], np.ndarray]:
         words, place = self.words(), dict[str, int]()
         codes = [-1 if word is None else place.setdefault(word, len(place)) for word in words]
         return list(place), np.array(codes, dtype=np.int64)
@@ -90,15 +99,15 @@ class FrameColumn(Column):
     def words(self) -> list[str | None]:
         if self.kind == "nothing":
             return [None] * len(self)
-        return _texts(self.values) if self.holds_words else super().words()
+        with checks.unicode_of(self.title):
+            return _texts(self.values) if self.holds_words else super().words()
 
-    @cached_property
-    def coded(self) -> tuple[list[str], np.ndarray]:
+    def _coded(self) -> tuple[list[str], np.ndarray]:
         native = self.values.to_native()
         if self.kind == "words" and hasattr(native, "dictionary_encode"):
             return _coded_by_arrow(native)
         if self.kind != "words" or not hasattr(native, "cat") or not hasattr(native.cat, "codes"):
-            return super().coded
+            return super()._coded()
         # pandas has the codes; categories that are not text may be the same as text
         import narwhals as nw
 

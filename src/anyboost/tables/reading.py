@@ -149,7 +149,7 @@ def filled(parts: Sequence[Column], columns: Columns, later: bool) -> np.ndarray
     strange = []
     for number, part in enumerate(parts):
         levels = columns.levels.get(number)
-        if later and part.holds_words != (levels is not None and levels.words) and part.is_empty:
+        if part.holds_words != (levels is not None and levels.words) and part.is_empty:
             table[:, number] = np.nan
             continue
         if later and levels is None and part.holds_words:

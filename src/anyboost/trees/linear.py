@@ -24,6 +24,7 @@ from anyboost.trees.rows import Rows
 
 _ROWS_A_SLOPE = 5  # in weight: a leaf with less for each slope and its constant keeps the constant alone
 _BLOCK = 10_000  # rows under which a second thread costs more than it saves
+_LEAST_WIDTH = 1e-150  # of a leaf's range of a column: by less a slope may be beyond all floats
 _LEAST_PIVOT = 1e-8  # of the diagonal: below it columns tell the same, and the leaf keeps its constant
 
 
@@ -211,7 +212,7 @@ def _entries(
     low, high = rows.most(np.max(parts, axis=0))
     with np.errstate(over="ignore", invalid="ignore"):
         width = high + low
-    return Entries(first, feature, -low, width).keep((width > 0) & np.isfinite(width))
+    return Entries(first, feature, -low, width).keep((width > _LEAST_WIDTH) & np.isfinite(width))
 
 
 def _scale(rows: Rows, terms: np.ndarray) -> int:

@@ -46,7 +46,7 @@ def advised(source: Source) -> str | None:
     )
 
 
-def _cells(path: str, form: str, separator: str) -> int:
+def _cells(path: str, form: str, separator: str = ",") -> int:
     """About how many cells a table has."""
     size = Path(path).stat().st_size
     if form == "parquet":

@@ -107,6 +107,7 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
         """
         self._fresh(self._loss)  # refuse what cannot be before any work
         X, y = self._table(X, y, reset=True)
+        checks.no_dates(y, checks.CLASSES_OF_DATES)
         check_classification_targets(y)
         present = y[checks.sample_weight(sample_weight, len(y)) > 0]
         averagers = self._begin(np.unique(present))
@@ -141,6 +142,7 @@ class MirrorAveragingClassifier(ClassifierMixin, MirrorAveraging):
         if first:
             self._fresh(self._loss)
         X, y = self._table(X, y, reset=first)
+        checks.no_dates(y, checks.CLASSES_OF_DATES)
         check_classification_targets(y)
         if first and classes is None:
             raise ValueError(
