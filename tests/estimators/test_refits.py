@@ -228,6 +228,43 @@ def test_averagers_answer_by_one_fit_where_another_ends_within_it(monkeypatch, k
     np.testing.assert_array_equal(model.predict(X), before)
 
 
+STREAMS = {
+    "team": (ab.OnlineBoostingRegressor, None),
+    "chain": (ab.OnlineBoostingRegressor, "linear"),
+    "classes, team": (ab.OnlineBoostingClassifier, None),
+    "classes, chain": (ab.OnlineBoostingClassifier, "linear"),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_fit_of_a_stream_s_model_is_put_in_place_at_its_end(monkeypatch, name):
+    kind, learner = STREAMS[name]
+    numbers = kind is ab.OnlineBoostingRegressor
+    model = kind(learner).fit(X, NUMBERS if numbers else classes(3, 0))
+    before, learn, found = model.predict(X), kind._learn_rows, []
+
+    def asked_meanwhile(self, *given):
+        said = learn(self, *given)
+        found.append(model.predict(X))
+        return said
+
+    monkeypatch.setattr(kind, "_learn_rows", asked_meanwhile)
+    model.fit(X[:, :2], NUMBERS + 50.0 if numbers else classes(2, 100))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(found, [before])
+    assert not np.array_equal(model.predict(X[:, :2]), before)
+    with pytest.raises(ValueError, match="learner"):
+        model.set_params(learner="no such learner").fit(X, NUMBERS)
+    assert model.n_features_in_ == 2  # a fit that fails changes nothing
+
+
+def test_a_stream_s_classifier_that_was_fitted_and_pickled_makes_boosters_of_its_own_parameters():
+    model = ab.OnlineBoostingClassifier("linear").fit(X, classes(2, 0))
+    assert model.boosters_.make.__self__ is model
+    again = pickle.loads(pickle.dumps(model))
+    assert again.boosters_.make.__self__ is again
+
+
 @pytest.mark.parametrize("learner", [None, "linear"])
 def test_a_copy_of_a_stream_s_model_answers_while_the_model_learns(learner):
     """A model of a stream learns in place, and is for one thread at a time: others are given a deep copy of it."""

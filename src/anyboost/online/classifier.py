@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from anyboost import losses
+from anyboost.fitted import from_one_fit
 from anyboost.online import dataframes
 from anyboost.online.arrays import Given
 from anyboost.online.classes import StreamClasses, labels_of, plain
@@ -110,6 +111,10 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         self.boosters_ = (OneForAll if self.loss_.vector else OneVsRest)(self._new_member, self.loss_)
         self.classes_, self.codes_, self.open_ = np.array([]), {}, True
 
+    def _own_members(self) -> None:
+        if isinstance(self.boosters_, OneVsRest | OneForAll):
+            self.boosters_.make = self._new_member
+
     def _new_member(self, outputs: int | None) -> Member:
         booster = self._new_booster(self._checked_loss(), outputs)
         return Member(booster, None if self.drift is None else Guard(booster, self.drift))
@@ -156,6 +161,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         self._learn_given(rows, y, sample_weight)
         return self
 
+    @from_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: for two classes one a row, above 0 for the second.
 
@@ -173,6 +179,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         scores = self.boosters_.scores(self._table(X))
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
+    @from_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row.
 
@@ -190,6 +197,7 @@ class ChainClassifier(ClassifierMixin, StreamClasses, OnlineBoosting):
         return self.classes_[self.boosters_.scores(self._table(X)).argmax(axis=1)]
 
     @available_if(_has_probabilities)
+    @from_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`.
 

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from anyboost import checks, losses
+from anyboost.fitted import fit_apart, from_one_fit
 from anyboost.losses import RowwiseLoss, domains
 from anyboost.online import dataframes
 from anyboost.online.algorithms import HullBooster, SpanBooster
@@ -162,6 +163,12 @@ class OnlineBoosting(NamedFront, ArrayFront, BaseEstimator, RiverFace):
         OnlineBoosting
             Itself.
         """
+        self._fit_anew(X, y)
+        self._own_members()
+        return self
+
+    @fit_apart
+    def _fit_anew(self, X: Any, y: Any) -> None:
         self._restart()
         rows, y = self._table_and_targets(X, y, reset=True)
         self._begin_with(rows)
@@ -169,7 +176,9 @@ class OnlineBoosting(NamedFront, ArrayFront, BaseEstimator, RiverFace):
         for _ in range(self.max_iter):
             self._learn_given(rows, y, None)
         self.n_iter_ = self.max_iter
-        return self
+
+    def _own_members(self) -> None:
+        """After a fit, which another object has made: have boosters of later classes made by this one."""
 
     def _begun(self, X: Any, y: Any) -> tuple[bool, Given, np.ndarray]:
         """Whether the rows are the first, and the rows; the model has begun then."""
@@ -286,6 +295,7 @@ class ChainRegressor(RegressorMixin, OnlineBoosting):
         self._learn_given(rows, y, sample_weight)
         return self
 
+    @from_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The prediction of each row.
 
