@@ -48,7 +48,7 @@ def choices(name, results):
             yield label, chosen, tried, deciding[name], part["at_end"]
 
 
-@pytest.mark.parametrize("name", ["ranking", "online"])
+@pytest.mark.parametrize("name", ["ranking", "multiclass", "online"])
 def test_chosen_steps_lie_inside_their_grids(name):
     """A choice at an end shows that the grid was too short, and a descent that it was not given its step."""
     record = json.loads((DOCS / "figures" / f"{name}.json").read_text())
