@@ -274,8 +274,10 @@ def claims(results: dict[str, Any]) -> list[Claim]:
 def outcome(results: dict[str, Any]) -> str:
     """The test losses in the end."""
     found = by_method(results)
-    ends = ", ".join(f"{name} {at_end(folds).mean():.1f}" for name, folds in found.items())
-    return f"Test loss after {found['naive'][0]['learners'][-1]} nets, mean of the folds: {ends}."
+    ends = "; ".join(f"{name}: {at_end(folds).mean():.1f}" for name, folds in found.items())
+    return (
+        f"Test loss after {found['naive'][0]['learners'][-1]} nets, mean of the folds. {ends.capitalize()}."
+    )
 
 
 def table(results: dict[str, Any]) -> list[str]:
