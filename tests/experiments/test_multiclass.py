@@ -6,7 +6,14 @@ import pytest
 import anyboost as ab
 from anyboost.experiments import frame, methods, multiclass
 
-CASE = {"data": "wine", "learner": "classes", "method": "residual", "stumps": 15, "scales": (0.3, 3.0)}
+CASE = {
+    "data": "wine",
+    "learner": "classes",
+    "method": "residual",
+    "stumps": 15,
+    "scales": (0.3, 3.0),
+    "growth": 0,
+}
 
 
 def quietly(_):
@@ -24,27 +31,31 @@ def test_the_quick_form_runs_on_bundled_data(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("learner", multiclass.LEARNERS)
-def test_curves_end_where_a_fit_of_all_training_rows_does(learner):
+@pytest.mark.parametrize("draw", [0, 2])
+def test_curves_end_where_a_fit_of_a_draw_does(learner, draw):
     found = multiclass.measure({**CASE, "learner": learner}, quietly)
     data = multiclass.split("wine")
+    own = multiclass.training_rows(data, draw)
     descent = ab.descent.Residual(ab.steps.InverseSqrt(found["scale"]))
     run = ab.boost(
-        data.X,
-        data.y,
+        own.X,
+        own.y,
         "multiclass_hinge",
         {"vectors": "stump", "classes": "classifier"}[learner],
         descent,
         15,
     )
-    for rows, X, y in (("train", data.X, data.y), ("test", data.X_test, data.y_test)):
+    for rows, X, y in (("train", own.X, own.y), ("test", data.X_test, data.y_test)):
         scores = run.ensemble.predict(X)
         others = scores + 1.0
         others[np.arange(len(y)), y] = scores[np.arange(len(y)), y]
         loss = np.mean(others.max(axis=1) - scores[np.arange(len(y)), y])
-        assert found[f"{rows}_loss"][-1] == pytest.approx(loss, rel=1e-4)
-        assert found[f"{rows}_error"][-1] == pytest.approx(np.mean(scores.argmax(axis=1) != y), rel=1e-4)
+        assert found[f"{rows}_loss"][draw][-1] == pytest.approx(loss, rel=1e-4)
+        assert found[f"{rows}_error"][draw][-1] == pytest.approx(
+            np.mean(scores.argmax(axis=1) != y), rel=1e-4
+        )
     assert found["stumps"] == [1, 3, 6, 10, 15]
-    assert found["distinct"][-1] == len(set(methods.cuts(run)))
+    assert found["distinct"][draw][-1] == len(set(methods.cuts(run)))
 
 
 def test_test_rows_choose_nothing(monkeypatch):
@@ -61,7 +72,8 @@ def test_test_rows_choose_nothing(monkeypatch):
 def test_the_scale_is_the_one_with_the_lowest_validation_loss():
     found = multiclass.measure(CASE, quietly)
     assert found["scale"] == min(found["tried"], key=lambda one: one["loss"])["scale"]
-    inner, data = multiclass.tuning_rows(multiclass.split("wine")), multiclass.split("wine")
+    data = multiclass.split("wine")
+    inner = multiclass.training_rows(data, 0)
     assert len(inner.y) + len(inner.y_test) <= len(data.y)
     both = np.vstack([inner.X, inner.X_test])
     assert len(np.unique(both, axis=0)) == len(both)  # rows of wine are all different
@@ -83,9 +95,9 @@ def result(data, method, tuned, train, test, last):
         "tried": [{"scale": 1.0, "train_loss": loss} for loss in tuned],
         "constant_loss": 1.0,
         "stumps": [1, 3, 6, 10],
-        "train_loss": train,
-        "test_error": [test],
-        "last": last,
+        "train_loss": [train, train],
+        "test_error": [[test - 0.05], [test + 0.05]],
+        "last": [last - 1, last + 1],
     }
 
 

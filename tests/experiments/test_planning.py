@@ -15,10 +15,12 @@ def test_the_quick_form_runs(tmp_path):
     for name, case in planning.cases(True).items():
         found = record["results"][name]
         assert found["learners"][-1] == case["learners"]  # all descents at equal numbers of nets
-        tried = [np.inf if loss is None else loss for loss in found["valid_losses_by_rate"]]
-        assert found["rate"] == case["rates"][int(np.argmin(tried))]
-        assert found["best_round"] == int(np.argmin(found["valid"]))
-        assert len(found["test"]) == len(found["train"]) == len(found["valid"]) == len(found["learners"])
+        tried = {one["rate"]: np.inf if one["valid"] is None else one["valid"] for one in found["tried"]}
+        assert list(tried) == case["rates"]
+        assert found["rate"] == min(tried, key=tried.get)
+        (run,) = found["runs"]
+        assert run["best_round"] == int(np.argmin(run["valid"]))
+        assert len(run["test"]) == len(run["train"]) == len(run["valid"]) == len(found["learners"])
     assert (tmp_path / "planning.svg").stat().st_size > 1000
 
 
@@ -41,9 +43,14 @@ def results(stalls=False, **ends):
         for fold, (best, end) in enumerate(ends.get(name.split(",")[0], [(9.0, 10.0)] * 2)):
             found[f"fold {fold}, {name}"] = {
                 "learners": [0, 1, 2, 3, 4],
-                "test": [20.0, 15.0, 12.0, best, end],
-                "train": [4.0, 2.0, 1.0, 1.0, 1.0] if stalls else [4.0, 3.0, 2.0, 1.5, 1.0],
-                "best_round": 3,
+                "runs": [
+                    {
+                        "test": [20.0, 15.0, 12.0, best + away, end + away],
+                        "train": [4.0, 2.0, 1.0, 1.0, 1.0] if stalls else [4.0, 3.0, 2.0, 1.5, 1.0],
+                        "best_round": 3,
+                    }
+                    for away in (-0.5, 0.5)  # seeds
+                ],
             }
     return found
 
@@ -62,5 +69,5 @@ def results(stalls=False, **ends):
 def test_claims_follow_the_losses(given, verdicts):
     said = planning.claims(results(**given))
     assert [claim.verdict for claim in said] == verdicts
-    assert "with 4 nets" in said[0].because
+    assert "With 4 nets" in said[0].because
     assert "against 10.00" in said[0].because
