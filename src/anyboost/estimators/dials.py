@@ -47,7 +47,7 @@ SUITED = {
 # size is chosen on rows held out. Nodes consider all columns, since few may matter, and small trees allow longer steps.
 WIDE_RATE = 0.1
 WIDE_FOLDS = 3
-WIDE_LEAVES = ((40.0, 10), (10.0, 40))  # least leaves to try: units, at most a tenth and a fortieth of all
+WIDE_LEAVES = ((40.0, 6), (10.0, 40))  # least leaves to try: units, at most a sixth and a fortieth of all
 WIDE_LEAF = (20.0, 20)  # where nothing is held out
 PATIENCE = 25
 TOL = 1e-5  # of the score at the start: by how much a round has to be better
