@@ -215,6 +215,8 @@ class Elsewhere:
         self.name = name
 
     def __get__(self, model: Any, kind: type) -> Any:
+        if model is None:  # tools look at all that a class has
+            return self
         raise AttributeError(f"{kind.__name__} has no attribute {self.name!r}: use {ATTRIBUTES[self.name]}")
 
 

@@ -260,3 +260,9 @@ def test_a_file_whose_column_is_empty_goes_with_one_that_has_words(tmp_path, fir
     np.testing.assert_array_equal(found, expected)
     alone = np.concatenate(list(ab.predict_portions(model, empty)))
     np.testing.assert_array_equal(alone, expected[4:] if first == "full" else expected[:4])
+
+
+def test_a_row_that_is_longer_than_a_block_is_called_so(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a,k,y\n" + "1,u,2\n" * 10 + "1," + "w" * 3_000_000 + ",2\n")
+    refused("a row has more than 1 MiB, which none may have in CSV", path, target="y")
