@@ -92,9 +92,8 @@ def test_an_estimator_comes_back_whole(name, tmp_path):
     second = tmp_path / "again.safetensors"
     ab.save(again, second)
     assert second.read_bytes() == path.read_bytes()
-    assert again.fit(
-        *((IRIS, KINDS > 0) if hasattr(model, "classes_") else (X, TIMES if name == "cox" else Y))
-    )
+    targets = (IRIS, KINDS > 0) if hasattr(model, "classes_") else (X, TIMES if name == "cox" else Y)
+    assert again.fit(*targets, **({"qid": np.arange(len(Y)) // 9} if name == "ranker" else {}))
 
 
 def test_names_types_and_classes_stand_in_the_header(tmp_path):
