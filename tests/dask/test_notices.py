@@ -42,8 +42,9 @@ def test_a_worker_in_another_process(processes):
 
 
 def test_a_column_of_many_levels(client):
-    frame = pd.DataFrame({"word": [f"w{k}" for k in range(600)], "number": np.arange(600) % 7})
-    y = pd.Series(np.arange(600) % 5)
+    rows = np.arange(1200)
+    frame = pd.DataFrame({"word": [f"w{k % 600}" for k in rows], "number": rows % 7})
+    y = pd.Series(rows % 5)
     given = {"max_iter": 2, "categorical_encoding": "subset"}
     told = warned(lambda: ab.dask.DaskBoostingRegressor(**given, client=client).fit(*delayed(frame, y)))
     assert told == warned(lambda: ab.BoostingRegressor(**given).fit(frame, y))
