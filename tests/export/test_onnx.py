@@ -228,7 +228,9 @@ def test_an_empty_word_that_is_a_level_stays_one(tmp_path):
         ("poisson", 0.5, lambda x: np.exp(80 + 20 * x), "its predictions are as large as .*e.[4-6]"),
     ],
 )
-def test_numbers_that_float32_has_not_are_refused_towards_float64(loss, rate, target, words, verify, tmp_path):
+def test_numbers_that_float32_has_not_are_refused_towards_float64(
+    loss, rate, target, words, verify, tmp_path
+):
     X = np.random.default_rng(0).normal(size=(200, 3))
     model = ab.BoostingRegressor(loss=loss, max_iter=40, learning_rate=rate).fit(X, target(X[:, 0]))
     path = tmp_path / "model.onnx"
