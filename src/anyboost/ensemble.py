@@ -9,6 +9,7 @@ import numpy as np
 from anyboost import checks
 from anyboost.backends import threads
 from anyboost.backends.arrays import as_scores
+from anyboost.backends.pickles import Together, apart, together
 
 
 @dataclass(eq=False)
@@ -71,7 +72,17 @@ class Ensemble:
         return len(self.hypotheses)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_joined": None}  # joined again where it is needed: a pickle holds no function
+        state = vars(self) | {"_joined": None}  # joined again where it is needed: a pickle holds no function
+        # Classes of users may be pickled by value, which only their own pickler knows.
+        if all(
+            type(one).__module__.startswith("anyboost.") and hasattr(one, "join") for one in self.hypotheses
+        ):
+            state["hypotheses"] = together(self.hypotheses)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        terms = state["hypotheses"]
+        vars(self).update(state, hypotheses=apart(terms) if isinstance(terms, Together) else terms)
 
     def add_round(self, shrink: float, pieces: list[tuple[float, Any]]) -> None:
         """One round: shrink f - start, then add coefficient * hypothesis for each piece.

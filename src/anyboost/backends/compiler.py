@@ -158,7 +158,7 @@ class _Notice(event.Listener):
         if seconds:
             said += f", which takes about {seconds} seconds where all are new"
         if first:
-            said += f"{'; ' if seconds else ', '}{_hereafter(folder)}"
+            said += f"{'; ' if seconds else ', and '}{_hereafter(folder)}"
         print(f"{_ERASED * _on_terminal()}{said}.", file=sys.stderr)
 
     def _draw(self):
