@@ -37,5 +37,4 @@ def together(objects: Any) -> Together:
 
 def apart(packed: Together) -> Any:
     """The objects again, with views of the one array."""
-    data = memoryview(packed.data)
-    return pickle.loads(packed.objects, buffers=[data[begin:stop] for begin, stop in packed.places])
+    return pickle.loads(packed.objects, buffers=[packed.data[begin:stop] for begin, stop in packed.places])
