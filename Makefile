@@ -37,8 +37,8 @@ test-pythons:
 
 test-python%:
 	@.venv-$*/bin/python -m pip --version >/dev/null 2>&1 || python$* -m venv .venv-$*
-	@echo "installing anyboost[cli] into .venv-$*"
-	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli]" pandas pytest hypothesis
+	@echo "installing anyboost[cli,dask] into .venv-$*"
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,dask]" pandas pytest hypothesis
 	.venv-$*/bin/python -m pytest -m "not full" $(CORE)
 
 # Wheel and sdist, each installed into an empty environment, which runs the README.
