@@ -29,14 +29,14 @@ def modules():
 
 
 def names_of(module):
+    """Those of `__all__`; without one, what the module itself defines and does not import."""
     own = getattr(module, "__all__", None)
     if own is None:
         own = [
             name
             for name, value in vars(module).items()
             if not name.startswith("_")
-            and getattr(value, "__module__", "").startswith("anyboost")
-            and not isinstance(value, types.ModuleType)
+            and f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
         ]
     return sorted(own)
 
